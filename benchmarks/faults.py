@@ -22,9 +22,12 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
-from outcome import Outcome
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
 from playwright.sync_api import Browser, Error, Page, sync_playwright
-from served import ROOT, load_average
+
+from benchmarks.outcome import Outcome
+from benchmarks.served import ROOT, load_average
 
 sys.path.insert(0, str(ROOT / "deploy"))
 

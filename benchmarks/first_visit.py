@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from faults import chromium, loaded
-from local import site
-from outcome import Outcome
 from playwright.sync_api import CDPSession
+
+from benchmarks.faults import chromium, loaded, site
+from benchmarks.outcome import Outcome
 
 
 def weigh(session: CDPSession) -> dict[str, float]:

@@ -7,10 +7,10 @@ import socket
 from collections.abc import Awaitable, Callable
 from urllib.parse import urlsplit
 
-from load import warmed
-from outcome import Outcome
-from served import Server, watched
-from visitors import REFUSALS, SEEDS, Tally, entered, joined, left, moving, seed_of
+from benchmarks.load import warmed
+from benchmarks.outcome import Outcome
+from benchmarks.served import Server, watched
+from benchmarks.visitors import REFUSALS, SEEDS, Tally, entered, joined, left, moving, seed_of
 
 OTHERS = 5  # visitors who move while somebody else makes trouble
 TIMES = 2  # the longest they may wait, as a multiple of what they waited before

@@ -11,15 +11,16 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from floods import beside
 from google.protobuf.descriptor import FieldDescriptor as Kind
 from google.protobuf.message import DecodeError, Message
-from load import warmed
-from outcome import Outcome
-from served import Server
 from streamlit.proto.BackMsg_pb2 import BackMsg
-from visitors import REFUSALS, Visitor, joined, left
 from websockets.sync.client import connect
+
+from benchmarks.floods import beside
+from benchmarks.load import warmed
+from benchmarks.outcome import Outcome
+from benchmarks.served import Server
+from benchmarks.visitors import REFUSALS, Visitor, joined, left
 
 Bytes = Callable[[random.Random, bytes], bytes]
 

@@ -24,15 +24,11 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-import floods
-import frames
-import learners
-import limits
-import load
-import model_visitors
-import table
-from outcome import Outcome
-from served import commit, load_average, machine, served
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from benchmarks import floods, frames, learners, limits, load, model_visitors, table
+from benchmarks.outcome import Outcome
+from benchmarks.served import commit, load_average, machine, served
 
 
 @dataclass(frozen=True)
@@ -103,9 +99,9 @@ PARTS: dict[str, Callable[[Sizes], Outcome]] = {
     "huge": lambda sizes: alone(frames.huge, *sizes.huge, sizes.rest),
     "disk": lambda sizes: limits.disk(sizes.disk),
     "memory": lambda sizes: limits.memory(*sizes.memory),
-    "visit": lambda sizes: in_browser("first_visit", "visit", sizes.browser),
-    "kill": lambda sizes: in_browser("faults", "kill", sizes.trials, sizes.browser),
-    "loss": lambda sizes: in_browser("faults", "loss", sizes.trials, sizes.browser),
+    "visit": lambda sizes: in_browser("benchmarks.first_visit", "visit", sizes.browser),
+    "kill": lambda sizes: in_browser("benchmarks.faults", "kill", sizes.trials, sizes.browser),
+    "loss": lambda sizes: in_browser("benchmarks.faults", "loss", sizes.trials, sizes.browser),
 }
 
 

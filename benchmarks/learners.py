@@ -9,14 +9,14 @@ from __future__ import annotations
 import asyncio
 from urllib.parse import urlencode
 
-from load import warmed
-from outcome import Outcome
-from served import Server
 from streamlit.proto.BackMsg_pb2 import BackMsg
-from visitors import Tally, Visitor, entered, joined, left, moving
 
 from attnviz import TASKS
 from attnviz.settings import link_check, url_codec
+from benchmarks.load import warmed
+from benchmarks.outcome import Outcome
+from benchmarks.served import Server
+from benchmarks.visitors import Tally, Visitor, entered, joined, left, moving
 
 MOVERS, MOVE_MS = 5, 1000
 

@@ -12,14 +12,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from load import warmed
-from outcome import Outcome
-from served import Server, served, watched
-from visitors import USUAL, Tally, entered, left
-
 from attnviz import Config
 from attnviz.engine.cost import estimate as cost
 from attnviz.ui.session.admission import MAPS
+from benchmarks.load import warmed
+from benchmarks.outcome import Outcome
+from benchmarks.served import Server, served, watched
+from benchmarks.visitors import USUAL, Tally, entered, left
 
 WIDE = replace(
     USUAL,

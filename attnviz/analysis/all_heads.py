@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from attnviz.analysis import special_tokens
 from attnviz.analysis.head_kinds import HeadKind, head_kinds
 from attnviz.arrays import Array
 from attnviz.engine.external.traces import forbidden
-from attnviz.engine.records.trace import Trace
+from attnviz.engine.records.trace import Step, Trace
+
+
+def open_weights(steps: Mapping[str, Step]) -> Array:
+    """Return the weights of all heads of a layer, (heads, queries, keys), NaN where masked."""
+    A = steps["weights"].array
+    return np.where(np.broadcast_to(forbidden(steps), A.shape), np.nan, A)
 
 
 def all_weights(trace: Trace) -> Array:
     """Return the weights of all heads of all layers, (layers times heads, queries, keys), NaN where masked."""
-    return np.concatenate(
-        [
-            np.where(np.broadcast_to(forbidden(steps), steps["weights"].shape), np.nan, steps["weights"].array)
-            for steps in trace.layers
-        ]
-    )
+    return np.concatenate([open_weights(steps) for steps in trace.layers])
 
 
 def all_kinds(trace: Trace, weights: Array) -> list[HeadKind]:

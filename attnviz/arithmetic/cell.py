@@ -21,6 +21,7 @@ from attnviz.arithmetic.derivation import (
 from attnviz.arithmetic.latex_numbers import NumberFormat, row
 from attnviz.arithmetic.normalised_slice import NormalisedSlice
 from attnviz.engine.external.traces import first_steps
+from attnviz.engine.numerics import cancellation
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.records.typed_rows import normaliser_of
 from attnviz.engine.tables.normalisers import Normaliser
@@ -89,6 +90,7 @@ def derive(trace: Trace, layer: int, head: int, query: int, key: int, digits: in
 
     Raises ValueError if the trace has no such cell, or for digits outside the range.
     """
+    cancellation.check()
     position = CellPosition(trace, layer, head, query, key)
     facts = {
         "i": ordinal(query),

@@ -39,9 +39,9 @@ ASKS = Words(
 
 WORDS = Words(
     {
-        "kind": "a question is {given!r}; choose from {allowed}",
+        "kind": "a question is {given}; choose from {allowed}",
         "misses": "the question {kind} needs {names}",
-        "value": "{name} of a question is {given!r}; choose {allowed}",
+        "value": "{name} of a question is {given}; choose {allowed}",
     }
 )
 
@@ -161,15 +161,15 @@ def _checked(entry: Any) -> Item:
         kind, at = entry
         chosen = dict(at)
     except (TypeError, ValueError):
-        raise ConfigError(f"holds {entry!r}; give (kind, places)") from None
+        raise ConfigError(f"holds {shorten(entry)}; give (kind, places)") from None
     if kind not in KINDS:
-        raise ConfigError(WORDS["kind"].format(given=kind, allowed=", ".join(KINDS)))
+        raise ConfigError(WORDS["kind"].format(given=shorten(kind), allowed=", ".join(KINDS)))
     names = positions(kind, chosen)
     if set(names) - {"layer"} - chosen.keys() or chosen.keys() - set(names):
         raise ConfigError(WORDS["misses"].format(kind=kind, names=", ".join(names)))
     for name, value in chosen.items():
         if isinstance(value, bool) or value not in LISTS[name]:
-            raise ConfigError(WORDS["value"].format(name=name, given=value, allowed=_allowed(name)))
+            raise ConfigError(WORDS["value"].format(name=name, given=shorten(value), allowed=_allowed(name)))
     return item(kind, chosen)
 
 

@@ -23,6 +23,7 @@ from attnviz.classroom.slides import format_number
 from attnviz.engine.records.trace import Trace
 from attnviz.lessons.lesson import Question
 from attnviz.settings.counting import index_of, ordinal
+from attnviz.settings.faults import cut, shorten
 from attnviz.settings.language import Words, translate
 from attnviz.text import step_names
 from attnviz.text.captions import NAMES
@@ -77,8 +78,8 @@ ASK = Words(
 LINE = Words({"query": "the row of {token}", "key": "the column of {token}"})
 PROBLEMS = Words(
     {
-        "kind": "there is no question called {given!r}; choose from {allowed}",
-        "says": "there is nothing called {given!r} to say yes or no to; choose from {allowed}",
+        "kind": "there is no question called {given}; choose from {allowed}",
+        "says": "there is nothing called {given} to say yes or no to; choose from {allowed}",
         "nothing": "the row has no weight, so no key has the largest",
         "infinite": "the number of {step} asked for is not finite, so nobody can type it",
     }
@@ -97,7 +98,7 @@ def resolve(
     Raises ValueError for a question that this run has no answer to.
     """
     if question.kind not in QUESTIONS:
-        raise ValueError(PROBLEMS["kind"].format(given=question.kind, allowed=", ".join(QUESTIONS)))
+        raise ValueError(PROBLEMS["kind"].format(given=shorten(question.kind), allowed=", ".join(QUESTIONS)))
     at, runs = question.at, QuestionContext(trace, baseline, index_of(question.at.get("layer", 1)), worked)
     resolved = QUESTIONS[question.kind](runs, at)
     words = fill(question.ask or ASK[question.kind], **_named(runs, at))
@@ -107,7 +108,7 @@ def resolve(
 def _named(runs: QuestionContext, at: Mapping[str, Any]) -> dict[str, str | Sentence]:
     """Return the values that the words of a question may name."""
     named: dict[str, str | Sentence] = {"head": "1", "layer": "1"}
-    named |= {name: str(value) for name, value in at.items()}
+    named |= {name: cut(str(value), 80) for name, value in at.items()}
     for axis, tokens in (("query", runs.trace.query_tokens), ("key", runs.trace.key_tokens)):
         if axis in at:
             named[axis] = name_token(tokens, index_of(at[axis]))
@@ -253,9 +254,8 @@ def _rows(rows: Sequence[Sentence], right: Sequence[int], most: Array) -> Senten
 
 
 def _true_or_false(runs: QuestionContext, at: Mapping[str, Any]) -> ResolvedQuestion:
-    says = required("says", at)
-    if says not in PREDICATES:
-        raise ValueError(PROBLEMS["says"].format(given=says, allowed=", ".join(PREDICATES)))
+    if (says := required("says", at)) not in PREDICATES:
+        raise ValueError(PROBLEMS["says"].format(given=shorten(says), allowed=", ".join(PREDICATES)))
     _, holds, hides = PREDICATES[says]
     inputs = tuple(name for name in SHOWS.get(says, ()) if name in runs.steps)
     is_true, evidence = holds(runs, at)

@@ -16,6 +16,7 @@ from attnviz.arrays import Array
 from attnviz.engine.records.trace import Step, Trace
 from attnviz.engine.run import run
 from attnviz.settings.counting import index_of, ordinal
+from attnviz.settings.faults import shorten
 from attnviz.settings.language import Words
 from attnviz.text import step_names
 from attnviz.text.format.number_format import short
@@ -106,7 +107,7 @@ PROBLEMS = Words(
         "needs": "the question needs {name!r} in `at`",
         "outside": "{name} is {given}; {step} has 1 to {n} there",
         "shapes": "the {step} have different shapes in the two runs, so they cannot be compared",
-        "no_step": "this run has no step {given!r}",
+        "no_step": "this run has no step {given}",
         "no_layer": "layer is {given}; this run has 1 to {n}",
         "two_runs": "a question about what differs needs `change`, or the run of the lesson's own setting",
     }
@@ -211,7 +212,7 @@ class QuestionContext:
 
     def step(self, name: str) -> Step:
         if name not in self.steps:
-            raise ValueError(PROBLEMS["no_step"].format(given=name))
+            raise ValueError(PROBLEMS["no_step"].format(given=shorten(name)))
         return self.steps[name]
 
     def index(self, step: Step, at: Mapping[str, Any], axes: Sequence[str]) -> tuple[int, ...]:
@@ -227,7 +228,7 @@ class QuestionContext:
             name = axis if axis in at or axis in ("query", "key") else "column"
             number = required(name, at)
         if not 1 <= number <= n:
-            raise ValueError(PROBLEMS["outside"].format(name=name, given=number, step=step.name, n=n))
+            raise ValueError(PROBLEMS["outside"].format(name=name, given=shorten(number), step=step.name, n=n))
         return index_of(int(number)) // shared
 
     def of_head(self, name: str, at: Mapping[str, Any]) -> Array:

@@ -16,6 +16,7 @@ from attnviz.lessons.lesson import Lesson, Slide
 from attnviz.pictures import comparison, pipeline_strip, stages
 from attnviz.pictures.stage_record import Stage
 from attnviz.settings.counting import index_of
+from attnviz.settings.faults import cut
 from attnviz.settings.language import Words, translate
 from attnviz.text import step_names
 from attnviz.text.captions import NAMES
@@ -48,8 +49,9 @@ def fill_numbers(text: str, trace: Trace) -> str:
     >>> fill_numbers("the first weight is [[weights.1.1.1.1]]", run(Config(sentence="one", n_heads=1)))
     'the first weight is 1'
     """
-    text = text.replace(DIVISORS, score_variance.divisor_table(trace)) if DIVISORS in text else text
-    text = MEASURE.sub(lambda named: format_number(score_variance.measure(named[1], trace, 0, {})), text)
+    text = text.replace(DIVISORS, score_variance.divisor_table(trace), 1) if DIVISORS in text else text
+    measured = {name: score_variance.measure(name, trace, 0, {}) for name in set(MEASURE.findall(text))}
+    text = MEASURE.sub(lambda named: format_number(measured[named[1]]), text)
     return NUMBER.sub(lambda named: format_number(_number(trace, named)), text)
 
 
@@ -64,15 +66,15 @@ def format_number(x: float) -> str:
 
 
 def _number(trace: Trace, named: re.Match[str]) -> float:
-    position = [index_of(int(number)) for number in named[2].split(".")[1:]]
     try:
+        position = [index_of(int(number)) for number in named[2].split(".")[1:]]
         layer = 0 if named[1] in trace.around else position.pop(0)
         array = step_names.steps(trace, layer)[named[1]].array
         if len(position) != array.ndim or min(position) < 0:
             raise IndexError(position)
         return float(array[tuple(position)])
-    except (KeyError, IndexError):
-        raise ValueError(translate(PROBLEM, given=named[0])) from None
+    except (KeyError, IndexError, ValueError):
+        raise ValueError(translate(PROBLEM, given=cut(named[0]))) from None
 
 
 def pictures(trace: Trace, layer: int, names: Sequence[str]) -> tuple[Stage, ...]:

@@ -10,6 +10,8 @@ from attnviz.engine.records.config import Config
 from attnviz.engine.run import run
 from attnviz.engine.tasks.game import Game
 from attnviz.engine.tasks.games import GAMES
+from attnviz.settings.faults import ConfigError
+from attnviz.settings.language import Words
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,8 @@ class Task:
         return Config(**{"initialiser": "learned", "task": self.name} | dict(self.game.recipe) | changes)
 
 
+FAULTS = Words({"config": "learn takes a Config, not {given}; call learn(TASKS[{name}].config())"})
+
 TASKS = {name: Task(game) for name, game in GAMES.items()}
 
 
@@ -56,4 +60,7 @@ def learn(config: Config) -> Film:
     >>> film.steps, sorted(film.at(20)[0])
     ((0, 10, 20), ['w_k', 'w_o', 'w_q', 'w_v'])
     """
+    if not isinstance(config, Config):
+        name = config if isinstance(config, str) and config in TASKS else "backwards"
+        raise ConfigError(FAULTS["config"].format(given=f"{config!r:.60}", name=repr(name)))
     return film_of(config, run)

@@ -22,6 +22,7 @@ import numpy as np
 from attnviz.arrays import Array
 from attnviz.codegen.latex import COMMANDS
 from attnviz.engine.external.traces import ExternalConfig, is_external
+from attnviz.engine.numerics import cancellation
 from attnviz.engine.pretrained.pretrained_config import PretrainedConfig, is_pretrained
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.edits import checked
@@ -64,9 +65,8 @@ def npz(trace: Trace) -> bytes:
     about = np.array(json.dumps(_about(trace), separators=(",", ":")))
     with zipfile.ZipFile(out, "w") as archive:
         for name, array in {ABOUT: about, **{name: step.array for name, step in _named(trace)}}.items():
-            member = zipfile.ZipInfo(f"{name}.npy", EARLIEST)
-            member.compress_type = zipfile.ZIP_DEFLATED
-            archive.writestr(member, _npy(array))
+            cancellation.check()
+            archive.writestr(zipfile.ZipInfo(f"{name}.npy", EARLIEST), _npy(array), zipfile.ZIP_DEFLATED)
     return out.getvalue()
 
 
@@ -87,8 +87,7 @@ def to_json(trace: Trace) -> str:
 def json_file(trace: Trace) -> bytes:
     """Return `to_json` as the bytes of a file, put together row by row: as text it would be in memory several times."""
     out = io.BytesIO()
-    for part in _json(trace):
-        out.write(part.encode("ascii"))
+    out.writelines(part.encode("ascii") for part in _json(trace))
     return out.getvalue()
 
 
@@ -107,6 +106,7 @@ def _rows(array: Array) -> Iterator[str]:
         return
     yield "["
     for at, part in enumerate(array):
+        cancellation.check()
         yield "," if at else ""
         yield from _rows(part)
     yield "]"

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
+from html import escape
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from attnviz.engine.external.traces import of_weights
 from attnviz.engine.records.trace import Trace
+from attnviz.exports.interactive_html import html
+from attnviz.exports.interactive_part import that_fits
 from attnviz.pictures.plotly_figure import heatmaps
+from attnviz.settings.faults import ConfigError
+from attnviz.settings.language import translate
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -23,8 +28,9 @@ class Shown:
             is changed in the figure is shown by the figure, not here.
     """
 
-    def __init__(self, trace: Trace) -> None:
+    def __init__(self, trace: Trace, layers: Sequence[int] | None = None) -> None:
         self.trace = trace
+        self._part = that_fits(trace, layers)
 
     @cached_property
     def figure(self) -> go.Figure:
@@ -36,7 +42,7 @@ class Shown:
         self.trace.save(path, **target)
 
     def _repr_html_(self) -> str:
-        return self.trace._repr_html_()
+        return _frame(html(self.trace, self._part))
 
     def __repr__(self) -> str:
         return f"<Shown: {self.trace!r}>"
@@ -56,6 +62,7 @@ def show(
     key_tokens: Sequence[str] | None = None,
     *,
     batch: int | None = None,
+    layers: Sequence[int] | None = None,
 ) -> Shown:
     """Return attention weights that you have, or a trace, as something that a notebook draws; NumPy is enough.
 
@@ -63,8 +70,14 @@ def show(
              the `attentions` of a model's output, a tuple with (batch, heads, queries, keys) a layer; or a Trace
     tokens   a token a query, and a key unless `key_tokens` are given;  `batch` chooses, where there are several. A
              trace has its own.
+    layers   which to draw, counted from 0; all if left out, as far as 24 MB hold them
 
-    Raises ConfigError, a ValueError, for shapes that do not fit, and for NaN and infinity.
+    Weights are drawn exactly up to 8 MB, and beyond with three digits; of a run that is larger than 24 MB the first
+    layers are drawn with every step and of those behind them the weights, again with three digits. What is not drawn is
+    said there, and is in `trace` and in a saved file.
+
+    Raises ConfigError, a ValueError, for shapes that do not fit, for NaN and infinity, and for one layer that is larger
+    than all that.
 
     >>> shown = show([[1.0, 0.0], [0.5, 0.5]], ["a", "b"])
     >>> shown.trace["weights"].array.tolist()
@@ -73,4 +86,26 @@ def show(
     [[1.0, 0.0], [0.5, 0.5]]
     """
     is_trace = isinstance(weights, Trace)
-    return Shown(weights if is_trace else of_weights(weights, tokens, key_tokens, batch=batch))
+    return Shown(weights if is_trace else of_weights(weights, tokens, key_tokens, batch=batch), layers)
+
+
+def framed(trace: Trace) -> str:
+    """Return what a notebook draws of a trace: as much of it as a frame may hold, or why it holds nothing."""
+    try:
+        return _frame(html(trace, that_fits(trace)))
+    except ConfigError as error:
+        return f"<p>{escape(str(error))}</p>"
+
+
+def _frame(page: str) -> str:
+    """Return the interactive file in a frame.
+
+    A notebook that is not trusted takes the frame away and leaves the sentence in it.
+    """
+    instead = translate(
+        "Attention is drawn here once the notebook is trusted (File > Trust Notebook) or the cell has run again."
+    )
+    return (
+        f'<iframe sandbox="allow-scripts" srcdoc="{escape(page)}" title="attnviz" '
+        f'style="width: 100%; height: 720px; border: 0">{escape(instead)}</iframe>'
+    )

@@ -39,13 +39,19 @@ FAULTS = Words(
 
 @dataclass(frozen=True)
 class ExportTarget:
-    """The part of a run that is meant; None is all of it, or the first or last where one is needed."""
+    """The part of a run that is meant; None is all of it, or the first or last where one is needed.
+
+    shown, focus, colours  the step that the screen shows, the only head, and the colours of the scores, for pictures
+    """
 
     layer: int = 0
     step: str = "weights"
     head: int | None = None
     query: int | None = None
     key: int | None = None
+    shown: str = "weights"
+    focus: int | None = None
+    colours: str = "apart"
 
 
 @translated_fields("note")
@@ -136,7 +142,14 @@ def _program(write: str) -> Callable[[Any, Trace, ExportTarget], str]:
 
 
 def _png(png: Any, trace: Trace, target: ExportTarget) -> bytes:
-    return png.drawn(import_module("attnviz.pictures.static.svg").page(trace, target.layer))
+    return png.drawn(_svg(import_module("attnviz.pictures.static.svg"), trace, target))
+
+
+def _svg(svg: Any, trace: Trace, target: ExportTarget) -> str:
+    """Return the picture that the screen shows, of all words."""
+    names = ("shown", "focus", "head", "query", "key")
+    view = svg.View(**{name: getattr(target, name) for name in names}, apart=target.colours == "apart")
+    return str(svg.page(trace, target.layer, view))
 
 
 def _step_png(png: Any, trace: Trace, target: ExportTarget) -> bytes:
@@ -196,7 +209,7 @@ FORMATS = {
     "svg": Format(
         "the picture of a layer, for print",
         "pictures.static.svg",
-        lambda svg, trace, target: svg.page(trace, target.layer),
+        _svg,
         _need(drawn=110, slow_drawn=10e-6),
         extra="app",
     ),

@@ -1,7 +1,7 @@
 """One HTML file in which a whole run can be looked at: it needs no server, no network and nothing beside itself.
 
-It holds the numbers bit for bit and does the arithmetic of a cell again from them. Its own rules let the browser run
-the one script and the one style that are in it, and fetch nothing.
+It holds the numbers bit for bit and does the arithmetic of a cell again from them; what of them a notebook holds, a
+`Part` says. Its own rules let the browser run the one script and the one style that are in it, and fetch nothing.
 """
 
 from __future__ import annotations
@@ -11,24 +11,23 @@ import hashlib
 import html as markup
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from attnviz.arrays import Array
 from attnviz.codegen.javascript import PRELUDE, javascript
-from attnviz.engine.records.trace import Step, Trace
+from attnviz.engine.records.trace import Trace
 from attnviz.engine.records.typed_rows import normaliser_of, score_of
+from attnviz.exports import interactive_layers
 from attnviz.exports.bundle import joined
+from attnviz.exports.interactive_part import Part, everything
 from attnviz.exports.links import setting_of
 from attnviz.formula.graph import Formula
 from attnviz.formula.names import STEPS
-from attnviz.pictures.colours import PAPER, SIGNED
-from attnviz.pictures.headings import SWITCH, end_of_scale, sum_up
-from attnviz.pictures.stage_record import Stage
+from attnviz.pictures.colours import PAPER
+from attnviz.pictures.headings import SWITCH
 from attnviz.pictures.stages import side_by_side
 from attnviz.pictures.static.text_metrics import drawable, word
 from attnviz.settings.counting import ordinal
@@ -68,6 +67,7 @@ WORDS = Words(
         "lines": InContext("Lines", "drawn from word to word"),
         "all": "Layers × heads",
         "average": "average over heads",
+        "nearer": "nearer to 0 than {number}",
         "each": "The weights of every head, from {low} to {high}. Click one to open it.",
     }
 )
@@ -95,10 +95,7 @@ TEXTS = Words(
 FIRST = "weights"
 """The stage whose first cell is chosen at the start."""
 
-KEPT = ("queries", "keys", "values", "scores", "bias", "masked", "weights", "heads")
-EDITABLE = ("scaled", "capped")
-"""Steps that follow from others, so that they are only held where a number in them was changed."""
-
+LONGEST_TITLE = 160
 MOST_IN_TABLES = 4_000
 POLICY = "default-src 'none'; script-src '{script}'; style-src '{style}'; base-uri 'none'; form-action 'none'"
 PAGE = """<!DOCTYPE html>
@@ -114,7 +111,7 @@ PAGE = """<!DOCTYPE html>
 <body>
 <h1 id="sentence"></h1>
 <p class="quiet">{overview}</p>
-<noscript><p>{no_script}</p>{tables}</noscript>
+{notes}<noscript><p>{no_script}</p>{tables}</noscript>
 <main id="page" hidden>
 <div class="bar">
 <span id="views" class="views" role="group" aria-label="{views}" hidden></span>
@@ -151,22 +148,50 @@ PAGE = """<!DOCTYPE html>
 SCRIPT = Path(__file__).parent / "interactive" / "page.js"
 
 
-def html(trace: Trace) -> str:
-    """Return the run as one interactive HTML file: the stages of every layer, and the arithmetic of any cell."""
+def html(trace: Trace, part: Part | None = None) -> str:
+    """Return the run as one interactive HTML file: the stages of every layer, and the arithmetic of any cell.
+
+    part  what of it the file holds; everything if left out
+    """
+    part = part or everything(trace)
     script, style = _script().replace(NO_FORMULAS, _formulas(trace)).replace(NOT_WRITTEN, _written(trace)), _style()
     texts = {name: markup.escape(text) for name, text in TEXTS.items()}
-    return PAGE.format_map(
-        texts
-        | {
-            "language": current_language(),
-            "policy": POLICY.format(script=_hash(script), style=_hash(style)),
-            "style": style,
-            "script": script,
-            "overview": markup.escape(" ".join(headline(trace))),
-            "tables": "".join(_tables(trace)),
-            "run": json.dumps(described(trace), separators=(",", ":"), allow_nan=False).replace("<", "\\u003c"),
-        }
-    )
+    texts |= {
+        "language": current_language(),
+        "policy": POLICY.format(script=_hash(script), style=_hash(style)),
+        "style": style,
+        "script": script,
+        "overview": markup.escape(" ".join(headline(trace))),
+        "notes": _paragraph("notes", trace.notes) + _paragraph("bound", part.said),
+        "tables": "".join(_tables(trace, part)),
+    }
+    before, after = (half.format_map(texts) for half in PAGE.split("{run}"))
+    return "".join([before, *_run(trace, part), after])
+
+
+def _paragraph(name: str, sentences: Sequence[str]) -> str:
+    """Return what is to be said of a run, or nothing if that is nothing."""
+    said = markup.escape(drawable(" ".join(sentences)))
+    return f'<p id="{name}" class="quiet">{said}</p>\n' if sentences else ""
+
+
+def _run(trace: Trace, part: Part) -> Iterator[str]:
+    """Yield what the script reads, a layer at a time: all of a large run would take several times its memory."""
+    whole = _json(described(trace))
+    yield f'{whole[:-1]},"layers":['
+    for place, layer in enumerate(part.layers):
+        held = (
+            interactive_layers.rounded(trace, layer)
+            if layer in part.rounded
+            else interactive_layers.whole(trace, layer)
+        )
+        yield "," * bool(place) + _json(held | {"number": ordinal(layer), "does": what_heads_do(trace, layer)})
+    yield "]}"
+
+
+def _json(value: dict[str, Any]) -> str:
+    """Return it as JSON in which no tag can stand."""
+    return json.dumps(value, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
 
 
 NO_FORMULAS = "const TYPED = {};"
@@ -213,13 +238,13 @@ def _typed(trace: Trace) -> dict[str, Any]:
 
 
 def described(trace: Trace) -> dict[str, Any]:
-    """Return all that the script knows of a run; its numbers as float64 in base64, little end first."""
+    """Return all that the script knows of a run but its layers."""
     config = trace.config
     group = config.group_size
     widths = {name: [each[h // group] for h in range(config.n_heads)] for name, each in _widths(trace).items()}
     own_scale = score_of(config).scale
     return {
-        "sentence": drawable(" ".join(config.sentence.split())) or " ".join(map(word, trace.query_tokens)),
+        "sentence": _title(drawable(" ".join(config.sentence.split())) or " ".join(map(word, trace.query_tokens))),
         "queries": [word(token) for token in trace.query_tokens],
         "keys": [word(token) for token in trace.key_tokens],
         "words": dict(WORDS) | dict(SWITCH),
@@ -235,8 +260,19 @@ def described(trace: Trace) -> dict[str, Any]:
             "typed": _typed(trace),
             **widths,
         },
-        "layers": [_layer(trace, layer) | {"does": does} for layer, does in enumerate(what_heads_do(trace))],
     }
+
+
+def _title(sentence: str) -> str:
+    """Return the sentence as far as a heading has room for it, in whole words where it has some.
+
+    >>> len(_title("word " * 100)), _title("word " * 100)[-8:]
+    (161, 'd word …')
+    """
+    if len(sentence) <= LONGEST_TITLE:
+        return sentence
+    start = sentence[:LONGEST_TITLE]
+    return f"{start.rpartition(' ')[0] or start} …"
 
 
 def _widths(trace: Trace) -> dict[str, tuple[int, ...]]:
@@ -244,53 +280,15 @@ def _widths(trace: Trace) -> dict[str, tuple[int, ...]]:
     return {"d_k": trace.config.key_widths(), "d_v": trace.config.value_widths()}
 
 
-def _layer(trace: Trace, layer: int) -> dict[str, Any]:
-    steps = trace.layers[layer]
-    changed = {edit[1] for edit in trace.edits if edit[0] == layer}
-    kept = [name for name in steps if name in KEPT or name.startswith("score_") or name in changed & {*EDITABLE}]
-    return {
-        "stages": [_stage(stage) for stage in side_by_side(trace, layer)],
-        "steps": {name: _step(steps[name]) for name in kept},
-    }
-
-
-def _step(step: Step) -> dict[str, Any]:
-    numbers = np.ascontiguousarray(step.array, dtype="<f8").tobytes()
-    return {"shape": list(step.shape), "base64": base64.b64encode(numbers).decode()}
-
-
-def _stage(stage: Stage) -> dict[str, Any]:
-    shades = stage.scale
-    signed = shades.colours is SIGNED
-    return {
-        "name": stage.name,
-        "title": stage.title,
-        "phrase": stage.phrase,
-        "formula": sum_up(stage),
-        "alt": drawable(stage.alt),
-        "heads": list(stage.names),
-        "widths": list(stage.true_widths),
-        "worded": stage.columns is not None,
-        "masked": stage.masked is not None and bool(stage.masked.any()),
-        "scale": {
-            "low": shades.low,
-            "high": shades.high,
-            "colours": list(shades.colours),
-            "said": [end_of_scale(end, signed) for end in (shades.low, shades.high)],
-        },
-    }
-
-
-def _tables(trace: Trace) -> Iterator[str]:
+def _tables(trace: Trace, part: Part) -> Iterator[str]:
     """Yield the weights as plain tables, for a reader without scripts."""
-    weights = {layer: steps["weights"] for layer, steps in enumerate(trace.layers) if "weights" in steps}
-    n = sum(step.array.size for step in weights.values())
+    n = len(part.layers) * trace.config.n_heads * len(trace.query_tokens) * len(trace.key_tokens)
     if n > MOST_IN_TABLES:
         yield f"<p>{markup.escape(TEXTS['too_many'].format(n=n))}</p>"
         return
-    for layer, step in weights.items():
+    for layer in part.layers:
         names = next(stage.names for stage in side_by_side(trace, layer) if stage.name == "weights")
-        for name, numbers in zip(names, step.array):
+        for name, numbers in zip(names, trace.layers[layer]["weights"].array):
             yield _table(trace, TEXTS["table"].format(layer=ordinal(layer), head=name), numbers)
 
 

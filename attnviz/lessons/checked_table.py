@@ -23,7 +23,7 @@ KINDS = Words(
 WORDS = Words(
     {
         "table": "{where} is {given}; write a table of {allowed}",
-        "key": "{where} has a {given!r}; there are {allowed}",
+        "key": "{where} has a {given}; there are {allowed}",
         "type": "{key} of {where} is {given}, and has to be {kind}",
         "missing": "{where} has no {key}",
     }
@@ -37,14 +37,13 @@ def checked(table: Any, types: Mapping[str, type], where: str, needed: tuple[str
     """
     allowed = ", ".join(types)
     if not isinstance(table, dict):
-        raise ConfigError(WORDS["table"].format(where=where, given=shorten(str(table)), allowed=allowed))
+        raise ConfigError(WORDS["table"].format(where=where, given=shorten(table), allowed=allowed))
     for key, value in table.items():
         if key not in types:
-            raise ConfigError(WORDS["key"].format(where=where, given=key[:40], allowed=allowed))
+            raise ConfigError(WORDS["key"].format(where=where, given=shorten(key), allowed=allowed))
         if type(value) is not types[key] and not (types[key] is float and type(value) is int):
             kind = KINDS[types[key].__name__]
-            given = shorten(value) if isinstance(value, str) else str(value)[:40]
-            raise ConfigError(WORDS["type"].format(key=key, where=where, given=given, kind=kind))
+            raise ConfigError(WORDS["type"].format(key=key, where=where, given=shorten(value), kind=kind))
     for key in needed:
         if key not in table:
             raise ConfigError(WORDS["missing"].format(where=where, key=key))

@@ -13,7 +13,8 @@ from typing import Any
 from attnviz.lessons.checked_table import checked
 from attnviz.lessons.control import WITHOUT_FAULT, Control, ControlChoice, ControlMove
 from attnviz.lessons.faults import FAULTS
-from attnviz.settings.faults import ConfigError
+from attnviz.lessons.inert_markdown import inert
+from attnviz.settings.faults import ConfigError, shorten
 from attnviz.settings.language import Words
 
 WORDS = Words(
@@ -70,10 +71,10 @@ def _move(table: Any, where: str, read_change: ChangeReader) -> ControlMove:
         raise ConfigError(WORDS["parts"].format(where=where, most=MOST_CHOICES))
     if name is not None:
         if not all(isinstance(stop, int | float) and not isinstance(stop, bool) for stop in stops):
-            raise ConfigError(WORDS["stops"].format(where=where, given=str(stops)[:40]))
+            raise ConfigError(WORDS["stops"].format(where=where, given=shorten(stops)))
         numbers = (ControlChoice(f"{stop:g}", read_change({name: stop}, where)) for stop in stops)
-        return ControlMove(entries["label"], tuple(numbers), is_slider=True)
-    return ControlMove(entries["label"], tuple(_choice(each, where, read_change) for each in choices))
+        return ControlMove(inert(entries["label"]), tuple(numbers), is_slider=True)
+    return ControlMove(inert(entries["label"]), tuple(_choice(each, where, read_change) for each in choices))
 
 
 def _choice(table: Any, where: str, read_change: ChangeReader) -> ControlChoice:
@@ -84,4 +85,4 @@ def _choice(table: Any, where: str, read_change: ChangeReader) -> ControlChoice:
         allowed = ", ".join((WITHOUT_FAULT, *FAULTS))
         raise ConfigError(WORDS["choice_parts"].format(where=position, allowed=allowed))
     change = read_change(entries.get("change", {}), where)
-    return ControlChoice(entries["label"], change, fault, entries.get("turned", False))
+    return ControlChoice(inert(entries["label"]), change, fault, entries.get("turned", False))

@@ -22,6 +22,7 @@ from attnviz.engine.records.config import Config
 from attnviz.engine.records.step_specs import STEPS
 from attnviz.lessons.checked_table import checked
 from attnviz.lessons.faults import FAULTS
+from attnviz.lessons.inert_markdown import inert
 from attnviz.lessons.lesson import Lesson, Question, Slide
 from attnviz.lessons.read_control import read_control
 from attnviz.settings.counting import index_of, ordinal
@@ -30,6 +31,13 @@ from attnviz.settings.language import Words
 
 DEFAULT = "default"
 MAX_LESSON_CHARACTERS = 100_000
+LARGEST_NUMBER = 2**63
+MOST_KEY_PARTS = 16
+
+_NAME = r"""(?:(?<![\w-])[\w-]{1,40}|"(?:[^"\\\n]|\\.){0,40}"|'[^'\n]{0,40}')"""
+_LONG_KEY = re.compile(rf"(?:{_NAME}[ \t]*\.[ \t]*){{{MOST_KEY_PARTS}}}", re.ASCII)
+"""Python's reader of TOML goes through a key once for each of its parts. Of longer names too few fit into a lesson to
+matter."""
 
 _DEFAULTS = {field.name: field.default for field in fields(Config)}
 _KEYS: dict[str, dict[str, type]] = {
@@ -85,6 +93,8 @@ POSITIONS = Words(
 WORDS = Words(
     {
         "long": "{where} has {n:,} characters; at most {most:,} fit",
+        "key": "{where} has a key of more than {most} names between points, {given}; no key of a lesson has so many",
+        "large": "{where} has a whole number that is too long; TOML has 64 bits for one",
         "toml": "{where} is not written in TOML: look at line {line}, column {column}; texts stand between straight "
         "quotes, numbers have a decimal point, and every key has a line of its own",
         "minutes": "{where} takes {given} minutes; choose 1 to {most}",
@@ -113,13 +123,11 @@ def read_lesson(
     and a setting that cannot be used.
     """
     where = POSITIONS["lesson"].format(name=name)
-    if len(text) > MAX_LESSON_CHARACTERS:
-        raise ConfigError(WORDS["long"].format(where=where, n=len(text), most=MAX_LESSON_CHARACTERS))
     entries = checked(_parsed(text, where), _KEYS["lesson"], where, _NEEDED["lesson"])
     setting = _setting(entries["setting"], POSITIONS["setting"].format(name=name))
     slides = [_slide(each, POSITIONS["slide"].format(n=n, name=name)) for n, each in enumerate(entries["slides"], 1)]
     if entries["minutes"] not in MINUTES:
-        raise ConfigError(WORDS["minutes"].format(where=where, given=str(entries["minutes"])[:40], most=MINUTES[-1]))
+        raise ConfigError(WORDS["minutes"].format(where=where, given=shorten(entries["minutes"]), most=MINUTES[-1]))
     texts = {key: _flowing(entries[key]) for key in ("title", "about", "source", "goal", "known")}
     further = dict(entries.get("further", {}))
     lesson = Lesson(
@@ -134,14 +142,28 @@ def read_lesson(
 
 
 def _parsed(text: str, where: str) -> dict[str, Any]:
-    """Return what a TOML file holds; raise ConfigError, with the line and the column, for what is no TOML."""
+    """Return what a TOML file holds.
+
+    Raises ConfigError, with the line and the column, for what is no TOML, and for what would take long to read.
+    """
+    if len(text) > MAX_LESSON_CHARACTERS:
+        raise ConfigError(WORDS["long"].format(where=where, n=len(text), most=MAX_LESSON_CHARACTERS))
+    long_key = _LONG_KEY.search(text)
+    if long_key:
+        raise ConfigError(WORDS["key"].format(where=where, most=MOST_KEY_PARTS, given=shorten(long_key[0])))
     try:
-        return tomllib.loads(text)
+        entries = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
         lines = text.splitlines() or [""]
         at = _AT.search(str(error))
         line, column = at.groups() if at else (len(lines), len(lines[-1]))
         raise ConfigError(WORDS["toml"].format(where=where, line=line, column=column)) from None
+    parts: list[Any] = [entries]
+    for part in parts:
+        if isinstance(part, int) and abs(part) > LARGEST_NUMBER:
+            raise ConfigError(WORDS["large"].format(where=where))
+        parts += part.values() if isinstance(part, dict) else part if isinstance(part, list) else ()
+    return entries
 
 
 def _tried_out(lesson: Lesson, slide: Slide, admit: Callable[[Config], None]) -> None:
@@ -167,7 +189,7 @@ def _slide(table: Any, where: str) -> Slide:
         raise ConfigError(WORDS["fault"].format(where=where, given=given, allowed=allowed))
     if "steps" in entries:
         if not all(isinstance(step, str) for step in entries["steps"]):
-            raise ConfigError(WORDS["steps"].format(where=where, given=str(entries["steps"])[:40]))
+            raise ConfigError(WORDS["steps"].format(where=where, given=shorten(entries["steps"])))
         parts["steps"] = tuple(entries["steps"])
     if "change" in entries:
         parts["change"] = _setting(entries["change"], where)
@@ -193,7 +215,7 @@ def _question(table: Any, where: str) -> Question:
 def _setting(table: Any, where: str) -> dict[str, Any]:
     """Return the values of a setting as Config takes them: tuples for lists, edits for the positions they stand at."""
     if not isinstance(table, dict):
-        raise ConfigError(WORDS["setting"].format(where=where, given=shorten(str(table))))
+        raise ConfigError(WORDS["setting"].format(where=where, given=shorten(table)))
     return {key: _value(key, value, where) for key, value in table.items()}
 
 
@@ -210,7 +232,7 @@ def _value(key: str, value: Any, where: str) -> Any:
 def _edits(table: Any, where: str) -> Iterator[edits.Edit]:
     """Yield the edits of a table from positions to numbers, or to the rows of a matrix."""
     if not isinstance(table, Mapping):
-        raise ConfigError(WORDS["edits"].format(where=where, given=shorten(str(table))))
+        raise ConfigError(WORDS["edits"].format(where=where, given=shorten(table)))
     for position, value in table.items():
         cells = {position: str(value)}
         if isinstance(value, str):
@@ -224,10 +246,10 @@ def _edits(table: Any, where: str) -> Iterator[edits.Edit]:
 
 
 def _flowing(text: str) -> str:
-    """Return a text whose paragraphs are one line each; tables keep their lines.
+    """Return a text whose paragraphs are one line each; tables keep their lines, and nothing leads elsewhere.
 
     >>> _flowing("One paragraph,\\ntwo lines.\\n\\n| a | b |\\n|---|---|")
     'One paragraph, two lines.\\n\\n| a | b |\\n|---|---|'
     """
     paragraphs = text.strip().split("\n\n")
-    return "\n\n".join(each if each.startswith("|") else " ".join(each.split("\n")) for each in paragraphs)
+    return inert("\n\n".join(each if each.startswith("|") else " ".join(each.split("\n")) for each in paragraphs))

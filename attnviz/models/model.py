@@ -256,13 +256,17 @@ class Model:
     def next_words(self, trace: Trace, row: int, most: int = 5) -> list[list[tuple[str, float]]]:
         """Return the likeliest next words after a token of a run, and their probabilities.
 
-        row  of the token, from 0. The first list is what would be read off before any layer, then one a layer; the
-             last is what the model itself computes.
+        row  of the token, from 0, and from the end where below 0
 
-        Raises ConfigError for a model that does not write on: one without a causal mask or without an output matrix.
+        The first list is what would be read off before any layer, then one a layer; the last is what the model itself
+        computes.
+
+        Raises ConfigError for a model that does not write on: one without a causal mask or without an output matrix;
+        for a trace that is no run of this model, and for a row that it does not have.
         """
         if self._head is None:
             raise ConfigError(FAULTS["no_next"])
+        next_words.check(trace, row, self._facts, self.shape.d_model)
         inputs = [trace.around["embedded"].array[row]]
         last = trace.layers[-1]
         inputs += [result_of(layer).array[row] for layer in trace.layers[:-1]]

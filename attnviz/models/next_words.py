@@ -11,7 +11,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from attnviz.arrays import Array
+from attnviz.engine.pretrained.model_facts import ModelFacts
+from attnviz.engine.pretrained.pretrained_config import PretrainedConfig
+from attnviz.engine.records.trace import Trace
+from attnviz.settings.faults import ConfigError
+from attnviz.settings.language import Words
 
+FAULTS = Words(
+    {
+        "no_run": "the trace is no run of this model; give one that the model made, as in trace = model(text)",
+        "row": "row is {row}; the run has {n} tokens, choose 0 to {last}",
+    }
+)
 BLOCK = 2048
 """Rows of the output matrix that are made float64 at a time."""
 
@@ -22,6 +33,17 @@ class NextWord:
 
     number: int
     share: float
+
+
+def check(trace: Trace, row: int, facts: ModelFacts, d_model: int) -> None:
+    """Raise ConfigError for what is no run of a model, or of one with the same parameters, and for a row beyond it."""
+    config = trace.config if isinstance(trace, Trace) else None
+    is_of_model = isinstance(config, PretrainedConfig) and config.facts.slices == facts.slices
+    if not is_of_model or trace.around["embedded"].shape[-1] != d_model:
+        raise ConfigError(FAULTS["no_run"])
+    n = len(trace.query_tokens)
+    if not -n <= row < n:
+        raise ConfigError(FAULTS["row"].format(row=row, n=n, last=n - 1))
 
 
 def logits(H: Array, table: Array, cap: float = 0.0) -> Array:

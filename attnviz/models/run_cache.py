@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from attnviz.engine.records.edits import Edit
-from attnviz.engine.records.trace import Step, Steps
+from attnviz.engine.records.trace import Step, Steps, no_step
 
 MOST_BYTES = 24 * 10**6
 """The bytes of the kept runs of all models together; the least recently used are dropped."""
@@ -91,7 +91,7 @@ class StepsLater(Mapping[str, Step]):
         if name == self._names[-1]:
             return self._result
         if name not in self._names:
-            raise KeyError(name)
+            raise no_step(name, self._names)
         if self._steps is None:
             with np.errstate(all="ignore"):
                 self._steps = self._make()

@@ -6,7 +6,7 @@ SIGNED: tuple[str, ...] = ("#2a5ea8", "#8fb4dc", "#fbfaf7", "#eea47c", "#b8402a"
 """From the most negative number by way of 0 to the most positive."""
 
 QUIET: tuple[str, ...] = ("#7395c4", "#b5cde5", "#fbfaf7", "#f3c2a7", "#cf8172")
-"""`SIGNED` beside weights: paler by a third, so that the eye goes to the weights."""
+"""`SIGNED` in maps that stand beside weights or lead to them: paler by a third, so that the eye goes to the weights."""
 
 SHARE = ("#fbfaf7", "#c9dcef", "#86b2da", "#3d7ab8", "#12355f")
 """From 0 to 1."""
@@ -27,7 +27,14 @@ BELOW, ABOVE = slice(3), slice(2, None)
 _ABOUT_ZERO: tuple[tuple[str, ...], ...] = (SIGNED, QUIET)
 DARK |= {whole[half]: DARK[whole][half] for whole in _ABOUT_ZERO for half in (BELOW, ABOVE)}
 
-MASKED_COLOUR, MASKED_IN_THE_DARK = "rgba(128,128,128,.38)", "rgba(128,128,128,.24)"
+MASKED, HATCH, MASKED_EDGE = ("#f3f4f6", "#12161e"), ("#e3e5ea", "#222833"), ("#b4bac4", "#4a5260")
+"""A masked cell on a light page and on a dark one: the whole of it where it is a pixel; else lines on the ground of the
+page, and the edge of a region. A cell without a number must not be stronger than one with a small number.
+"""
+
+MASKED_COLOUR = "rgba(128,128,128,.38)"
+"""The same in files, and in figures of a notebook."""
+
 EDITED = "#0f8a5f"
 WANTED = "#c8641b"
 """The frame of a cell that a head is meant to attend to."""
@@ -47,6 +54,8 @@ PAGE = {
     "sums": ("#858f9f", "#8a93a3"),
     "fault": (SIGNED[-1], SIGNED[-1]),
     "wanted": (WANTED, WANTED),
+    "hatch": HATCH,
+    "masked-edge": MASKED_EDGE,
     "outline": 2 * ("rgba(128, 128, 128, 0.35)",),
     "rule": 2 * ("rgba(128, 128, 128, 0.25)",),
 }
@@ -56,6 +65,7 @@ ground    of a panel beside the maps
 negative  a bar of a negative number, and positive of a positive one
 others    the bars of those that are not explained
 sums      the bars beside a map
+hatch     lines in a masked cell, and masked-edge around a region of them
 outline   of a picture, and the line between two columns
 rule      the line between two rows
 """

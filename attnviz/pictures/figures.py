@@ -18,7 +18,7 @@ import numpy as np
 
 from attnviz.analysis.statistics import column_sums, effective_keys
 from attnviz.arrays import Array
-from attnviz.pictures.colours import CLEAR, DARK, EDITED, MASKED_COLOUR, WANTED
+from attnviz.pictures.colours import CLEAR, DARK, EDITED, WANTED
 from attnviz.pictures.layout import placement
 from attnviz.pictures.layout.placement import NARROWEST_PAGE, Placement, Tiling
 
@@ -30,6 +30,7 @@ BARE = 6  # pixels left of a stage without words there
 FRAME, WANTED_FRAME = {"color": EDITED, "width": 2}, {"color": WANTED, "width": 2}
 INSIDE = 1.5  # pixels from the edge of a cell to the middle of its frame
 MOST_FRAMES = 200
+READ_FROM = 0.03  # of a weight that is seen in the sentence; a weaker one has neither tint nor arc there
 EXACT_UP_TO = 2500  # cells; up to here a picture carries float64, beyond float32
 
 
@@ -207,6 +208,7 @@ def _meta(stage: Stage, tiling: Tiling, cells: Array) -> dict[str, Any]:
         "masked": stage.hidden is not None and bool(stage.hidden.any()),
         "odd": bool((stage.drawn_cells & ~np.isfinite(stage.array)).any()),
         "nan": _nan(stage, tiling),
+        "strong": _strong(stage, tiling),
     }
 
 
@@ -245,6 +247,24 @@ def _nan(stage: Stage, tiling: Tiling) -> str | None:
     return base64.b64encode(np.packbits(cells).tobytes()).decode()
 
 
+def _strong(stage: Stage, tiling: Tiling) -> dict[str, str] | None:
+    """Return the weights that the sentence shows of each row, where words share a cell; None where none do.
+
+    Of each row in turn, head by head, those from `READ_FROM` on, and its largest: how many they are, their columns, and
+    their numbers, as uint16, uint16 and float32 in base64.
+    """
+    if tiling.block == 1 or stage.kind != "share" or stage.axes != ("query", "key"):
+        return None
+    drawn = np.where(stage.drawn_cells & np.isfinite(stage.array), stage.array, 0.0)
+    strong = (drawn > 0) & (drawn >= np.minimum(READ_FROM, drawn.max(axis=-1, keepdims=True)))
+    parts = {
+        "counts": strong.sum(-1).astype("<u2"),
+        "columns": strong.nonzero()[2].astype("<u2"),
+        "weights": drawn[strong].astype("<f4"),
+    }
+    return {name: base64.b64encode(part.tobytes()).decode() for name, part in parts.items()}
+
+
 def _layout(tiling: Tiling, height: int, ground: list[dict[str, Any]]) -> dict[str, Any]:
     axis = {"visible": False, "fixedrange": True, "constrain": "domain", "domain": [0, 1]}
     below = height - tiling.top - tiling.y[-1]
@@ -273,10 +293,10 @@ def _framed(head: int, row: int, column: int, tiling: Tiling, line: Mapping[str,
 
 
 def _ground(stage: Stage, tiling: Tiling) -> list[dict[str, Any]]:
-    """Return the ground under every head as one path, if any of it shows: grey where cells are masked.
+    """Return the ground under every head as one path, if any of it shows: where cells are masked.
 
-    It is clear where nothing is masked and no cell holds a number either, as while all of them are asked for: the
-    browser then has nothing else to tell by where the cells are.
+    It is clear: the browser draws over it. And where no cell holds a number, as while all of them are asked for, it has
+    nothing else to tell by where the cells are.
     """
     is_masked = stage.hidden is not None and bool(stage.hidden.any())
     if not is_masked and np.isfinite(stage.array[stage.drawn_cells]).any():
@@ -286,5 +306,4 @@ def _ground(stage: Stage, tiling: Tiling) -> list[dict[str, Any]]:
         f"M{x[left]},{y[top]}H{x[left + -(-tiling.widths[head] // tiling.fold)]}V{y[top + tiling.lines]}H{x[left]}Z"
         for head, top, left in tiling.corners()
     )
-    fill = {"fillcolor": MASKED_COLOUR} if is_masked else {}  # without a colour Plotly takes a clear one
-    return [{"type": "path", "path": path, "layer": "below", "line": {"width": 0}} | fill]
+    return [{"type": "path", "path": path, "layer": "below", "line": {"width": 0}}]  # Plotly takes a clear colour

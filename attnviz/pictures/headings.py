@@ -6,12 +6,11 @@ import html
 import re
 from collections.abc import Sequence
 
-from attnviz.pictures.colours import DARK, MASKED_COLOUR, MASKED_IN_THE_DARK, SHARE
+from attnviz.pictures.colours import DARK, SHARE
 from attnviz.pictures.stage_record import ALLOWED, FORBIDDEN, MASKED_WORD, Stage
 from attnviz.settings.language import Words, translate
 
 HEIGHT, HEIGHT_FOR_A_ROOM = 40, 60  # pixels that the two lines take
-GREY = f"light-dark({MASKED_COLOUR},{MASKED_IN_THE_DARK})"
 SWITCH = Words(
     {
         "apart": "own scales",
@@ -56,7 +55,7 @@ def heading(
 
     Words of a visitor never enter here.
     """
-    symbol = f'<b class="attn-symbol">{html.escape(stage.symbol)}</b>' if stage.symbol else ""
+    symbol = f'<b class="attn-symbol">{typeset(stage.symbol)}</b>' if stage.symbol else ""
     name = f'<h{level} class="attn-name">{symbol}{typeset(stage.title)}</h{level}>'
     button, legend = _switch(stage) if switch else "", _legend(stage, says_masked=says_masked)
     phrases = "".join(
@@ -142,7 +141,7 @@ def _formula(stage: Stage) -> tuple[str, str]:
 def _legend(stage: Stage, *, says_masked: bool = True) -> str:
     """Return the colour scale as a small gradient between the numbers at its ends."""
     if stage.kind == "allowed":
-        swatches = _swatch(SHARE[2], translate(ALLOWED)) + _swatch(MASKED_COLOUR, translate(FORBIDDEN))
+        swatches = _swatch(translate(ALLOWED), SHARE[2]) + _swatch(translate(FORBIDDEN))
         return f'<span class="attn-legend">{swatches}</span>'
     shades = stage.legend
     signed = stage.scale.low < 0
@@ -151,12 +150,14 @@ def _legend(stage: Stage, *, says_masked: bool = True) -> str:
     stops = ",".join(f"light-dark({light},{dark})" for light, dark in pairs)
     gradient = f'<i style="background:linear-gradient(90deg,{stops})"></i>'
     grey = says_masked and stage.masked is not None and stage.masked.any()
-    masked = _swatch(GREY, stage.grey or translate(MASKED_WORD)) if grey else ""
+    masked = _swatch(stage.grey or translate(MASKED_WORD)) if grey else ""
     return f'<span class="attn-legend">{masked}{low}{gradient}{high}</span>'
 
 
-def _swatch(colour: str, word: str) -> str:
-    return f'<span class="attn-swatch"><i style="background:{colour}"></i>{word}</span>'
+def _swatch(word: str, colour: str = "") -> str:
+    """Return a cell of a colour, or without one a masked cell, and what it is called."""
+    cell = f'<i style="background:{colour}"></i>' if colour else '<i class="attn-hatched"></i>'
+    return f'<span class="attn-swatch">{cell}{word}</span>'
 
 
 def end_of_scale(number: float, signed: bool) -> str:

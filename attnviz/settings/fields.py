@@ -11,7 +11,7 @@ from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
 from functools import cache
 from typing import Any
 
-from attnviz.settings.faults import ConfigError
+from attnviz.settings.faults import ConfigError, shorten
 from attnviz.settings.kinds import Named, Number, Option, Ordinal, Switch, Text
 from attnviz.settings.language import translate
 from attnviz.settings.rows import Choice, Entry
@@ -38,14 +38,14 @@ class Changes:
         try:
             pairs = dict(value)
         except (TypeError, ValueError):
-            raise ConfigError(translate("is {given}; give pairs of a name and a text", given=repr(value))) from None
+            raise ConfigError(translate("is {given}; give pairs of a name and a text", given=shorten(value))) from None
         for name, text in pairs.items():
             if name not in names or not isinstance(text, str):
                 raise ConfigError(
                     translate(
                         "changes {name} to {text}; give the name of a setting and a text",
-                        name=repr(name),
-                        text=repr(text),
+                        name=shorten(name),
+                        text=shorten(text),
                     )
                 )
         return tuple((name, pairs[name]) for name in names if name in pairs)

@@ -33,7 +33,7 @@ class Text:
 
     def check(self, value: Any) -> str:
         if not isinstance(value, str):
-            raise ConfigError(translate("is {given}, which is not text; give a string", given=repr(value)))
+            raise ConfigError(translate("is {given}, which is not text; give a string", given=shorten(value)))
         if len(value) > self.longest:
             raise ConfigError(
                 translate(
@@ -88,9 +88,11 @@ class Number:
             return None
         number = self._number(value)
         if isinstance(value, str) and (read := self._quoted(value)) is not None:
-            raise ConfigError(translate("is {given}, a text; give the number {number}", given=repr(value), number=read))
+            raise ConfigError(
+                translate("is {given}, a text; give the number {number}", given=shorten(value), number=read)
+            )
         if number is None or not self.low <= number <= self.high or number != self._on_grid(number):
-            raise ConfigError(translate("is {given}; choose {range}", given=repr(value), range=self.range))
+            raise ConfigError(translate("is {given}; choose {range}", given=shorten(value), range=self.range))
         return number
 
     def _quoted(self, text: str) -> int | float | None:
@@ -150,7 +152,7 @@ class Ordinal(Number):
             return super().check(value)
         if number not in self.values:
             inside = translate("{low:,g} to {high:,g}", low=0, high=self.values[-1])
-            raise ConfigError(translate("is {given}; choose {range}", given=repr(value), range=inside))
+            raise ConfigError(translate("is {given}; choose {range}", given=shorten(value), range=inside))
         return number
 
     @property
@@ -171,7 +173,7 @@ class Switch:
 
     def check(self, value: Any) -> bool:
         if value is not True and value is not False:
-            raise ConfigError(translate("is {given}; choose True or False", given=repr(value)))
+            raise ConfigError(translate("is {given}; choose True or False", given=shorten(value)))
         return value
 
     def write(self, value: bool) -> str:
@@ -192,7 +194,7 @@ class Option:
     def check(self, value: Any) -> str:
         if not isinstance(value, str) or value not in self.table:
             raise ConfigError(
-                translate("is {given}; choose one of: {names}", given=repr(value), names=", ".join(self.table))
+                translate("is {given}; choose one of: {names}", given=shorten(value), names=", ".join(self.table))
             )
         return value
 
@@ -222,7 +224,7 @@ class Named:
             raise ConfigError(
                 translate(
                     "is {given}; give a name of small letters, digits, _ and -, such as minilm",
-                    given=shorten(value) if isinstance(value, str) else f"{value!r:.40}",
+                    given=shorten(value),
                 )
             )
         return value

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
 
+from attnviz.settings.faults import shorten
 from attnviz.settings.language import translated_fields
 
 Row = TypeVar("Row", bound="Choice | Entry")
@@ -135,4 +136,4 @@ def pick(rows: Mapping[str, Row], name: str, what: str) -> Row:
     try:
         return rows[name]
     except (KeyError, TypeError):
-        raise ValueError(f"there is no {what} called {name!r}; choose one of: {', '.join(rows)}") from None
+        raise ValueError(f"there is no {what} called {shorten(name)}; choose one of: {', '.join(rows)}") from None

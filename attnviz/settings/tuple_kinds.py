@@ -25,7 +25,7 @@ class Options:
     def check(self, value: Any) -> tuple[str, ...]:
         names = (value,) if isinstance(value, str) else value
         if not isinstance(names, (tuple, list)):
-            raise ConfigError(translate("is {given}; give a name or a tuple of names", given=repr(value)))
+            raise ConfigError(translate("is {given}; give a name or a tuple of names", given=shorten(value)))
         for name in names:
             Option(self.table).check(name)
         return self._canonical(names)
@@ -91,7 +91,9 @@ class Listed:
         names = (value,) if isinstance(value, str) else value
         if not isinstance(names, (tuple, list)) or not 1 <= len(names) <= self.most:
             raise ConfigError(
-                translate("is {given}; give a name or a tuple of 1 to {most} names", given=repr(value), most=self.most)
+                translate(
+                    "is {given}; give a name or a tuple of 1 to {most} names", given=shorten(value), most=self.most
+                )
             )
         return self._canonical([Option(self.table).check(name) for name in names])
 
@@ -131,7 +133,7 @@ class SerialisedTuple:
 
     def check(self, value: Any) -> tuple[Any, ...]:
         if not isinstance(value, (tuple, list)):
-            raise ConfigError(translate("is {given}; give a tuple", given=repr(value)))
+            raise ConfigError(translate("is {given}; give a tuple", given=shorten(value)))
         if len(value) > self.most:
             raise ConfigError(
                 translate("lists {n:,} items; at most {most:,} fit, so remove some", n=len(value), most=self.most)
@@ -145,7 +147,7 @@ class SerialisedTuple:
         items, unread = self.parsed(text)
         if len(items) > self.most:
             return items[: self.most], translate(
-                "listed {n:,}; the first {most:,} are kept", n=len(items), most=self.most
+                "listed more than {most:,}; the first {most:,} are kept", most=self.most
             )
         if not unread:
             return items, None
@@ -173,11 +175,11 @@ class Knobs:
         try:
             knobs, known = dict(value), self.known
         except (TypeError, ValueError):
-            raise ConfigError(translate("is {given}; give a dict of names and numbers", given=repr(value))) from None
+            raise ConfigError(translate("is {given}; give a dict of names and numbers", given=shorten(value))) from None
         for name in knobs:
             if name not in known:
                 names = ", ".join(known)
-                raise ConfigError(translate("names {name}; choose one of: {names}", name=repr(name), names=names))
+                raise ConfigError(translate("names {name}; choose one of: {names}", name=shorten(name), names=names))
         return self._canonical(
             {name: self._checked(name, knob, knobs[name]) for name, knob in known.items() if name in knobs}
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from attnviz.analysis.all_heads import all_kinds, all_weights
+from attnviz.analysis.all_heads import all_kinds, open_weights
 from attnviz.analysis.head_kinds import HeadKind
 from attnviz.engine.records.trace import Trace
 from attnviz.settings.counting import ordinal
@@ -82,12 +82,12 @@ def lines(head_kind: HeadKind, word: str, keys: int) -> tuple[str, str]:
     return first, WORDS["keys"].format(n=head_kind.keys, all=keys)
 
 
-def what_heads_do(trace: Trace) -> list[list[tuple[str, str]]]:
-    """Return for each head of each layer what it does on this sentence, in a word, if one says it, and in a line."""
-    kinds, n, all_keys = all_kinds(trace, all_weights(trace)), trace.config.n_heads, len(trace.key_tokens)
+def what_heads_do(trace: Trace, layer: int) -> list[tuple[str, str]]:
+    """Return for each head of a layer what it does on this sentence, in a word, if one says it, and in a line."""
+    kinds = all_kinds(trace, open_weights(trace.layers[layer]))
     sentences = []
-    for at, each in enumerate(kinds):
+    for each in kinds:
         word = visible_token(trace.key_tokens[each.key])
         named = "" if each.kind == "spread" else short(each, word)
-        sentences.append((named, about(each, word, divmod(at, n), all_keys)))
-    return [sentences[first : first + n] for first in range(0, len(sentences), n)]
+        sentences.append((named, about(each, word, (layer, each.head), len(trace.key_tokens))))
+    return sentences

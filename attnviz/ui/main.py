@@ -38,6 +38,7 @@ from attnviz.ui.session import (
     widgets,
 )
 from attnviz.ui.session.browser import component, styles, transport
+from attnviz.ui.session.failures import contained
 from attnviz.ui.session.notices import notice, paragraph
 from attnviz.ui.session.selection import Selection, outside, outside_lesson, within
 
@@ -217,7 +218,7 @@ def _run(name: str, draft: Config, saved: Config, lines: dict[str, DeltaGenerato
 
 def _draw(name: str, config: Config, trace: Trace | None, selection: Selection, assignment: Opened | None) -> Selection:
     """Draw a page, as a part that runs alone where that is enough; return the selection."""
-    page = PAGES[name].page
+    page = partial(contained, PAGES[name].page)
     if trace is not None and _is_part(name, config, selection):
         compute, is_enough = partial(_admitted, name), partial(_is_part, name, config)
         return partial_run.show(trace, config, selection, compute=compute, page=page, is_enough=is_enough)

@@ -27,7 +27,8 @@ export interface PaintData {
   cells: string;
   /** How often a painted mask was refused. */
   refused: number;
-  colours: { may: string; may_not: string };
+  /** The colour of an allowed cell. */
+  may: string;
   words: Record<"grid" | "row" | "column" | "may" | "may_not" | "empty" | "hint", string>;
 }
 

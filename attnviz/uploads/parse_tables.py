@@ -106,6 +106,9 @@ def _cells(text: str) -> Cells:
     separator = declared[1] if declared else next((each for each in "\t;," if each in lines[0]), " ")
     if separator == " ":
         return [line.split() for line in lines]
+    n_columns = 1 + max(line.count(separator) for line in lines)
+    if n_columns > npy.MAX_AXIS_LENGTH + 1:  # one of which may be labels
+        raise fault("wide", n=n_columns, what=translate("columns"), most=npy.MAX_AXIS_LENGTH)
     rows: Cells = []
     try:
         for row in csv.reader(lines, delimiter=separator, skipinitialspace=separator != "\t", strict=True):
@@ -231,7 +234,7 @@ def _whole(positions: dict[tuple[int, ...], float]) -> Array:
     return array
 
 
-_NUMERAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+_NUMERAL = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _DECIMAL_COMMA = re.compile(r"[+−-]?\d*,\d+([eE][+-]?\d+)?", re.ASCII)
 _THOUSANDS = re.compile(r"[+−-]?[1-9]\d{0,2},\d{3}", re.ASCII)
 _MINUS_INFINITY = ("-inf", "-infinity", "-∞")

@@ -9,6 +9,7 @@ import pytest
 
 from attnviz.analysis.head_kinds import FEWEST_KEYS, KINDS, HeadKind, head_kinds, in_order
 from attnviz.text import head_sentences
+from tests.support.cases import for_each
 
 N = 6
 EYE = np.eye(N)
@@ -20,7 +21,7 @@ SPREAD = np.full((N, N), 1 / N)
 HEADS = {"spread": SPREAD, "word": FOURTH, "first": FIRST, "next": NEXT, "self": EYE, "previous": PREVIOUS}
 
 
-@pytest.mark.parametrize("kind", HEADS)
+@for_each("kind", HEADS)
 def test_a_head_that_does_one_thing_is_of_that_kind(kind: str) -> None:
     (found,) = head_kinds(HEADS[kind][None])
     assert found.kind == kind

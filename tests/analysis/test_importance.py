@@ -12,6 +12,7 @@ from attnviz import Config, Trace, gradients, run
 from attnviz.analysis.importance import MEASURES, measure, rank_correlation
 from attnviz.engine.cost import estimate as cost
 from attnviz.ui.panels.importance import NEED
+from tests.support.cases import for_each
 
 BASE = Config(sentence="the cat sat on a mat", n_heads=2, seed=2)
 
@@ -20,8 +21,8 @@ def length_of(trace: Trace, U: np.ndarray) -> float:
     return float((U * trace["output"].array).sum())
 
 
-@pytest.mark.parametrize(
-    ("changes", "layer"),
+@for_each(
+    "changes, layer",
     [({}, 0), ({"n_layers": 2, "residual": True}, 0), ({"n_layers": 2, "norm": "pre"}, 1), ({"mask": "causal"}, 0)],
 )
 def test_the_knock_out_is_what_is_lost_without_the_key(changes: dict[str, object], layer: int) -> None:

@@ -16,6 +16,7 @@ from attnviz.engine.tables.normalised_axes import NORMALISED_AXES
 from attnviz.engine.tables.normalisers import NORMALISERS
 from attnviz.engine.tables.normalisers.linear import linear
 from attnviz.engine.tables.normalisers.softmax import softmax
+from tests.support.cases import for_each
 
 SENTENCE, SECOND = "a b c d e", "k l m n o p q"
 MASKS = arrays(bool, array_shapes(min_dims=2, max_dims=2, min_side=1, max_side=9))
@@ -36,8 +37,8 @@ def test_the_list_of_cells_reads_back_as_the_mask(mask: np.ndarray) -> None:
     np.testing.assert_array_equal(read_back(compact(mask), mask.shape), mask)
 
 
-@pytest.mark.parametrize(
-    ("picture", "text"),
+@for_each(
+    "picture, text",
     [
         ("x.x xxx ...", "1: 1 3, 2: 1-3"),
         (".xx.x", "1: 2-3 5"),
@@ -60,7 +61,7 @@ def test_a_mask_without_any_cell_is_a_setting_too() -> None:
     assert (trace["weights"].array == 0).all()
 
 
-@pytest.mark.parametrize("names", [(), ("causal",), ("window", "causal"), ("padding", "no_self"), ("custom",)])
+@for_each("names", [(), ("causal",), ("window", "causal"), ("padding", "no_self"), ("custom",)])
 def test_masks_that_all_must_allow_are_those_of_a_run(names: tuple[str, ...]) -> None:
     config = Config(sentence="a b c", second_sentence=SECOND, pad_to=8, mask=names or "none", reach=1)
     trace = run(config)
@@ -103,7 +104,7 @@ BY_HAND_SOFTMAX = {  # exponentials 1 and 2 where 5 is forbidden; the large numb
 }
 
 
-@pytest.mark.parametrize("name", FILLS)
+@for_each("name", FILLS)
 def test_each_way_to_hide_a_score_by_hand(name: str) -> None:
     mask, fn = may("xx."), FILLS[name].fn
     np.testing.assert_allclose(fn(np.array([[3.0, 1.0, 4.0]]), mask, linear, -7.0), [BY_HAND[name]])
@@ -112,8 +113,8 @@ def test_each_way_to_hide_a_score_by_hand(name: str) -> None:
     np.testing.assert_allclose(leaked(A, mask), [BY_HAND_SOFTMAX[name][2]], rtol=1e-14)
 
 
-@pytest.mark.parametrize(
-    ("name", "row"),
+@for_each(
+    "name, row",
     [
         ("minus_infinity", [0, 0, 0, 0]),
         ("large_number", [0.25, 0.25, 0.25, 0.25]),
@@ -142,9 +143,9 @@ SETTINGS = [
 ]
 
 
-@pytest.mark.parametrize("normaliser", NORMALISERS)
-@pytest.mark.parametrize("side", NORMALISED_AXES)
-@pytest.mark.parametrize("setting", SETTINGS)
+@for_each("normaliser", NORMALISERS)
+@for_each("side", NORMALISED_AXES)
+@for_each("setting", SETTINGS)
 def test_minus_infinity_gives_the_weights_of_the_run(setting: dict[str, object], side: str, normaliser: str) -> None:
     config = Config(**{"sentence": SENTENCE, "n_heads": 2, "normaliser": normaliser, "normalise_over": side} | setting)  # type: ignore[arg-type]
     trace = run(config)

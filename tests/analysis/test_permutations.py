@@ -12,6 +12,7 @@ from attnviz import Config, run
 from attnviz.analysis import permutations
 from attnviz.analysis.permutations import ORDERS
 from attnviz.engine import inputs
+from tests.support.cases import for_each
 
 CONFIG = Config(sentence="the cat saw the dog", n_heads=3, d_model=6, position="none")
 SETTINGS: dict[str, dict[str, Any]] = {
@@ -31,8 +32,8 @@ SETTINGS: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("name", SETTINGS)
-@pytest.mark.parametrize("order", ORDERS)
+@for_each("name", SETTINGS)
+@for_each("order", ORDERS)
 def test_without_positions_rows_move_along(name: str, order: str) -> None:
     config = replace(CONFIG, **SETTINGS[name])
     n = len(permutations.words(config))
@@ -48,9 +49,7 @@ def test_without_positions_rows_move_along(name: str, order: str) -> None:
         np.testing.assert_allclose(output[new], found.before["output"].array[old], atol=1e-12)
 
 
-@pytest.mark.parametrize(
-    "setting", [{"position": "sinusoidal"}, {"position": "rope"}, {"mask": "causal"}, {"bias": "t5"}], ids=str
-)
+@for_each("setting", [{"position": "sinusoidal"}, {"position": "rope"}, {"mask": "causal"}, {"bias": "t5"}])
 def test_what_compares_positions_changes_rows(setting: dict[str, Any]) -> None:
     config = replace(CONFIG, **setting)
     found = permutations.reordered(config, (4, 3, 2, 1, 0))

@@ -9,6 +9,7 @@ import pytest
 
 from attnviz.analysis import statistics
 from attnviz.analysis.statistics import STATISTICS
+from tests.support.cases import for_each
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -33,7 +34,7 @@ def weights(*shape: int, seed: int = 0) -> np.ndarray:
     return rng.uniform(0.1, 1, shape) * (rng.uniform(size=shape) > 1 / 3)
 
 
-@pytest.mark.parametrize("name", STATISTICS)
+@for_each("name", STATISTICS)
 def test_by_hand(name):
     np.testing.assert_allclose(STATISTICS[name].fn(BY_HAND), [EXPECTED[name]], rtol=0, atol=1e-15)
 
@@ -55,7 +56,7 @@ def one_row(row: list[float], i: int) -> dict[str, float]:
     }
 
 
-@pytest.mark.parametrize("name", STATISTICS)
+@for_each("name", STATISTICS)
 def test_against_loops(name):
     A = weights(2, 3, 5, 5)
     A[..., 0] += 0.05  # no row of zeros
@@ -85,7 +86,7 @@ def test_a_negative_weight_has_no_entropy():
     assert np.isnan(statistics.effective_keys(np.array([[1.0, -1.0]]))).all()
 
 
-@pytest.mark.parametrize("name", [name for name, row in STATISTICS.items() if row.self_only])
+@for_each("name", [name for name, row in STATISTICS.items() if row.self_only])
 def test_what_compares_positions_refuses_other_shapes(name):
     with pytest.raises(ValueError, match="3 queries and 4 keys"):
         STATISTICS[name].fn(weights(2, 3, 4))

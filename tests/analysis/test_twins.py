@@ -9,12 +9,13 @@ from attnviz import Config, ConfigError, run
 from attnviz.analysis.head_kinds import head_kinds
 from attnviz.analysis.twins import MAX_TOKENS, set_by_hand, twin
 from attnviz.analysis.word_relations import article_to_noun, same_word
+from tests.support.cases import for_each
 from tests.support.small_models import model
 
 WORDS = "the king saw the old queen and the dog saw a cat"
 
 
-@pytest.mark.parametrize("pattern", ["previous", "next", "same_word", "first"])
+@for_each("pattern", ["previous", "next", "same_word", "first"])
 def test_a_head_set_by_hand_is_its_own_twin(pattern: str) -> None:
     others = [name for name in ("next", "first", "previous", "same_word") if name != pattern]
     trace = run(Config(sentence=WORDS, d_model=64, initialiser="by_hand", n_heads=3, patterns=(*others[:2], pattern)))

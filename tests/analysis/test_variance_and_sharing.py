@@ -11,6 +11,7 @@ import pytest
 from attnviz import Config, run
 from attnviz.analysis import variance_and_sharing
 from attnviz.analysis.variance_and_sharing import DIVISORS, VECTORS
+from tests.support.cases import for_each
 
 CONFIG = Config(sentence="one two three", n_heads=2, embedding="one_hot", position="none", initialiser="identity")
 RANDOM = Config(sentence="a b c d e", n_heads=4, n_kv_heads=2, d_k=3, d_v=5)
@@ -26,8 +27,8 @@ def test_a_spread_that_can_be_done_by_hand() -> None:
     assert found.equal == pytest.approx(1 / 3)
 
 
-@pytest.mark.parametrize("name", DIVISORS)
-@pytest.mark.parametrize("mask", ["none", "causal"])
+@for_each("name", DIVISORS)
+@for_each("mask", ["none", "causal"])
 def test_the_weights_of_the_setting_are_those_of_the_run(name: str, mask: str) -> None:
     config = replace(RANDOM, mask=mask, bias="alibi", softcap=2.5, temperature=0.7, normaliser="sparsemax", d_k=6)
     found = variance_and_sharing.spread(run(replace(config, d_k=(3, 2), score="additive")), 0, 6, "setting")

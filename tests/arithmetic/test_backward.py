@@ -9,12 +9,13 @@ import pytest
 
 from attnviz import NORMALISERS, Config, gradients, run
 from attnviz.arithmetic.backward import jacobian, slope_lines
+from tests.support.cases import for_each
 
 BASE = Config(sentence="the cat sat on", n_heads=2, d_k=(3, 2), d_v=(2, 3), mask="causal", seed=4, temperature=0.7)
 
 
-@pytest.mark.parametrize("over", ["keys", "queries"])
-@pytest.mark.parametrize("normaliser", NORMALISERS)
+@for_each("over", ["keys", "queries"])
+@for_each("normaliser", NORMALISERS)
 def test_the_lines_recompute_the_slope_of_every_cell(normaliser: str, over: str) -> None:
     config = replace(
         BASE, normaliser=normaliser, normalise_over=over, softcap=2.0, edits=((0, "weights", (0, 3, 1), 0.5),)

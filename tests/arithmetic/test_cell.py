@@ -21,6 +21,7 @@ from attnviz.engine.tables.scores import SCORES
 from attnviz.formula.evaluation.arrays import of_normaliser, of_score
 from attnviz.formula.evaluation.numbers import Numbers
 from attnviz.formula.reader import parse
+from tests.support.cases import for_each
 
 SETTINGS = {
     "plain": {"d_model": 5},
@@ -71,7 +72,7 @@ WAYS = [
         for n, name in enumerate(OWN_NORMALISERS)
     ),
 ]
-every_way = pytest.mark.parametrize(("settings", "score", "normaliser"), sorted(set(WAYS)))
+every_way = for_each("settings, score, normaliser", sorted(set(WAYS)))
 """The lines of a typed formula are held to its numbers in tests/exports/test_typed.py and by tests/formula."""
 
 
@@ -478,8 +479,8 @@ EDITS = {
 }
 
 
-@pytest.mark.parametrize("step", EDITS)
-@pytest.mark.parametrize("score", OWN_SCORES)
+@for_each("step", EDITS)
+@for_each("score", OWN_SCORES)
 def test_an_edit_is_said_where_it_is_made_and_nowhere_else(step, score):
     name, index = EDITS[step]
     settings = SETTINGS["causal"] | {"score": score, "sentence": "the cat sat on the mat"}
@@ -580,7 +581,7 @@ def test_padding_is_seen():
     assert cell.forbidden_by == ("padding",)
 
 
-@pytest.mark.parametrize("normaliser", NORMALISERS)
+@for_each("normaliser", NORMALISERS)
 def test_an_emptied_row_says_so(normaliser):
     trace = run(Config(sentence="a b c", mask=("no_self", "causal"), normaliser=normaliser))
     cell = derive(trace, 0, 0, 0, 1)
@@ -639,7 +640,7 @@ def test_bars_are_named_for_what_they_are():
     assert distance["squares"].bars[1][0] == "dim 2"
 
 
-@pytest.mark.parametrize("score", SCORES)
+@for_each("score", SCORES)
 def test_no_bar_is_named_as_the_vector_of_a_token_is(score):
     """q_3 is the query of token 3, so the third entry of a vector is never called q3."""
     for settings in ("causal", "ragged"):
@@ -651,8 +652,9 @@ def test_no_bar_is_named_as_the_vector_of_a_token_is(score):
 STAGES = r"(\\hat s|s''|s'|(?<![a-z\\])s|B)_\{"
 
 
-@pytest.mark.parametrize("settings", SETTINGS)
-@pytest.mark.parametrize("extra", [{}, {"mask": "causal"}, {"bias": "alibi"}, {"softcap": 2.0}, {"scale": 1.0}])
+@pytest.mark.slow
+@for_each("settings", SETTINGS)
+@for_each("extra", [{}, {"mask": "causal"}, {"bias": "alibi"}, {"softcap": 2.0}, {"scale": 1.0}])
 def test_no_line_names_a_score_that_no_line_before_it_has_named(settings, extra):
     trace = traced(SETTINGS[settings] | extra)
     for at in ((0, 3, 2), (1, 2, 3), (0, 0, 0)):
@@ -715,7 +717,7 @@ COMMANDS = (
 """What the LaTeX may hold: KaTeX was seen to set each of them."""
 
 
-@pytest.mark.parametrize("settings", SETTINGS)
+@for_each("settings", SETTINGS)
 def test_tokens_stay_out_of_latex_and_sentences(settings):
     config = {**SETTINGS[settings], "sentence": HOSTILE, "tokeniser": "whitespace"}
     trace = traced(config)
@@ -729,13 +731,13 @@ def test_tokens_stay_out_of_latex_and_sentences(settings):
             assert not re.search(r"[$#~*\[\]<>{}\\]", line.title + line.sentence)
 
 
-@pytest.mark.parametrize("digits", [1, 18, 0, -3])
+@for_each("digits", [1, 18, 0, -3])
 def test_digits_outside_the_range_are_refused(digits):
     with pytest.raises(ValueError, match=f"digits is {digits}; choose 2 to 17"):
         derive(traced({}), 0, 0, 0, 0, digits)
 
 
-@pytest.mark.parametrize("at", [(1, 0, 0, 0), (0, 4, 0, 0), (0, 0, 7, 0), (0, 0, 0, 7), (0, 0, 0, -1)])
+@for_each("at", [(1, 0, 0, 0), (0, 4, 0, 0), (0, 0, 7, 0), (0, 0, 0, 7), (0, 0, 0, -1)])
 def test_a_cell_that_is_not_there_is_refused(at):
     with pytest.raises(ValueError, match="choose 0 to"):
         derive(traced({}), *at)
@@ -750,8 +752,8 @@ def test_digits_change_what_is_written_and_nothing_else():
     assert len(few["score"].latex) < len(many["score"].latex)
 
 
-@pytest.mark.parametrize(
-    ("x", "digits", "written"),
+@for_each(
+    "x, digits, written",
     [
         (0.0, 3, "0"),
         (-0.0, 3, "0"),
@@ -777,7 +779,7 @@ def test_a_number_of_17_digits_comes_back_unchanged():
         assert value(NumberFormat(17).number(x)) == x
 
 
-@pytest.mark.parametrize("n", range(1, 30))
+@for_each("n", range(1, 30))
 def test_what_is_left_out_is_never_the_cell_itself(n):
     for keep in range(n):
         positions = [position for position in shown_entries(n, keep) if position is not None]
@@ -807,7 +809,7 @@ def test_every_score_and_normaliser_has_arithmetic_of_its_own():
     assert {name for name, row in POSITIONS.items() if row.rotate} == {"rope"}
 
 
-@pytest.mark.parametrize("name", [name for name, row in SCORES.items() if row.lines])
+@for_each("name", [name for name, row in SCORES.items() if row.lines])
 def test_the_lines_of_a_score_say_its_definition(name):
     row, draws = SCORES[name], np.random.default_rng(3)
     lines, line = (parse(text) for text in ("; ".join(each.formula for each in row.lines), row.unscaled or row.line))
@@ -824,8 +826,8 @@ OF_LINES = [("score", name) for name in ("scaled_cosine", "qk_norm", "multiplica
 OF_LINES += [("normaliser", name) for name, row in NORMALISERS.items() if row.typed and row.lines]
 
 
-@pytest.mark.parametrize(("field", "name"), OF_LINES)
-@pytest.mark.parametrize("T", [1.0, 0.6])
+@for_each("field, name", OF_LINES)
+@for_each("T", [1.0, 0.6])
 def test_a_row_that_is_its_line_says_it_in_words_of_its_own(field, name, T):
     trace = run(Config(sentence="the cat sat on the mat", mask="causal", temperature=T, **{field: name}))
     row = (SCORES if field == "score" else NORMALISERS)[name]
@@ -840,15 +842,14 @@ def test_a_row_that_is_its_line_says_it_in_words_of_its_own(field, name, T):
         np.testing.assert_allclose(last, trace[step].array[cell.head, cell.query, cell.key], rtol=1e-12, atol=1e-15)
 
 
-@pytest.mark.every_case
-@pytest.mark.parametrize("row", [*SCORES.values(), *NORMALISERS.values()], ids=lambda row: row.name)
+@for_each("row", [*SCORES.values(), *NORMALISERS.values()])
 def test_every_row_has_words_of_its_own(row):
     worded = row.lines or getattr(row, "written", None) or row.name == "formula"
     assert worded, "its file says the arithmetic of a cell in words: lines=(CellLine(...), ...), see rows/line_row.py"
 
 
-@pytest.mark.parametrize("T", [1.0, 0.6])
-@pytest.mark.parametrize("name", [name for name, row in NORMALISERS.items() if row.lines])
+@for_each("T", [1.0, 0.6])
+@for_each("name", [name for name, row in NORMALISERS.items() if row.lines])
 def test_the_lines_of_a_normaliser_say_its_definition(name, T):
     row, s = NORMALISERS[name], np.random.default_rng(4).normal(size=(1, 6, 5))
     knobs = {knob.name: knob.default for knob in row.knobs}

@@ -17,6 +17,7 @@ from attnviz.engine.tables.scores import SCORES
 from attnviz.engine.tables.scores.row import of_line
 from attnviz.pictures.answer.explanation import explanation
 from attnviz.pictures.answer.explanation_parts import number
+from tests.support.cases import for_each
 
 RICH = {"mask": "causal", "bias": "alibi", "softcap": 1.5, "temperature": 0.7, "n_kv_heads": 2, "d_k": (3, 5), "d_v": 2}
 WAYS = [*itertools.product(({}, RICH), SCORES, NORMALISERS)]
@@ -27,7 +28,8 @@ def found_in(trace: Trace, head: int, query: int, key: int):  # type: ignore[no-
     return four_lines(trace, derive(trace, 0, head, query, key))
 
 
-@pytest.mark.parametrize(("settings", "score", "normaliser"), WAYS)
+@pytest.mark.slow
+@for_each("settings, score, normaliser", WAYS)
 def test_the_numbers_are_the_trace_s(settings: dict, score: str, normaliser: str) -> None:  # type: ignore[type-arg]
     trace = run(Config(**settings, score=score, normaliser=normaliser))
     layer = trace.layers[0]
@@ -57,7 +59,7 @@ def _temperature(trace: Trace) -> float:
     return 1.0 if trace.config.normaliser in ("hardmax", "linear") else trace.config.temperature
 
 
-@pytest.mark.parametrize("score", SCORES)
+@for_each("score", SCORES)
 def test_the_entries_come_to_what_stands_beside_them(score: str) -> None:
     trace = run(Config(score=score, d_k=9))
     found = found_in(trace, 1, 3, 2)
@@ -118,7 +120,7 @@ def test_an_edited_number_is_the_one_that_is_shown() -> None:
     assert found_in(trace, 0, 3, 2).score == 4.5
 
 
-@pytest.mark.parametrize("normaliser", NORMALISERS)
+@for_each("normaliser", NORMALISERS)
 def test_an_output_is_the_sum_of_what_each_key_puts_into_it(normaliser: str) -> None:
     trace = run(Config(normaliser=normaliser, mask="causal"))
     mixed = mixture(trace, derive(trace, 0, 2, 4, 1))

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from attnviz.classroom.marking import answer_codes
 from attnviz.classroom.marking.answer_codes import BASE, SIGNS
 from attnviz.settings.faults import ConfigError
+from tests.support.cases import for_each
 
 LIKE = ("0ODQ", "1IL", "2Z", "5S", "8B", "UV")
 
@@ -55,8 +56,8 @@ def test_small_letters_and_any_grouping_are_read() -> None:
     assert answer_codes.without_checksum(f"  {code.lower().replace('-', ' – ')}\n") == (4, 8, 15, 16, 22)
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
+@for_each(
+    "text, message",
     [("", "no code"), (" - ", "no code"), ("34O6", "'O'"), ("3" * 9_000, "9,000"), ("Ж3", "Ж"), ("3", "mistyped")],
 )
 def test_what_is_no_code_is_refused_in_a_sentence(text: str, message: str) -> None:

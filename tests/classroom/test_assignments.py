@@ -22,6 +22,7 @@ from attnviz.settings import plain_text, url_codec
 from attnviz.settings.faults import ConfigError
 from attnviz.text.format.sentence_parts import plain
 from attnviz.ui.session.selection import PANEL_NAMES, Selection
+from tests.support.cases import for_each
 
 CONFIG = Config(sentence="one two three four five", second_sentence="six seven eight", n_heads=3, d_k=4, d_v=2)
 TASK = Assignment(
@@ -136,7 +137,7 @@ def test_a_link_that_was_cut_or_changed_says_so(change: Any) -> None:
     assert assignments.decode("2.x.y") == (None, [assignments.PROBLEMS["version"]])
 
 
-@pytest.mark.parametrize(
+@for_each(
     "wrong",
     [
         ("weight", ()),

@@ -2,25 +2,33 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from typing import Any
+
 import pytest
 
 from attnviz import ConfigError
 from attnviz.lessons.catalogue import LESSONS, written
-from attnviz.lessons.read_lesson import MAX_LESSON_CHARACTERS
+from attnviz.lessons.inert_markdown import inert
+from attnviz.lessons.read_lesson import MAX_LESSON_CHARACTERS, read_lesson
 from attnviz.ui.panels.lesson.from_file import read
+from tests.support.cases import for_each
 
 FILE = written("why_minus_infinity")
 
 
-@pytest.mark.parametrize("name", LESSONS)
+@pytest.mark.slow
+@for_each("name", LESSONS)
 def test_every_lesson_of_the_library_is_a_file_that_can_be_opened(name: str) -> None:
     lesson = read(b"\xef\xbb\xbf" + written(name).replace("\n", "\r\n").encode())
     assert lesson.name.startswith("file_")
     assert (lesson.title, lesson.slides) == (LESSONS[name].title, LESSONS[name].slides)
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "says"),
+@for_each(
+    "old, new, says",
     [
         ("A causal mask:", "![](x.png)", "links and pictures are not drawn"),
         ("A causal mask:", "https://example.org", "links and pictures are not drawn"),
@@ -53,6 +61,26 @@ def test_what_cannot_be_shown_is_refused_in_a_sentence(old: str, new: str, says:
     with pytest.raises(ConfigError) as caught:
         read(FILE.replace(old, new, 1).encode())
     assert says in str(caught.value)
+
+
+def _texts(part: Any) -> Iterator[str]:
+    """Yield every text of a record, whatever holds it."""
+    if isinstance(part, str):
+        yield part
+    elif isinstance(part, Mapping):
+        yield from (text for each in part.values() for text in _texts(each))
+    elif isinstance(part, (list, tuple)):
+        yield from (text for each in part for text in _texts(each))
+
+
+def test_no_text_of_a_lesson_leads_elsewhere() -> None:
+    live = "[here][r], www.x.test, boss@x.test, :red[here] "
+    begins = r"\b(?:title|about|source|goal|known|text|notes|ask|why|label) = (?:\"{3}|'{3}|\")"
+    for name in LESSONS:
+        file, n = re.subn(begins, lambda begin: begin[0] + live, written(name))
+        texts = [*_texts(asdict(read_lesson(name, file, is_tried=False)))]
+        assert sum(text.startswith(inert(live)) for text in texts) == n > 5
+        assert not [text for text in texts if text != inert(text)]
 
 
 LARGE = f"""
@@ -102,9 +130,7 @@ def test_many_settings_that_are_too_large_together_are_refused_before_they_are_c
         read((first + "".join(slides)).encode())
 
 
-@pytest.mark.parametrize(
-    "content", [b"", b"\x00\x01", b"\xff\xfe[", b"x" * (MAX_LESSON_CHARACTERS + 1), b"a = [" * 20_000]
-)
+@for_each("content", [b"", b"\x00\x01", b"\xff\xfe[", b"x" * (MAX_LESSON_CHARACTERS + 1), b"a = [" * 20_000])
 def test_a_file_that_is_no_lesson_is_refused(content: bytes) -> None:
     with pytest.raises(ConfigError):
         read(content)

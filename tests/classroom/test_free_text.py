@@ -15,6 +15,7 @@ from attnviz.classroom.marking.assignments import Assignment
 from attnviz.classroom.resolved_question import ResolvedQuestion
 from attnviz.lessons.catalogue import LESSONS
 from attnviz.lessons.lesson import Question
+from tests.support.cases import for_each
 
 CONFIG = Config(sentence="one two three four", n_heads=1, mask="causal")
 TASK = Assignment(
@@ -36,9 +37,7 @@ def handed(name: str, words: str, rows: tuple[int, ...], tries: int = 1) -> str:
     return grading.answer_code(DIGEST, name, numbers, tries)
 
 
-@pytest.mark.parametrize(
-    "text", [SAID, "x", "ü" * MAX_ANSWER_CHARACTERS, "漢" * MAX_ANSWER_CHARACTERS, "a\nb\tc", "\x00\u202e!"]
-)
+@for_each("text", [SAID, "x", "ü" * MAX_ANSWER_CHARACTERS, "漢" * MAX_ANSWER_CHARACTERS, "a\nb\tc", "\x00\u202e!"])
 def test_a_text_comes_back_out_of_a_number(text: str) -> None:
     back = decode_text(encode_text(text))
     assert back
@@ -47,7 +46,7 @@ def test_a_text_comes_back_out_of_a_number(text: str) -> None:
     assert len(back) <= MAX_ANSWER_CHARACTERS
 
 
-@pytest.mark.parametrize("number", [1, 2, 0x0141 << 2000, 0x01FF, 0x0241])
+@for_each("number", [1, 2, 0x0141 << 2000, 0x01FF, 0x0241])
 def test_a_number_that_is_no_text_is_refused(number: int) -> None:
     with pytest.raises(ConfigError, match="is not text"):
         decode_text(number)
@@ -88,8 +87,8 @@ def test_codes_of_the_version_before_are_read() -> None:
     assert (found.problem, found.right[0], found.tries) == ("", True, None)
 
 
-@pytest.mark.parametrize(
-    ("rows", "share"), [((0, 1, 2), 1), ((0, 1), 2 / 3), ((0, 1, 3), 1 / 3), ((3,), 0), ((), 0), ((0, 1, 2, 3), 2 / 3)]
+@for_each(
+    "rows, share", [((0, 1, 2), 1), ((0, 1), 2 / 3), ((0, 1, 3), 1 / 3), ((3,), 0), ((), 0), ((0, 1, 2, 3), 2 / 3)]
 )
 def test_part_of_the_points_is_for_rows_that_are_right_less_those_that_are_wrong(
     rows: tuple[int, ...], share: float
@@ -100,7 +99,7 @@ def test_part_of_the_points_is_for_rows_that_are_right_less_those_that_are_wrong
     assert found.points((1, 1, 6)) == pytest.approx(1 + 6 * share)
 
 
-@pytest.mark.parametrize("name", LESSONS)
+@for_each("name", LESSONS)
 def test_a_lesson_becomes_an_assignment_whose_questions_have_answers(name: str) -> None:
     made = lesson_assignment.of_lesson(LESSONS[name])
     if made is None:

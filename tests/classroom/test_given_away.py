@@ -15,6 +15,7 @@ from attnviz.classroom.question_kinds import resolve
 from attnviz.engine.records.step_specs import STEPS
 from attnviz.lessons.catalogue import LESSONS
 from attnviz.lessons.lesson import Lesson
+from tests.support.cases import for_each
 
 NUMBER = re.compile(r"(?<![\w.,])\d+(?:\.\d+)?(?:e[−+-]?\d+)?(?![\w]|\.\d)")
 CHAIN = ("scores", "scaled", "capped", "masked")
@@ -92,7 +93,7 @@ def asked_of(lesson: Lesson) -> dict[str, int]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", LESSONS)
+@for_each("name", LESSONS)
 def test_nothing_that_is_left_out_of_a_handout_is_printed_elsewhere_on_it(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -102,7 +103,8 @@ def test_nothing_that_is_left_out_of_a_handout_is_printed_elsewhere_on_it(
     assert not any("____" in each for each in questions)
 
 
-@pytest.mark.parametrize("name", ["causal", "store", "why_minus_infinity", "softmax_axis", "translation"])
+@pytest.mark.slow
+@for_each("name", ["causal", "store", "why_minus_infinity", "softmax_axis", "translation"])
 def test_a_row_that_a_question_asks_for_is_left_out_wherever_that_run_is_printed(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -121,8 +123,8 @@ def test_a_row_that_a_question_asks_for_is_left_out_wherever_that_run_is_printed
     assert checked or name == "softmax_axis"
 
 
-@pytest.mark.parametrize("mask", ["none", "causal"])
-@pytest.mark.parametrize("tied", [False, True])
+@for_each("mask", ["none", "causal"])
+@for_each("tied", [False, True])
 def test_the_handout_of_an_assignment_prints_no_blank_elsewhere(
     tied: bool, mask: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -19,6 +19,7 @@ from attnviz.classroom.marking.assignments import Assignment
 from attnviz.classroom.resolved_question import ResolvedQuestion
 from attnviz.exports import tables
 from attnviz.settings.faults import ConfigError
+from tests.support.cases import for_each
 
 CONFIG = Config(sentence="one two three four five", second_sentence="six seven eight", n_heads=3, d_k=4, d_v=2)
 ITEMS = (
@@ -116,8 +117,8 @@ def code(name: str = "Ada", held: list[int] | None = None) -> str:
     return grading.answer_code(DIGEST, name, held or [right(ask) for ask in asks(name)])
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "message"),
+@for_each(
+    "name, text, message",
     [
         ("Bob", code(), "another name"),
         ("Ay?e Öztürk", code("Ayşe Öztürk"), "letters of this name were lost in the list"),

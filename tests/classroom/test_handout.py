@@ -15,6 +15,7 @@ from attnviz.lessons.catalogue import LESSONS
 from attnviz.lessons.lesson import Question
 from attnviz.text.captions import NAMES
 from attnviz.text.format.sentence_parts import within_sentence
+from tests.support.cases import for_each
 
 CONFIG = Config(sentence="one two three four five", n_heads=3, d_k=4, d_v=2, mask="causal", seed=5)
 ITEMS = (
@@ -128,8 +129,8 @@ def test_a_key_that_heads_share_is_asked_for_in_its_group() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("solutions", [True, False])
-@pytest.mark.parametrize("name", LESSONS)
+@for_each("solutions", [True, False])
+@for_each("name", LESSONS)
 def test_every_lesson_prints(name: str, solutions: bool) -> None:
     html = handout.html(LESSONS[name], solutions=solutions)
     safe(html)
@@ -171,7 +172,7 @@ def sections(name: str, solutions: bool = False) -> list[tuple[Config, dict[tupl
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", LESSONS)
+@for_each("name", LESSONS)
 def test_what_every_blank_follows_from_is_on_the_handout_before_it(name: str) -> None:
     printed: dict[Config, set[tuple[str, str]]] = {}
     for n, (config, tables) in enumerate(sections(name), 1):
@@ -187,7 +188,7 @@ def test_what_every_blank_follows_from_is_on_the_handout_before_it(name: str) ->
                     )
 
 
-@pytest.mark.nightly
+@pytest.mark.slow
 def test_blanks_are_many_and_grey_cells_few() -> None:
     tables = [rows for name in LESSONS for _, found in sections(name) for rows in found.values()]
     cells = [kind for rows in tables for row in rows for kind in row]
@@ -236,7 +237,7 @@ def test_too_many_words_for_paper_are_said_and_digits_are_checked() -> None:
         handout.html(CONFIG, solutions=False, digits=1)
 
 
-@pytest.mark.nightly
+@pytest.mark.slow
 def test_what_is_too_wide_for_paper_is_said_and_not_drawn_as_a_strip() -> None:
     solved = handout.html(LESSONS["causal"], solutions=True)
     page = handout.html(LESSONS["causal"], solutions=False)

@@ -13,6 +13,7 @@ from attnviz.classroom.question_kinds import resolve
 from attnviz.classroom.resolved_question import HINTS, HOW, Mistake, ResolvedQuestion
 from attnviz.lessons.catalogue import LESSONS
 from attnviz.lessons.lesson import Question
+from tests.support.cases import for_each
 
 CONFIG = Config(sentence="one two three four five", n_heads=2, d_k=3, d_v=2, d_model=6, mask="causal", seed=2)
 TRACE = run(CONFIG)
@@ -43,7 +44,7 @@ WRONG_WEIGHTS = {
 }
 
 
-@pytest.mark.parametrize("name", WRONG_WEIGHTS)
+@for_each("name", WRONG_WEIGHTS)
 def test_a_wrong_weight_says_which_step_went_wrong(name: str) -> None:
     assert WEIGHT.value == pytest.approx(A[3, 1])
     assert hint(WEIGHT, float(WRONG_WEIGHTS[name])) == HINTS[name]
@@ -132,7 +133,7 @@ def test_who_reads_weights_off_a_picture_is_told_of_weights() -> None:
     assert found.feedback([2]) == f"Not quite. {HOW['read']}"
 
 
-@pytest.mark.parametrize("name", LESSONS)
+@for_each("name", LESSONS)
 def test_every_wrong_answer_gets_a_hint(name: str) -> None:
     lesson = LESSONS[name]
     own = run(lesson.config)

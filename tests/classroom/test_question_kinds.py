@@ -21,11 +21,12 @@ from attnviz.lessons import predicates
 from attnviz.lessons.catalogue import LESSONS
 from attnviz.lessons.lesson import Question, Slide
 from attnviz.text.format.sentence_parts import plain, rounded_number
+from tests.support.cases import for_each
 
 CROSS = Config(sentence="a b c", second_sentence="x y z u v", n_heads=4, n_kv_heads=2, d_model=6, d_k=3, d_v=2)
 CAUSAL = Config(sentence="a b c d e", n_heads=2, d_model=6, d_k=(3, 2), d_v=(2, 4), mask="causal", position="none")
-SEEDS = range(200)
-FEW_AND_ALL = pytest.mark.parametrize("seeds", [SEEDS[:12], pytest.param(SEEDS, marks=pytest.mark.nightly)], ids=len)
+SEEDS = range(60)
+FEW_AND_ALL = pytest.mark.parametrize("seeds", [SEEDS[:12], pytest.param(SEEDS, marks=pytest.mark.slow)], ids=len)
 
 
 def again(trace: Trace, h: int) -> Any:
@@ -167,13 +168,13 @@ def test_equal_weights_are_all_right() -> None:
     assert found.right == {0, 1, 2, 3, 4}
 
 
-@pytest.mark.parametrize(("text", "number"), [("1e-3", 0.001), ("−2", -2.0), ("nan", None), ("inf", None), ("", None)])
+@for_each("text, number", [("1e-3", 0.001), ("−2", -2.0), ("nan", None), ("inf", None), ("", None)])
 def test_a_typed_number(text: str, number: float | None) -> None:
     assert read_number(text) == number
 
 
-@pytest.mark.parametrize(
-    ("question", "words"),
+@for_each(
+    "question, words",
     [
         (Question("guess"), "no question called 'guess'; choose from highest_key"),
         (Question("weight", "", {"query": 1}), "needs 'key'"),
@@ -218,7 +219,7 @@ EVERY = [
 ]
 
 
-@pytest.mark.parametrize(("name", "n"), EVERY)
+@for_each("name, n", EVERY)
 def test_every_question_of_every_lesson_has_an_answer_that_its_slide_does_not_give_away(name: str, n: int) -> None:
     lesson = LESSONS[name]
     slide: Slide = lesson.slides[n]
@@ -300,13 +301,13 @@ def test_the_questions_of_the_lessons_with_other_numbers_for_any_seed(seeds: ran
     assert checked > len(seeds) / 2
 
 
-@pytest.mark.parametrize("says", PREDICATES)
+@for_each("says", PREDICATES)
 def test_a_question_is_asked_of_every_predicate_in_words(says: str) -> None:
     asking = {slide.question.at.get("says") for lesson in LESSONS.values() for slide in lesson.slides if slide.question}
     assert PREDICATES[says][0] or says in asking
 
 
-@pytest.mark.parametrize("says", predicates.PREDICATES)
+@for_each("says", predicates.PREDICATES)
 def test_what_a_lesson_asks_of_a_run_is_answered_with_what_was_measured(says: str) -> None:
     for lesson in LESSONS.values():
         for slide in lesson.slides:

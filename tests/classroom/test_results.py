@@ -19,6 +19,7 @@ from attnviz.classroom.resolved_question import ResolvedQuestion
 from attnviz.exports.tables import FORMULA_STARTS
 from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import LANGUAGES, set_language
+from tests.support.cases import for_each
 
 CONFIG = Config(sentence="one two three four", n_heads=2, d_k=3, d_v=2)
 ITEMS = (
@@ -152,7 +153,7 @@ def test_no_cell_that_goes_back_is_a_formula() -> None:
     assert [each.problem == "" for each in marked(submissions.from_text(text))] == [True, False]
 
 
-@pytest.mark.parametrize("text", ["1 2", "a b c", "1 1 -1", "1 1 101", "1 1 nan", "1,2,3,4 1"])
+@for_each("text", ["1 2", "a b c", "1 1 -1", "1 1 101", "1 1 nan", "1,2,3,4 1"])
 def test_points_that_do_not_fit_are_refused(text: str) -> None:
     with pytest.raises(ConfigError, match="write 3 numbers from 0 to 100, such as 1 1 1"):
         results.read_points(text, 3)

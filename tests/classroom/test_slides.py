@@ -8,6 +8,7 @@ import pytest
 from attnviz import Config, run
 from attnviz.classroom import slides
 from attnviz.lessons.catalogue import LESSONS
+from tests.support.cases import for_each
 
 CONFIG = Config(sentence="a b c", second_sentence="x y z u v", n_heads=2, d_k=3, d_v=5)
 
@@ -20,9 +21,7 @@ def test_a_text_holds_the_numbers_that_it_names() -> None:
     assert slides.named_steps("[[weights.1.2.3.5]] [[embedded.2.7]]") == ("weights", "embedded")
 
 
-@pytest.mark.parametrize(
-    "reference", ["weights.1.2.3", "weights.1.3.1.1", "nothing.1.1", "weights.0.1.1.1", "weights.2.1.1.1"]
-)
+@for_each("reference", ["weights.1.2.3", "weights.1.3.1.1", "nothing.1.1", "weights.0.1.1.1", "weights.2.1.1.1"])
 def test_a_number_that_is_not_there_is_refused(reference: str) -> None:
     with pytest.raises(ValueError, match="not a number of this run"):
         slides.fill_numbers(f"[[{reference}]]", run(CONFIG))
@@ -54,7 +53,7 @@ def test_beside_each_other_stand_the_lesson_the_slide_and_the_difference() -> No
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("lesson", LESSONS.values(), ids=list(LESSONS))
+@for_each("lesson", LESSONS.values())
 def test_every_slide_of_every_lesson_has_its_text_and_its_pictures(lesson: object) -> None:
     for slide in lesson.slides:  # type: ignore[attr-defined]
         trace = run(lesson.on(slide))  # type: ignore[attr-defined]

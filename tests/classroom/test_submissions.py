@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from attnviz.classroom.marking import answer_codes, submissions
 from attnviz.classroom.marking.submissions import Table
 from attnviz.settings.faults import ConfigError
+from tests.support.cases import for_each
 
 PAIRS = [("Ada L", "34-67"), ("Bob", "99A")]
 ONE, TWO = (answer_codes.with_checksum((0, *range(n, n + 11))) for n in (1, 5))
@@ -21,7 +22,7 @@ def pairs(table: Table) -> list[tuple[str, str]]:
     return [(entry.names[0] if entry.names else "", entry.code) for entry in table.entries]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "Ada L,34-67\nBob,99A",
@@ -40,8 +41,8 @@ def test_names_and_codes_are_found(text: str) -> None:
     assert pairs(submissions.from_text(text)) == PAIRS
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "cp1252"])
-@pytest.mark.parametrize("separator", [",", ";", "\t"])
+@for_each("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "cp1252"])
+@for_each("separator", [",", ";", "\t"])
 def test_a_class_list_is_read_in_the_encodings_of_spreadsheets(encoding: str, separator: str) -> None:
     lines = [["Name", "Ergebniscode"], *map(list, UMLAUTS)]
     text = "\r\n".join(separator.join(line) for line in lines) + "\r\n"
@@ -49,8 +50,8 @@ def test_a_class_list_is_read_in_the_encodings_of_spreadsheets(encoding: str, se
     assert pairs(submissions.from_file(data)) == UMLAUTS
 
 
-@pytest.mark.parametrize(
-    ("head", "row", "names"),
+@for_each(
+    "head, row, names",
     [
         ("First name,Surname,ID number,Email address,Response 1", "Zoë,Müller,0042,z@x.org,{}", ["Zoë Müller", "0042"]),
         ("Vorname;Nachname;Matrikelnummer;Antwort 1", "Zoë;Müller;0042;{}", ["Müller, Zoë", "z"]),
@@ -83,9 +84,7 @@ def test_a_row_of_a_gradebook_that_is_no_student_is_left_out() -> None:
     assert pairs(submissions.from_text(text)) == [("Müller, Zoë", ONE)]
 
 
-@pytest.mark.parametrize(
-    "cell", ["{}", "<p>{}</p>", '<p dir="ltr">{}&nbsp;<br></p>', "<p>{}<br></p><p></p>", "\xa0{}\u200b"]
-)
+@for_each("cell", ["{}", "<p>{}</p>", '<p dir="ltr">{}&nbsp;<br></p>', "<p>{}<br></p><p></p>", "\xa0{}\u200b"])
 def test_a_code_is_found_in_what_an_editor_puts_around_it(cell: str) -> None:
     for code in (ONE, ONE.replace("-", "\u2011"), ONE.replace("-", "\u2212\xad")):
         (entry,) = submissions.from_text(f"Vollständiger Name,Texteingabe online\nZoë,{cell.format(code)}").entries
@@ -106,9 +105,9 @@ UNKNOWN = [["Wer", "Gruppe", "Lösung"], *([name, "A", code] for name, code in U
 """A class list under headings none of which is known."""
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
-@pytest.mark.parametrize("separator", [",", ";", "\t"])
-@pytest.mark.parametrize("is_declared", [False, True])
+@for_each("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
+@for_each("separator", [",", ";", "\t"])
+@for_each("is_declared", [False, True])
 def test_unknown_headings_above_codes_are_no_row_and_those_expected_are_said(
     encoding: str, separator: str, is_declared: bool
 ) -> None:
@@ -139,7 +138,7 @@ def test_known_headings_with_spaces_between_them_are_no_row(text: str) -> None:
     assert (pairs(table), table.doubt) == ([("Ada", ONE), ("Bob", TWO)], "")
 
 
-@pytest.mark.parametrize("head", ["Name;Group", "Surname;First name", "Vorname;Name;Lösung", "Student;Kurs;"])
+@for_each("head", ["Name;Group", "Surname;First name", "Vorname;Name;Lösung", "Student;Kurs;"])
 def test_a_table_whose_codes_are_all_spoilt_has_no_row_of_headings_and_says_which_is_missing(head: str) -> None:
     cells = ["x"] * head.count(";")
     table = submissions.from_text("\n".join([head, ";".join(["Ada", *cells]), ";".join(["Bob", *cells])]))
@@ -148,7 +147,7 @@ def test_a_table_whose_codes_are_all_spoilt_has_no_row_of_headings_and_says_whic
     assert "expected is such as code, result, response or submission. No column holds a valid code" in table.doubt
 
 
-@pytest.mark.parametrize(
+@for_each(
     "first",
     [
         *("Ada,34-67", "Ada,", ",34-67", "Ada", "Ada L", "Ada,-", "Ada,K3RT-YX"),
@@ -198,8 +197,8 @@ def test_a_name_may_be_of_any_length() -> None:
     assert {"a" * 300, "a" * 80} <= set(entry.names)
 
 
-@pytest.mark.parametrize(
-    ("data", "message"),
+@for_each(
+    "data, message",
     [
         (b"PK\x03\x04zip", "archive of NumPy"),
         (b'{"a": 1}', "the file is JSON"),

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attnviz.classroom.typed_numbers import MAX_SIZE, read_number
+from tests.support.cases import for_each
 
 READ = [
     ("0.25", 0.25),
@@ -42,12 +43,12 @@ READ = [
 ]
 
 
-@pytest.mark.parametrize(("text", "number"), READ)
+@for_each("text, number", READ)
 def test_a_number_is_read_as_it_is_written(text: str, number: float) -> None:
     assert read_number(text) == pytest.approx(number, rel=1e-15)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         *("", " ", "nan", "inf", "a half", "1/0", "1/2/", "(1", "1)", "()", "1..2", "1,2,3", "1 2", "__import__('os')"),
@@ -59,6 +60,7 @@ def test_what_is_none_or_too_much_is_refused(text: str) -> None:
     assert read_number(text) is None
 
 
+@pytest.mark.slow
 @given(st.text(max_size=80) | st.text("0123456789.,eE+-*/^%()√π sqrtexp", max_size=60))
 def test_any_text_is_read_or_refused(text: str) -> None:
     number = read_number(text)

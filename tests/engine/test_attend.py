@@ -11,6 +11,7 @@ import pytest
 
 from attnviz import BIASES, MASKS, NORMALISERS, SCORES, Config, attend, run
 from tests import reference
+from tests.support.cases import for_each
 
 CLOSE = {"rtol": 1e-12, "atol": 1e-12}
 STEPS = reference.STEPS
@@ -81,8 +82,9 @@ def test_the_opinion_knows_every_row():
 PLACES = tuple(product(MASKS, BIASES))
 
 
-@pytest.mark.parametrize("normaliser", NORMALISERS)
-@pytest.mark.parametrize("score", SCORES)
+@pytest.mark.slow
+@for_each("normaliser", NORMALISERS)
+@for_each("score", SCORES)
 def test_every_combination(score, normaliser):
     for mask, bias in PLACES:
         options = {
@@ -160,7 +162,7 @@ def test_what_is_given_is_not_written_to():
 # Scale, cap and temperature ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("score", SCORES)
+@for_each("score", SCORES)
 def test_the_scale_multiplies_whatever_the_score_returns(score):
     options = {"score": score, "params": parameters(score)}
     own = 1 / math.sqrt(D_K) if score == "scaled_dot" else 1.0
@@ -182,7 +184,7 @@ def test_a_scale_of_zero_is_the_mean():
     np.testing.assert_allclose(steps.output, np.tile(qkv()[2].mean(0), (5, 1)), **CLOSE)
 
 
-@pytest.mark.parametrize("batch", [(), (2,), (2, 3)])
+@for_each("batch", [(), (2,), (2, 3)])
 def test_one_scale_a_head(batch):
     scale = np.array([0.0, -2.0, 1.0, 0.5])
     q, k, v = numbers(*batch, 4, 5, 6), numbers(*batch, 4, 7, 6), numbers(*batch, 4, 7, 3)
@@ -195,7 +197,7 @@ def test_a_scale_that_is_not_one_a_head():
             attend(*qkv(3), scale=np.array(wrong))
 
 
-@pytest.mark.parametrize("off", [None, 0, 0.0])
+@for_each("off", [None, 0, 0.0])
 def test_no_cap_leaves_the_scores_as_they_are(off):
     steps = attend(*qkv(), softcap=off)
     np.testing.assert_array_equal(steps.capped, steps.scaled)
@@ -215,14 +217,14 @@ def test_a_negative_cap():
         attend(*qkv(), softcap=-1.0)
 
 
-@pytest.mark.parametrize("normaliser", NORMALISERS)
+@for_each("normaliser", NORMALISERS)
 def test_the_temperature_divides_what_is_masked(normaliser):
     options = {"normaliser": normaliser, "bias": numbers(5, 7), "causal": True}
     warm = agree(*qkv(), **options, temperature=2.5)
     np.testing.assert_array_equal(warm.masked, attend(*qkv(), **options).masked)
 
 
-@pytest.mark.parametrize("temperature", [0, 0.0, -1.0, math.nan])
+@for_each("temperature", [0, 0.0, -1.0, math.nan])
 def test_a_temperature_that_is_not_above_zero(temperature):
     with pytest.raises(ValueError):
         attend(*qkv(), temperature=temperature)
@@ -231,7 +233,7 @@ def test_a_temperature_that_is_not_above_zero(temperature):
 # Heads and batches ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kv_heads", [1, 2, 3, 6])
+@for_each("kv_heads", [1, 2, 3, 6])
 def test_grouped_queries_are_interleaved(kv_heads):
     q, k, v = numbers(6, 5, 6), numbers(kv_heads, 7, 6), numbers(kv_heads, 7, 3)
     steps = agree(q, k, v)
@@ -240,7 +242,7 @@ def test_grouped_queries_are_interleaved(kv_heads):
         assert_same(attend(q[h], k[group], v[group]), reference.Attention(*(getattr(steps, name)[h] for name in STEPS)))
 
 
-@pytest.mark.parametrize("heads", [(4, 3), (3, 6), (5, 2)])
+@for_each("heads", [(4, 3), (3, 6), (5, 2)])
 def test_heads_that_do_not_divide(heads):
     h, kv = heads
     with pytest.raises(ValueError, match="heads"):
@@ -255,7 +257,7 @@ def test_keys_and_values_may_lack_batch_axes(batch):
     assert_same(attend(q, full_k, full_v), reference.attend_heads(q, k, v))
 
 
-@pytest.mark.parametrize("score", ["general", "additive", "location"])
+@for_each("score", ["general", "additive", "location"])
 def test_parameters_may_be_one_a_head(score):
     q, k, v = numbers(2, 4, 5, 6), numbers(2, 2, 7, 6), numbers(2, 2, 7, 3)
     for params in (parameters(score), parameters(score, 4)):
@@ -267,7 +269,7 @@ def test_a_parameter_with_and_one_without_a_head_axis():
     agree(*qkv(3), score="additive", params=params)
 
 
-@pytest.mark.parametrize("score", ["general", "additive", "location"])
+@for_each("score", ["general", "additive", "location"])
 def test_a_parameter_has_a_head_axis_of_queries_or_none(score):
     q, k, v = numbers(2, 4, 5, 6), numbers(2, 2, 7, 6), numbers(2, 2, 7, 3)
     for axes in ((2,), (3,), (2, 4)):
@@ -291,7 +293,7 @@ def test_missing_parameters_are_neutral():
         agree(q, k, v, score="additive", params=params)
 
 
-@pytest.mark.parametrize("score", ["general", "additive", "location"])
+@for_each("score", ["general", "additive", "location"])
 def test_queries_and_keys_of_different_width(score):
     q, k, v = numbers(5, 6), numbers(7, 4), numbers(7, 3)
     params = {
@@ -302,7 +304,7 @@ def test_queries_and_keys_of_different_width(score):
     agree(q, k, v, score=score, params=params)
 
 
-@pytest.mark.parametrize("score", [name for name in SCORES if not SCORES[name].any_widths])
+@for_each("score", [name for name in SCORES if not SCORES[name].any_widths])
 def test_every_other_score_needs_one_width(score):
     with pytest.raises(ValueError):
         attend(numbers(5, 6), numbers(7, 4), numbers(7, 3), score=score)
@@ -331,9 +333,7 @@ def test_gaussian_is_half_the_negative_square_of_the_distance():
 # Masks and biases ----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "shape", [(), (7,), (1, 7), (5, 1), (5, 7), (1, 5, 7), (4, 1, 7), (4, 5, 7), (2, 1, 1, 7), (2, 4, 5, 7)]
-)
+@for_each("shape", [(), (7,), (1, 7), (5, 1), (5, 7), (1, 5, 7), (4, 1, 7), (4, 5, 7), (2, 1, 1, 7), (2, 4, 5, 7)])
 def test_masks_and_biases_broadcast_from_the_right(shape):
     q, k, v = numbers(2, 4, 5, 6), numbers(2, 2, 7, 6), numbers(2, 2, 7, 3)
     allowed, bias = numbers(*shape, seed=6) > -0.5, numbers(*shape, seed=7)
@@ -341,7 +341,7 @@ def test_masks_and_biases_broadcast_from_the_right(shape):
         agree(q, k, v, **options)
 
 
-@pytest.mark.parametrize("shape", [(6,), (7, 5), (4, 7), (1, 5, 7), (2, 5, 7)])
+@for_each("shape", [(6,), (7, 5), (4, 7), (1, 5, 7), (2, 5, 7)])
 def test_masks_and_biases_add_no_axes(shape):
     for options in ({"allowed": np.ones(shape, bool)}, {"bias": np.zeros(shape)}):
         with pytest.raises(ValueError):
@@ -362,7 +362,7 @@ def test_a_bias_of_minus_infinity_is_a_mask():
     assert_same(by_mask, by_bias, rtol=0, atol=0)
 
 
-@pytest.mark.parametrize(("n_q", "n_k"), [(5, 7), (7, 5), (1, 4), (4, 1)])
+@for_each("n_q, n_k", [(5, 7), (7, 5), (1, 4), (4, 1)])
 def test_causal_is_top_left(n_q, n_k):
     masked = attend(numbers(n_q, 6), numbers(n_k, 6), numbers(n_k, 3), causal=True).masked
     assert [[x != -math.inf for x in row] for row in masked] == [[j <= i for j in range(n_k)] for i in range(n_q)]
@@ -375,7 +375,7 @@ def test_mask_bias_and_causal_all_have_to_allow():
     np.testing.assert_array_equal(steps.masked != -np.inf, allowed & (bias > -np.inf) & np.tri(5, 7, dtype=bool))
 
 
-@pytest.mark.parametrize("normaliser", NORMALISERS)
+@for_each("normaliser", NORMALISERS)
 def test_what_is_forbidden_weighs_exactly_nothing(normaliser):
     allowed = numbers(3, 5, 7, seed=8) > 0
     weights = attend(*qkv(3), allowed=allowed, normaliser=normaliser).weights
@@ -387,8 +387,8 @@ def test_what_is_forbidden_weighs_exactly_nothing(normaliser):
 
 
 @pytest.mark.filterwarnings("error")
-@pytest.mark.parametrize("normaliser", NORMALISERS)
-@pytest.mark.parametrize("by", ["mask", "bias", "both"])
+@for_each("normaliser", NORMALISERS)
+@for_each("by", ["mask", "bias", "both"])
 def test_an_emptied_row_is_zero(by, normaliser):
     allowed = np.ones((2, 5, 7), bool)
     allowed[0, 1], allowed[1, 4, :3], allowed[1, 0] = False, False, False
@@ -409,8 +409,8 @@ def test_an_emptied_row_is_zero(by, normaliser):
 
 
 @pytest.mark.filterwarnings("error")
-@pytest.mark.parametrize("normaliser", NORMALISERS)
-@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+@for_each("normaliser", NORMALISERS)
+@for_each("bad", [np.nan, np.inf, -np.inf])
 def test_what_may_not_be_read_never_leaks(bad, normaliser):
     q, k, v = qkv(2)
     spoilt = v.copy()
@@ -422,10 +422,8 @@ def test_what_may_not_be_read_never_leaks(bad, normaliser):
     assert_same(dirty, reference.attend_heads(q, k, v, allowed=allowed, normaliser=normaliser))
 
 
-@pytest.mark.parametrize("normaliser", NORMALISERS)
-@pytest.mark.parametrize(
-    ("bad", "other"), [(np.nan, 0.0), (np.inf, 0.0), (-np.inf, 0.0), (np.inf, -np.inf), (np.inf, np.nan)]
-)
+@for_each("normaliser", NORMALISERS)
+@for_each("bad, other", [(np.nan, 0.0), (np.inf, 0.0), (-np.inf, 0.0), (np.inf, -np.inf), (np.inf, np.nan)])
 def test_what_may_be_read_follows_ieee(bad, other, normaliser):
     """Forbidden is per cell: queries 0 and 1 may not read key 5, the others do, and so do not escape it."""
     q, k, v = qkv(2)
@@ -452,8 +450,8 @@ def test_a_key_that_is_no_number_is_harmless_where_it_is_forbidden():
 # Properties ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("normaliser", NORMALISERS)
-@pytest.mark.parametrize("score", SCORES)
+@for_each("normaliser", NORMALISERS)
+@for_each("score", SCORES)
 def test_a_masked_key_is_as_good_as_a_deleted_one(score, normaliser):
     q, k, v = qkv(2)
     left = [0, 1, 3, 6]
@@ -466,7 +464,7 @@ def test_a_masked_key_is_as_good_as_a_deleted_one(score, normaliser):
     np.testing.assert_allclose(masked.output, deleted.output, **CLOSE)
 
 
-@pytest.mark.parametrize("score", ["scaled_dot", "dot", "general", "location"])
+@for_each("score", ["scaled_dot", "dot", "general", "location"])
 def test_a_scale_moves_into_the_query(score):
     q, k, v = qkv()
     outside, inside = (
@@ -475,7 +473,7 @@ def test_a_scale_moves_into_the_query(score):
     assert_same(outside, inside, names=("scaled", "weights", "output"))
 
 
-@pytest.mark.parametrize("score", SCORES)
+@for_each("score", SCORES)
 def test_permuting_keys_with_their_values_changes_no_output(score):
     q, k, v = qkv()
     order = [3, 0, 6, 1, 5, 2, 4]
@@ -499,8 +497,8 @@ def test_one_query_at_a_time_gives_the_same_rows():
 # Mistakes ------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("q", "k", "v", "options"),
+@for_each(
+    "q, k, v, options",
     [
         ((5, 6), (7, 6), (6, 3), {}),
         ((2, 5, 6), (2, 7, 6), (2, 6, 3), {}),
@@ -510,15 +508,7 @@ def test_one_query_at_a_time_gives_the_same_rows():
         ((5, 6), (7, 6), (7, 3), {"score": "location", "params": {"W": np.ones((6, 5))}}),
         ((5, 6), (7, 6), (7, 3), {"score": "additive", "params": {"W_q": np.ones((6, 3)), "W_k": np.ones((6, 4))}}),
     ],
-    ids=["values are fewer", "values are fewer in a head", "score", "normaliser", "W", "W of keys", "hidden widths"],
 )
 def test_mistakes_are_value_errors(q, k, v, options):
     with pytest.raises(ValueError):
         attend(numbers(*q), numbers(*k), numbers(*v), **options)
-
-
-def test_the_product_is_as_large_as_the_tables():
-    """The stacked parametrisation really runs every row of all four tables."""
-    marks = [mark.args for mark in test_every_combination.pytestmark if mark.name == "parametrize"]
-    combinations = list(product(*(rows for _, rows in marks), PLACES))
-    assert len(combinations) == len(SCORES) * len(MASKS) * len(BIASES) * len(NORMALISERS) >= 8 * 10 * 4 * 7

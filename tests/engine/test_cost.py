@@ -17,6 +17,7 @@ from attnviz.engine.external.traces import of_weights
 from attnviz.engine.learning import film
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.tables.blocks import FEED_FORWARDS, NORMS
+from tests.support.cases import for_each
 from tests.support.needs import NEEDS
 
 WORDS = " ".join(f"w{i}" for i in range(11))
@@ -51,7 +52,7 @@ def numbers(trace: Trace) -> int:
     return sum(step.array.size for steps in (trace.around, *trace.layers) for step in steps.values())
 
 
-@pytest.mark.parametrize("setting", SETTINGS, ids=str)
+@for_each("setting", SETTINGS)
 def test_sizes_are_never_below_those_of_the_run_and_little_above(setting: dict[str, Any]) -> None:
     config = Config(**{"sentence": WORDS, "max_tokens": 128, **setting})
     found, trace = run_sizes.sizes(config), run(config)
@@ -71,7 +72,7 @@ def test_every_need_is_one_that_is_measured() -> None:
     )
 
 
-@pytest.mark.parametrize("what", NEEDS)
+@for_each("what", NEEDS)
 def test_more_of_anything_never_costs_less(what: str) -> None:
     small = Config(sentence=WORDS, n_layers=2, feed_forward="relu", score="additive")
     before = cost.estimate(NEEDS[what], small)
@@ -103,7 +104,7 @@ def test_a_run_has_no_more_time_than_everything_made_from_it() -> None:
     solved = Config(**words, n_layers=6, d_model=512, initialiser="by_hand")
     for what in NEEDS:  # 150 seconds that nobody counted: they were those of the run and not of what is made from it
         message = cost.refusal(NEEDS[what], solved, most=1e12)
-        assert "seconds, and it allows 12 for one computation. What would help most" in message
+        assert "seconds, and it allows" in message
     assert cost.refusal(NEEDS["explore"], replace(solved, max_tokens=128, n_layers=1), most=1e12) == ""
     by_hand = replace(solved, max_tokens=256, d_model=256, n_layers=5)
     seconds = run_sizes.sizes(by_hand).seconds
@@ -152,7 +153,7 @@ def test_the_advice_names_what_helps_most() -> None:
         assert "What would help most" in cost.refusal(NEEDS[what], odd, most=1.0)
 
 
-@pytest.mark.parametrize("what", NEEDS)
+@for_each("what", NEEDS)
 def test_an_ordinary_setting_is_admitted_everywhere(what: str) -> None:
     ordinary = Config(sentence=WORDS, d_model=64, n_heads=8, d_k=8, d_v=8, n_layers=2)
     assert cost.refusal(NEEDS[what], ordinary, ordinary, most=cost.most_bytes()) == ""
@@ -166,11 +167,15 @@ def test_what_was_brought_is_measured() -> None:
 
 def test_a_host_writes_what_one_computation_may_take() -> None:
     assert cost.most_bytes("2000") == 2e9
-    assert [cost.most_bytes(text) for text in ("", "much", "nan", "inf")] == [5e8] * 4
-    assert cost.most_bytes("-3") == cost.most_bytes("0") == 64e6
+    assert cost.most_bytes("") == cost.most_bytes(" ") == 5e8
+    for text in ("1g", "512MB", "much", "nan", "inf", "-3", "0", "63", "1e12"):
+        with pytest.raises(
+            ConfigError, match=f"ATTNVIZ_MAX_MB is '{text}'; write megabytes as a number from 64 to 100000, as in 500"
+        ):
+            cost.most_bytes(text)
 
 
-@pytest.mark.parametrize("setting", TYPED, ids=lambda setting: next(iter(setting)))
+@for_each("setting", TYPED)
 def test_the_parts_that_a_typed_formula_keeps_are_counted(setting: dict[str, Any]) -> None:
     config = Config(**{**LARGEST, "d_model": 8, "d_k": 4, "d_v": 4, "n_layers": 1, "feed_forward": "none"} | setting)
     tracemalloc.start()

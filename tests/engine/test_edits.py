@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from attnviz import Config, ConfigError, run
 from attnviz.engine.records import edits
 from attnviz.settings import url_codec
+from tests.support.cases import for_each
 
 SETTING = {"sentence": "the cat sat on mats", "n_heads": 2, "d_model": 8, "d_k": 3, "d_v": (4, 3)}
 
@@ -23,8 +24,8 @@ def changed(before, after):
     return {name for name in steps if not np.array_equal(steps[name].array, after[name].array, equal_nan=True)}
 
 
-@pytest.mark.parametrize(
-    ("edit", "downstream"),
+@for_each(
+    "edit, downstream",
     [
         (
             (None, "embedded", (1, 2), 9.0),
@@ -56,7 +57,7 @@ def test_the_argument_comes_last():
     assert trace["scores"].array[1, 2, 3] == 5.5
 
 
-@pytest.mark.parametrize(
+@for_each(
     "edit",
     [
         (0, "scores", (2, 0, 0), 1.0),
@@ -85,7 +86,7 @@ def test_each_position_once_and_in_order():
     assert config == Config(edits=config.edits[::-1])
 
 
-@pytest.mark.parametrize(
+@for_each(
     "edit", [1, (0, "scores", (0, 0, 0)), (0, "scores", 0, 1.0), (0, "scores", (0.5,), 1.0), (0, "scores", (0,), "x")]
 )
 def test_no_edit_is_refused_in_words(edit):
@@ -105,7 +106,7 @@ def test_minus_infinity_forbids_a_cell():
     assert trace["weights"].array[1, 2].sum() == pytest.approx(1.0, abs=1e-12)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "setting",
     [
         {"n_layers": 2, "residual": True, "mask": "causal"},
@@ -147,7 +148,7 @@ def test_reading_never_raises(text):
     assert all(part in text for part in unread)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     ["scores.1.1.1.1~nan", "scores.1.1~inf", "scores.0.1.1.1~1", "scores.1.99999999.1~1", "scores.1.1.1.1~1_x", "~~~"],
 )
@@ -158,7 +159,7 @@ def test_what_cannot_be_meant_is_said(text):
     assert problems or found.notes
 
 
-@pytest.mark.parametrize("step", ["scores", "output", "no step"])
+@for_each("step", ["scores", "output", "no step"])
 def test_a_step_inside_a_layer_is_refused_without_the_layer(step):
     with pytest.raises(ConfigError, match="names no layer"):
         Config(edits=((None, step, (0, 1, 2), 5.0),))
@@ -170,8 +171,8 @@ def test_a_step_inside_a_layer_is_refused_without_the_layer(step):
 TIED = {"sentence": "a b c", "tied": True, "n_heads": 4, "n_kv_heads": 2, "d_k": (3, 2), "projection_bias": True}
 
 
-@pytest.mark.parametrize("setting", [{}, {"second_sentence": "x y"}, {"initialiser": "by_hand"}, {"n_layers": 2}])
-@pytest.mark.parametrize("head", range(4))
+@for_each("setting", [{}, {"second_sentence": "x y"}, {"initialiser": "by_hand"}, {"n_layers": 2}])
+@for_each("head", range(4))
 def test_tied_keys_follow_every_head_that_shares_them(head, setting):
     changes = ((0, "w_q", (head, 1, 1), 9.0), (0, "b_q", (head, 0), 7.0))
     trace = run(Config(**TIED | setting, edits=changes))
@@ -228,7 +229,7 @@ def test_numbers_beside_each_other_come_back_bit_for_bit(columns, entries):
     assert (bits(found), unread) == (bits(changes), [])
 
 
-@pytest.mark.parametrize("digits", [2, 4, 8])
+@for_each("digits", [2, 4, 8])
 def test_a_pasted_matrix_of_64_rows_fits_into_a_link(digits):
     numbers = np.random.default_rng(3).normal(size=(64, 16)).round(digits)
     config = Config(d_model=64, d_k=16, edits=matrix(numbers))
@@ -256,7 +257,7 @@ def test_numbers_far_apart_are_written_one_by_one():
     assert edits.encode(changes) == "scores.1.1.1.1~0.5~~scores.1.1.51.51~0.25"
 
 
-@pytest.mark.parametrize(
+@for_each(
     "block",
     ["b", "b1", "b0.1.1.AAAB", "b2.1.3.AAAB", "b2.41.1.AB", "b2.1.99.AB", "b2.1.1.", "b2.1.1.A!", "b2.x.1.AB", "1__x"],
 )

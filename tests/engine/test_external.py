@@ -12,6 +12,7 @@ import pytest
 from attnviz import SCORES, Config, ConfigError, attend, of_scores, of_vectors, of_weights, run
 from attnviz.engine.external import traces as external
 from attnviz.engine.records.trace import Trace
+from tests.support.cases import for_each
 
 RNG = np.random.default_rng(3)
 A = RNG.dirichlet(np.ones(7), size=(2, 3, 5))
@@ -41,8 +42,8 @@ class Tensor:
         return SimpleNamespace(numpy=lambda: self.array)
 
 
-@pytest.mark.parametrize(
-    ("weights", "batch", "expected"),
+@for_each(
+    "weights, batch, expected",
     [
         (A[1, 2], None, A[1:, 2:]),
         (A[1], None, A[1:]),
@@ -71,14 +72,14 @@ def test_every_form_of_weights_becomes_layers_and_heads(
     assert (trace.query_tokens, trace.key_tokens, trace.notes) == (QUERIES, KEYS, ())
 
 
-@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.int8, bool])
+@for_each("dtype", [np.float16, np.float32, np.int8, bool])
 def test_numbers_of_other_types_keep_their_values(dtype: type) -> None:
     weights = np.eye(5, 7).astype(dtype)
     assert np.array_equal(of_weights(weights)["weights"].array[0], np.eye(5, 7))
 
 
-@pytest.mark.parametrize(
-    ("weights", "batch", "message"),
+@for_each(
+    "weights, batch, message",
     [
         (np.ones(3), None, r"weights has shape \(3,\); give \(rows, columns\)"),
         (np.ones((1, 1, 1, 1, 1, 1)), None, "give"),
@@ -128,9 +129,7 @@ def test_tokens_are_counted_shared_and_numbered() -> None:
     assert of_weights([[1.0]], ["a\ud800"]).query_tokens == ("a\ufffd",)
 
 
-@pytest.mark.parametrize(
-    ("tokens", "message"), [(["a"], "1 query tokens; give 5"), ("abcde", "give a list"), ([1] * 5, "give a list")]
-)
+@for_each("tokens, message", [(["a"], "1 query tokens; give 5"), ("abcde", "give a list"), ([1] * 5, "give a list")])
 def test_tokens_that_do_not_fit_are_refused(tokens: object, message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         of_weights(A, tokens)  # type: ignore[arg-type]
@@ -180,8 +179,8 @@ def test_given_scores_have_no_scale_of_their_own() -> None:
     assert np.array_equal(of_scores(A)["scaled"].array, A[1])
 
 
-@pytest.mark.parametrize(
-    ("q", "k", "v", "message"),
+@for_each(
+    "q, k, v, message",
     [
         ((5, 3), (6, 4), (6, 2), "as many columns"),
         ((5, 3), (6, 3), (7, 2), "same rows"),
@@ -197,7 +196,7 @@ def test_vectors_that_do_not_fit_are_refused(
         of_vectors(np.ones(q), np.ones(k), np.ones(v))
 
 
-@pytest.mark.parametrize("score", [name for name, row in SCORES.items() if row.parameters])
+@for_each("score", [name for name, row in SCORES.items() if row.parameters])
 def test_a_score_with_matrices_of_its_own_cannot_be_had(score: str) -> None:
     with pytest.raises(ConfigError, match="matrices of its own"):
         of_vectors(np.ones((5, 3)), np.ones((6, 3)), np.ones((6, 2)), config=Config(score=score))
@@ -221,7 +220,7 @@ def test_tensors_of_torch(torch: Any) -> None:
     assert np.array_equal(of_weights(halves)["weights"].array, halves[1].float().numpy())
 
 
-@pytest.mark.parametrize("dtype", ["bfloat16", "float8_e4m3fn", "float8_e5m2"])
+@for_each("dtype", ["bfloat16", "float8_e4m3fn", "float8_e5m2"])
 def test_numbers_of_types_that_numpy_does_not_know_are_real(dtype: str) -> None:
     weights = np.eye(5, 7).astype(np.dtype(getattr(ml_dtypes, dtype)))
     assert np.array_equal(of_weights(weights)["weights"].array[0], np.eye(5, 7))
@@ -235,7 +234,7 @@ def test_integers_and_complex_numbers_of_such_types_keep_their_answers() -> None
         of_weights(np.zeros((2, 2), dtype="V2"))
 
 
-@pytest.mark.parametrize("form", ["to_sparse", "to_sparse_csr", "float8_e4m3fn", "float8_e5m2", "bfloat16"])
+@for_each("form", ["to_sparse", "to_sparse_csr", "float8_e4m3fn", "float8_e5m2", "bfloat16"])
 @pytest.mark.filterwarnings("ignore:Sparse")
 def test_tensors_of_every_kind_are_taken(form: str, torch: Any) -> None:
     tensor = torch.eye(3)
@@ -250,7 +249,7 @@ def test_a_tensor_without_numbers_is_said(torch: Any) -> None:
         of_weights(torch.eye(3, dtype=torch.complex64))
 
 
-@pytest.mark.parametrize(
+@for_each(
     "nothing", [(), None, (None, None), ((), ()), SimpleNamespace(attentions=None), SimpleNamespace(attentions=())]
 )
 def test_a_model_that_kept_no_weights_is_told_how_to_keep_them(nothing: object) -> None:
@@ -278,6 +277,49 @@ def test_the_steps_of_a_generation_become_one_matrix() -> None:
     assert trace.notes == ()
 
 
+def test_what_a_model_wrote_may_come_with_its_last_token() -> None:
+    first = tuple(RNG.dirichlet(np.ones(3), size=(1, 4, 3)) for _ in range(2))
+    second = tuple(RNG.dirichlet(np.ones(4), size=(1, 4, 1)) for _ in range(2))
+    output = type("Output", (), {"attentions": (first, second)})()
+    for value in (output, (first, second)):
+        trace = of_weights(value, ["a", "b", "c", "d", "{e}"])
+        assert trace.query_tokens == trace.key_tokens == ("a", "b", "c", "d")
+        assert trace.notes == (
+            "The last token, “{e}”, is left out: it was written last, and the model did not read it.",
+        )
+        assert of_weights(value, list("abcd")).notes == ()
+        with pytest.raises(ConfigError, match="there are 6 query tokens; give 4"):
+            of_weights(value, list("abcdef"))
+    with pytest.raises(ConfigError, match="there are 4 query tokens; give 3"):
+        of_weights(first, list("abcd"))  # nothing was written here, so that one token is wrong
+
+
+def test_a_dictionary_has_an_array_a_layer() -> None:
+    class Cache:
+        """As TransformerLens has it: no dictionary, and looked up like one."""
+
+        def __init__(self, arrays: dict[str, np.ndarray]) -> None:
+            self.keys, self.__class__.__getitem__ = arrays.keys, lambda _, key: arrays[key]
+
+    A = RNG.dirichlet(np.ones(3), size=(12, 2, 3))
+    S = np.where(np.tri(3, dtype=bool), RNG.normal(size=(12, 2, 3, 3)), -np.inf)
+    hooks = {f"blocks.{i}.attn.hook_pattern": A[i] for i in reversed(range(12))}
+    cache = hooks | {f"blocks.{i}.attn.hook_attn_scores": S[i] for i in range(12)} | {"hook_embed": np.ones((3, 5))}
+    for value in (cache, Cache(cache), {i: A[i] for i in range(12)}, {f"layer {i}": A[i][None] for i in range(12)}):
+        trace = of_weights(value, list("abc"))
+        np.testing.assert_array_equal([layer["weights"].array for layer in trace.layers], A)
+    np.testing.assert_array_equal([layer["scores"].array for layer in of_scores(cache).layers], S)
+    for value, said in (
+        ({}, "weights is an empty dictionary"),
+        ({"a": A[0], "b": A[1]}, "a dictionary with 'a', 'b', from which the layers cannot be told"),
+        ({"a1": A[0], "b1": A[1]}, "from which the layers cannot be told"),
+        ({"a1": A[0], "b2": A[1]}, "from which the layers cannot be told"),
+        ({"blocks.0.hook_resid_pre": A[0]}, "is a cache without hook_pattern, which run_with_cache keeps"),
+    ):
+        with pytest.raises(ConfigError, match=said):
+            of_weights(value)
+
+
 def test_a_data_frame_brings_its_labels_along() -> None:
     pandas = pytest.importorskip("pandas")
     trace = of_weights(pandas.DataFrame(np.eye(2), index=["a", "b"], columns=["x", "y"]))
@@ -291,6 +333,9 @@ def test_a_data_frame_brings_its_labels_along() -> None:
 def test_masked_entries_are_0_as_weights_and_closed_as_scores() -> None:
     masked = np.ma.masked_array([[1.0, 5.0], [0.5, 0.5]], mask=[[False, True], [False, False]])
     assert of_weights(masked)["weights"].array.tolist() == [[[1, 0], [0.5, 0.5]]]
+    assert of_weights(masked).notes == ("Masked weights are taken as 0: 1 of them.",)
+    assert of_weights([masked[None], masked[None]]).notes == ("Masked weights are taken as 0: 2 of them.",)
+    assert of_weights(np.ma.masked_array(np.eye(2))).notes == ()
     assert of_scores(masked)["weights"].array.tolist() == [[[1, 0], [0.5, 0.5]]]
     with pytest.raises(ConfigError, match="q has masked entries; fill them"):
         of_vectors(masked, np.eye(2), np.eye(2))
@@ -318,7 +363,7 @@ def test_rows_that_rounding_does_not_explain_are_still_noted() -> None:
     assert "adds to 0.75, not to 1" in of_weights([[0.5, 0.25], [0.5, 0.5]]).notes[0]
 
 
-@pytest.mark.parametrize("least", [np.finfo(np.float32).min, np.finfo(np.float16).min, -1e4, -1e9])
+@for_each("least", [np.finfo(np.float32).min, np.finfo(np.float16).min, -1e4, -1e9])
 def test_scores_masked_as_models_mask_them_count_as_masked_and_it_is_said(least: float) -> None:
     real = np.tril(RNG.normal(size=(4, 4)))
     trace = of_scores(real + np.triu(np.full((4, 4), float(least)), 1))

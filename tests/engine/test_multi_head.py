@@ -9,6 +9,7 @@ import pytest
 
 from attnviz import MASKS, NORMALISERS, SCORES, attend, multi_head
 from tests import reference
+from tests.support.cases import for_each
 
 CLOSE = {"rtol": 1e-12, "atol": 1e-12}
 N_Q, N_KV, D_MODEL, D_MODEL_KV, D_K, D_V, D_OUT = 5, 7, 8, 9, 6, 3, 4
@@ -58,7 +59,7 @@ def assert_same(ours, opinion: dict[str, np.ndarray]) -> None:
         np.testing.assert_allclose(getattr(ours, name), expected, **CLOSE, err_msg=name)
 
 
-@pytest.mark.parametrize("kv_heads", [1, 2, 4])
+@for_each("kv_heads", [1, 2, 4])
 def test_cross_attention_against_the_loop(kv_heads):
     x_q, x_kv, given = numbers(N_Q, D_MODEL), numbers(N_KV, D_MODEL_KV), projections(4, kv_heads)
     ours = multi_head(x_q, x_kv, **given)
@@ -69,7 +70,7 @@ def test_cross_attention_against_the_loop(kv_heads):
     assert ours.heads.shape == (4, N_Q, D_V)
 
 
-@pytest.mark.parametrize("missing", ["b_q", "b_k", "b_v", "b_o", "w_o"])
+@for_each("missing", ["b_q", "b_k", "b_v", "b_o", "w_o"])
 def test_what_is_not_given_is_left_out(missing):
     x_q, x_kv, given = numbers(N_Q, D_MODEL), numbers(N_KV, D_MODEL_KV), projections(2, 2)
     del given[missing]
@@ -86,7 +87,7 @@ def test_self_attention_reads_itself():
     assert_same(multi_head(x, **given), by_loop(x, x, given))
 
 
-@pytest.mark.parametrize("score", SCORES)
+@for_each("score", SCORES)
 def test_every_score_and_option_reaches_the_heads(score):
     x_q, x_kv, given = numbers(N_Q, D_MODEL), numbers(N_KV, D_MODEL_KV), projections(4, 2)
     shapes = {
@@ -108,7 +109,7 @@ def test_every_score_and_option_reaches_the_heads(score):
     assert_same(multi_head(x_q, x_kv, **given, **options), by_loop(x_q, x_kv, given, **options))
 
 
-@pytest.mark.parametrize("normaliser", NORMALISERS)
+@for_each("normaliser", NORMALISERS)
 def test_every_normaliser_reaches_the_heads(normaliser):
     x, given = numbers(N_Q, D_MODEL), projections(3, 1, d_kv=D_MODEL)
     assert_same(multi_head(x, **given, normaliser=normaliser), by_loop(x, x, given, normaliser=normaliser))
@@ -144,8 +145,8 @@ def test_batches_run_side_by_side():
             np.testing.assert_allclose(getattr(ours, name)[index], expected, **CLOSE, err_msg=name)
 
 
-@pytest.mark.parametrize("d_k", [1, 2, 5, 6, 16, 33])
-@pytest.mark.parametrize("grouped", [1, 3])
+@for_each("d_k", [1, 2, 5, 6, 16, 33])
+@for_each("grouped", [1, 3])
 def test_another_head_leaves_the_others_bit_for_bit(d_k, grouped):
     """A fused product would not: the sums of one column depend on how many columns there are."""
     x, most = numbers(11, 24), 12
@@ -173,7 +174,7 @@ def test_causal_is_the_mask_of_that_name():
         np.testing.assert_array_equal(by_flag.output, other.output)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "wrong",
     [
         {"w_q": np.ones((2, D_MODEL + 1, D_K))},
@@ -184,7 +185,6 @@ def test_causal_is_the_mask_of_that_name():
         {"w_v": np.ones((1, D_MODEL, D_V)), "b_v": None},
         {"w_o": np.ones((2 * D_V + 1, D_OUT))},
     ],
-    ids=["input of w_q", "input of w_k", "input of w_v", "heads", "d_k", "values and keys", "rows of w_o"],
 )
 def test_shapes_that_do_not_fit_are_value_errors(wrong):
     given = {**projections(2, 2, d_kv=D_MODEL), **wrong}

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from attnviz import MASKS, NORMALISERS, SCORES, Config, ConfigError, attend, run
+from tests.support.cases import for_each
 
 pytestmark = pytest.mark.filterwarnings("error")
 UNBOUNDED = ["relu_over_n", "squared_relu_over_n"]
@@ -51,13 +52,13 @@ def test_exp_of_large_scores_does_not_overflow():
     np.testing.assert_array_equal(on_scores([1e308, -1e308]).weights, [[1, 0]])
 
 
-@pytest.mark.parametrize("shift", [1.0, -1e3, 1e6, -1e6])
+@for_each("shift", [1.0, -1e3, 1e6, -1e6])
 def test_a_constant_added_to_all_scores_changes_no_weight(shift):
     row = numbers(9)
     np.testing.assert_allclose(on_scores(row + shift).weights, on_scores(row).weights, rtol=0, atol=1e-9)
 
 
-@pytest.mark.parametrize("normaliser", BOUNDED)
+@for_each("normaliser", BOUNDED)
 def test_scores_of_any_size_give_finite_weights(normaliser):
     huge, tiny = [[1e300, -1e300, 0], [-1e300, -1e300, -1e300]], [1e-300, 0, -1e-300]
     for row in (*huge, tiny, [700, 710, 720], [-700, -710, -720]):
@@ -79,7 +80,7 @@ def test_additive_scores_saturate_and_do_not_overflow():
     assert attend(q, k, np.ones((3, 1)), score="additive", scale=2.0).scaled.tolist() == [[6, 6, 0]]
 
 
-@pytest.mark.parametrize("far", [0.0, 100.0, 149.0, 151.0, 353.0, 357.0, 1e5])
+@for_each("far", [0.0, 100.0, 149.0, 151.0, 353.0, 357.0, 1e5])
 def test_additive_scores_keep_small_sums_of_large_numbers(far):
     """tanh(x + y) where x and y nearly cancel, however it is computed."""
     offsets = [-3.0, -0.25, 0.0, 2.0**-20, 0.5, 20.0]
@@ -91,7 +92,7 @@ def test_additive_scores_keep_small_sums_of_large_numbers(far):
 # Rows with nothing allowed -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("normaliser", NORMALISERS)
+@for_each("normaliser", NORMALISERS)
 def test_a_fully_masked_row_is_zero_and_not_nan_nor_the_mean(normaliser):
     steps = attend(numbers(3, 4), numbers(5, 4), numbers(5, 2), allowed=np.zeros((3, 5), bool), normaliser=normaliser)
     assert (steps.masked == -np.inf).all()
@@ -99,7 +100,7 @@ def test_a_fully_masked_row_is_zero_and_not_nan_nor_the_mean(normaliser):
     assert not steps.output.any()
 
 
-@pytest.mark.parametrize("normaliser", NORMALISERS)
+@for_each("normaliser", NORMALISERS)
 def test_minus_infinity_minus_minus_infinity_is_never_formed(normaliser):
     steps = of_bias([-np.inf] * 4, normaliser)
     assert not steps.weights.any()
@@ -115,8 +116,8 @@ EMPTYING = {
 }
 
 
-@pytest.mark.parametrize("normaliser", ["softmax", "sparsemax", "linear"])
-@pytest.mark.parametrize("settings", EMPTYING.values(), ids=EMPTYING)
+@for_each("normaliser", ["softmax", "sparsemax", "linear"])
+@for_each("settings", EMPTYING.values())
 def test_each_mask_that_can_empty_a_row_is_reported(settings, normaliser):
     trace = run(Config(**settings, normaliser=normaliser))
     layer = trace.layers[0]
@@ -128,7 +129,7 @@ def test_each_mask_that_can_empty_a_row_is_reported(settings, normaliser):
     assert trace.notes, "a row that may read nothing is said"
 
 
-@pytest.mark.parametrize("mask", MASKS)
+@for_each("mask", MASKS)
 def test_every_mask_leaves_finite_numbers(mask):
     for sentence, second in (("one", ""), ("one two three four five", ""), ("one two three", "uno dos tres cuatro")):
         layer = run(Config(sentence=sentence, second_sentence=second, mask=mask, pad_to=7)).layers[0]
@@ -138,6 +139,7 @@ def test_every_mask_leaves_finite_numbers(mask):
         assert (np.isclose(sums, 1, rtol=0, atol=1e-14) | (sums == 0)).all()
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None, derandomize=True)
 @given(st.data())
 @pytest.mark.parametrize("normaliser", NORMALISERS)
@@ -175,8 +177,8 @@ def test_a_large_negative_bias_beside_ordinary_ones_weighs_nothing():
 # Numbers that are none -----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("normaliser", NORMALISERS)
-@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+@for_each("normaliser", NORMALISERS)
+@for_each("bad", [np.nan, np.inf, -np.inf])
 def test_a_masked_value_that_is_no_number_does_not_leak(bad, normaliser):
     """0 * NaN is NaN: a weight of zero is not enough."""
     q, k, v = numbers(3, 4), numbers(5, 4), numbers(5, 2)
@@ -189,7 +191,7 @@ def test_a_masked_value_that_is_no_number_does_not_leak(bad, normaliser):
     np.testing.assert_array_equal(by_bias.output, clean.output)
 
 
-@pytest.mark.parametrize("normaliser", NORMALISERS)
+@for_each("normaliser", NORMALISERS)
 def test_a_masked_key_that_is_nan_does_not_leak(normaliser):
     q, k, v = numbers(3, 4), numbers(5, 4), numbers(5, 2)
     spoilt = k.copy()
@@ -200,7 +202,7 @@ def test_a_masked_key_that_is_nan_does_not_leak(normaliser):
     np.testing.assert_array_equal(dirty.output, clean.output)
 
 
-@pytest.mark.parametrize("normaliser", NORMALISERS)
+@for_each("normaliser", NORMALISERS)
 def test_what_is_forbidden_is_zero_even_in_a_row_that_is_nan(normaliser):
     k = numbers(5, 4)
     k[2] = np.nan
@@ -224,22 +226,22 @@ def test_a_bias_that_would_make_nan_is_refused(bad):
 # Temperature, scale, cap ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("normaliser", BOUNDED)
-@pytest.mark.parametrize("temperature", [1e-320, 1e-6, 0.01])
+@for_each("normaliser", BOUNDED)
+@for_each("temperature", [1e-320, 1e-6, 0.01])
 def test_the_smallest_temperatures_stay_finite(temperature, normaliser):
     steps = on_scores([1.0, 3.0, 3.0, -2.0], normaliser, temperature=temperature)
     assert np.isfinite(steps.weights).all()
     assert np.isfinite(steps.output).all()
 
 
-@pytest.mark.parametrize("normaliser", SUMS_TO_ONE)
-@pytest.mark.parametrize("temperature", [1e-320, 1e-6, 0.001])
+@for_each("normaliser", SUMS_TO_ONE)
+@for_each("temperature", [1e-320, 1e-6, 0.001])
 def test_towards_zero_the_largest_takes_all_and_ties_share(temperature, normaliser):
     steps = on_scores([1.0, 3.0, 3.0, -2.0], normaliser, temperature=temperature)
     np.testing.assert_allclose(steps.weights, [[0, 0.5, 0.5, 0]], rtol=0, atol=1e-15)
 
 
-@pytest.mark.parametrize("normaliser", ["softmax", "sparsemax", "entmax15"])
+@for_each("normaliser", ["softmax", "sparsemax", "entmax15"])
 def test_towards_infinity_all_that_is_allowed_weighs_the_same(normaliser):
     steps = on_scores([1.0, 3.0, -7.0, 2.0], normaliser, temperature=1e300, allowed=[[True, True, True, False]])
     np.testing.assert_allclose(steps.weights, [[1 / 3, 1 / 3, 1 / 3, 0]], rtol=1e-15)
@@ -270,8 +272,8 @@ def test_a_cap_of_zero_is_off_and_a_tiny_one_is_nearly_uniform():
 # Sizes ---------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("normaliser", SUMS_TO_ONE)
-@pytest.mark.parametrize("score", SCORES)
+@for_each("normaliser", SUMS_TO_ONE)
+@for_each("score", SCORES)
 def test_one_token_of_one_dimension_takes_all(score, normaliser):
     params = {"W": np.ones((1, 1))} if score == "location" else None
     steps = attend([[2.0]], [[3.0]], [[5.0]], score=score, params=params, normaliser=normaliser)
@@ -279,14 +281,14 @@ def test_one_token_of_one_dimension_takes_all(score, normaliser):
     assert steps.output.tolist() == [[5.0]]
 
 
-@pytest.mark.parametrize("score", SCORES)
+@for_each("score", SCORES)
 def test_one_token_of_one_dimension_runs(score):
     trace = run(Config(sentence="so", d_model=1, n_heads=1, d_k=1, d_v=1, score=score))
     assert trace.layers[0]["weights"].array.tolist() == [[[1.0]]]
     assert trace["output"].array.shape == (1, 1)
 
 
-@pytest.mark.parametrize("normaliser", NORMALISERS)
+@for_each("normaliser", NORMALISERS)
 def test_nothing_to_read_and_nobody_to_read_it(normaliser):
     """Without keys every row has nothing allowed; without queries there are no rows."""
     no_keys = attend(numbers(3, 4), numbers(0, 4), numbers(0, 2), normaliser=normaliser)
@@ -297,7 +299,7 @@ def test_nothing_to_read_and_nobody_to_read_it(normaliser):
     assert no_queries.output.shape == (0, 2)
 
 
-@pytest.mark.parametrize("sentence", ["", "   ", "\n\t"])
+@for_each("sentence", ["", "   ", "\n\t"])
 def test_a_sentence_without_tokens_is_refused_in_words(sentence):
     with pytest.raises(ConfigError, match="sentence"):
         run(Config(sentence=sentence))
@@ -310,7 +312,7 @@ def test_heads_need_not_divide_the_model():
             assert trace.layers[0]["concat"].array.shape == (2, 2 * n_heads)
 
 
-@pytest.mark.parametrize("n_heads", range(1, 13))
+@for_each("n_heads", range(1, 13))
 def test_key_value_heads_divide_the_heads(n_heads):
     for n_kv_heads in range(1, 13):
         if n_heads % n_kv_heads:
@@ -332,7 +334,7 @@ def test_no_heads_at_all():
 # Rounding ------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("normaliser", SUMS_TO_ONE)
+@for_each("normaliser", SUMS_TO_ONE)
 def test_rows_sum_to_one_within_rounding(normaliser):
     rows = numbers(1000, 33) * 5
     weights = attend(rows, np.eye(33), np.eye(33), score="dot", normaliser=normaliser).weights

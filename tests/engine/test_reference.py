@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from tests import reference
+from tests.support.cases import for_each
 
 Q = [[1.0, 0.0], [0.0, 2.0]]
 K = [[1.0, 1.0], [2.0, 0.0], [0.0, -1.0]]
@@ -15,8 +16,8 @@ V = [[1.0, 10.0], [3.0, 30.0], [5.0, 50.0]]
 T = [math.tanh(x) for x in range(4)]
 
 
-@pytest.mark.parametrize(
-    ("score", "params", "expected"),
+@for_each(
+    "score, params, expected",
     [
         ("scaled_dot", {}, [[1, 2, 0], [2, 0, -2]]),
         ("dot", {}, [[1, 2, 0], [2, 0, -2]]),
@@ -32,8 +33,8 @@ def test_scores_by_hand(score, params, expected):
     np.testing.assert_allclose(reference.attend(Q, K, V, score=score, params=params).scores, expected, rtol=1e-15)
 
 
-@pytest.mark.parametrize(
-    ("normaliser", "row", "expected"),
+@for_each(
+    "normaliser, row, expected",
     [
         ("softmax", [0.0, math.log(3)], [0.25, 0.75]),
         ("softmax", [1000.0, 1000.0], [0.5, 0.5]),

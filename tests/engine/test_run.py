@@ -23,6 +23,7 @@ from attnviz import (
     run,
 )
 from tests import reference
+from tests.support.cases import for_each
 from tests.support.tables import TABLES
 
 CLOSE = {"rtol": 1e-11, "atol": 1e-12}
@@ -138,14 +139,14 @@ def test_a_config_error_is_a_value_error():
     assert issubclass(ConfigError, ValueError)
 
 
-@pytest.mark.parametrize("field", FOLLOWED)
+@for_each("field", FOLLOWED)
 def test_a_name_that_is_in_no_table(field):
     for wrong in ("", "nonesuch", "None ", 3, None, ["x"]):
         with pytest.raises(ConfigError, match=field):
             Config(**{field: wrong})
 
 
-@pytest.mark.parametrize(
+@for_each(
     "wrong",
     [
         {"n_heads": 0}, {"n_heads": 10**9}, {"n_heads": 2.5}, {"n_heads": "4"}, {"d_model": 0}, {"d_model": 10**9},
@@ -155,7 +156,6 @@ def test_a_name_that_is_in_no_table(field):
         {"n_kv_heads": 0}, {"seed": "a"}, {"normalise_over": "heads"}, {"mask": ("causal", "nonesuch")},
         {"tied": "yes"},
     ],
-    ids=repr,
 )  # fmt: skip
 def test_settings_that_cannot_be_used(wrong):
     with pytest.raises(ConfigError) as caught:
@@ -274,8 +274,8 @@ def test_no_two_projections_are_dealt_the_same_numbers():
 # Every row of every table against the opinion -----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("second", ["", SEVEN], ids=["self", "cross"])
-@pytest.mark.parametrize(("field", "row"), [(field, row) for field in FOLLOWED for row in TABLES[field]])
+@for_each("second", ["", SEVEN])
+@for_each("field, row", [(field, row) for field in FOLLOWED for row in TABLES[field]])
 def test_every_row_against_the_opinion(field, row, second):
     typed = {"own_numbers": "1 0 2 0 3 1\n" * 5, "own_numbers_second": "0 1 0 2 -1 1\n1 1 0 0 0 -2\n" * 4}
     sizes = {"d_model": 6, "n_heads": 3, "d_k": 4, "d_v": 2, "softcap": 4.0}
@@ -313,7 +313,7 @@ RULES = {
 }
 
 
-@pytest.mark.parametrize("mask", MASKS)
+@for_each("mask", MASKS)
 def test_what_each_mask_allows(mask):
     settings, rule = RULES[mask]
     n = settings.get("pad_to", 5)
@@ -321,7 +321,7 @@ def test_what_each_mask_allows(mask):
     assert cells(sentence=FIVE, mask=mask, **settings).tolist() == expected
 
 
-@pytest.mark.parametrize("mask", [name for name in MASKS if name != "padding"])
+@for_each("mask", [name for name in MASKS if name != "padding"])
 def test_masks_compare_positions_in_cross_attention(mask):
     settings, rule = RULES[mask]
     opened = cells(sentence=FIVE, second_sentence=SEVEN, mask=mask, **settings)
@@ -384,8 +384,8 @@ def test_a_sum_of_zero_is_said():
 # Heads of different widths and shared keys ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("score", SCORES)
-@pytest.mark.parametrize("grouped", [False, True], ids=["own keys", "shared keys"])
+@for_each("score", SCORES)
+@for_each("grouped", [False, True])
 def test_heads_of_different_widths_are_computed_as_if_alone(score, grouped):
     config = Config(
         sentence=FIVE,
@@ -418,7 +418,7 @@ def test_a_short_tuple_of_widths_repeats_its_last():
         np.testing.assert_array_equal(short[name], array, err_msg=name)
 
 
-@pytest.mark.parametrize("score", SCORES)
+@for_each("score", SCORES)
 def test_a_wider_neighbour_changes_no_number_of_a_head(score):
     """Zeros that are added up at the end of a row may move the last bit, and no more."""
     even, ragged = (arrays(run(Config(sentence=FIVE, n_heads=3, d_k=d, d_v=d, score=score))) for d in (3, (3, 9, 3)))
@@ -428,7 +428,7 @@ def test_a_wider_neighbour_changes_no_number_of_a_head(score):
     np.testing.assert_allclose(ragged["heads"][::2, :, :3], even["heads"][::2], **CLOSE)
 
 
-@pytest.mark.parametrize("n_kv_heads", [1, 2, 3, 6, None])
+@for_each("n_kv_heads", [1, 2, 3, 6, None])
 def test_queries_share_keys_in_order(n_kv_heads):
     config = Config(sentence=FIVE, n_heads=6, n_kv_heads=n_kv_heads, d_model=7, d_k=3, d_v=2)
     trace = run(config)
@@ -480,9 +480,9 @@ def normal_cdf(x: float) -> float:
     return (1 + math.erf(x / math.sqrt(2))) / 2
 
 
-@pytest.mark.parametrize("second", ["", SEVEN], ids=["self", "cross"])
-@pytest.mark.parametrize("feed_forward", ["none", *ACTIVATIONS])
-@pytest.mark.parametrize("norm", ["none", "pre", "post", "rms"])
+@for_each("second", ["", SEVEN])
+@for_each("feed_forward", ["none", *ACTIVATIONS])
+@for_each("norm", ["none", "pre", "post", "rms"])
 def test_layers_with_everything_around_attention(norm, feed_forward, second):
     config = Config(
         sentence=FIVE, second_sentence=second, n_layers=3, residual=True, norm=norm, feed_forward=feed_forward,
@@ -559,7 +559,7 @@ def test_given_projections_are_used_in_every_layer():
         x = layer["output"]
 
 
-@pytest.mark.parametrize("name", ["w_q", "w_k", "w_v", "w_o"])
+@for_each("name", ["w_q", "w_k", "w_v", "w_o"])
 def test_what_is_not_given_is_drawn_as_ever(name):
     drawn, mixed = arrays(run(GIVEN)), arrays(run(GIVEN, projections={name: given()[name]}))
     for other in ("w_q", "w_k", "w_v", "w_o", "b_q"):
@@ -599,7 +599,7 @@ def test_heads_of_different_width_are_given_as_lists():
     assert_heads(config, layer, opinion(config, x, x, layer))
 
 
-@pytest.mark.parametrize(
+@for_each(
     "wrong",
     [
         {"w_q": np.ones((3, 6, 3))},
@@ -607,19 +607,18 @@ def test_heads_of_different_width_are_given_as_lists():
         {"w_o": np.ones((7, 6))},
         {"nonesuch": np.ones((2, 6, 3))},
     ],
-    ids=["heads", "d_model", "rows of w_o", "name"],
 )
 def test_projections_that_do_not_fit(wrong):
     with pytest.raises(ValueError):
         run(GIVEN, projections=wrong)
 
 
-@pytest.mark.parametrize(
-    ("step", "index"),
+@for_each(
+    "step, index",
     [("queries", (1, 2, 0)), ("keys", (0, 3, 1)), ("values", (1, 0, 2)), ("scores", (1, 4, 2)), ("scaled", (0, 0, 0)),
      ("masked", (1, 1, 3)), ("weights", (0, 2, 2)), ("heads", (1, 3, 0)), ("concat", (2, 1)), ("output", (4, 5))],
 )  # fmt: skip
-@pytest.mark.parametrize("layer", [0, 1])
+@for_each("layer", [0, 1])
 def test_an_edit_changes_one_number_and_all_that_follows(layer, step, index):
     before, after = run(GIVEN), run(GIVEN, edits=((layer, step, index, 7.5),))
     names = [(i, name) for i in range(2) for name in before.layers[i]]
@@ -652,7 +651,7 @@ def test_two_edits_both_count():
 # The wrong way round, and tied matrices -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("normaliser", NORMALISERS)
+@for_each("normaliser", NORMALISERS)
 def test_normalising_over_queries_is_the_transposed_sum(normaliser):
     settings = {"sentence": FIVE, "second_sentence": SEVEN, "temperature": 2.0, "mask": "no_self"}
     layer = arrays(run(Config(**settings, normalise_over="queries", normaliser=normaliser)))
@@ -695,8 +694,9 @@ def assert_heads_stay(fewer: Config, more: Config) -> None:
         np.testing.assert_array_equal(large["w_o"][: len(small["w_o"])], small["w_o"])
 
 
-@pytest.mark.parametrize("initialiser", [name for name in INITIALISERS if name != "learned"])  # heads learn together
-@pytest.mark.parametrize("score", SCORES)
+@pytest.mark.slow
+@for_each("initialiser", [name for name in INITIALISERS if name != "learned"])  # heads learn together
+@for_each("score", SCORES)
 def test_another_head_leaves_the_others_exactly_as_they_were(score, initialiser):
     settings = {"score": score, "initialiser": initialiser, "projection_bias": True, "d_k": 5, "d_v": 3}
     for n in (1, 3, 7):
@@ -704,15 +704,15 @@ def test_another_head_leaves_the_others_exactly_as_they_were(score, initialiser)
         assert_heads_stay(fewer, more)
 
 
-@pytest.mark.parametrize("bias", PER_HEAD)
-@pytest.mark.parametrize("position", POSITIONS)
+@for_each("bias", PER_HEAD)
+@for_each("position", POSITIONS)
 def test_another_head_leaves_the_others_whatever_else_is_on(position, bias):
     settings = {"sentence": FIVE, "second_sentence": SEVEN, "position": position, "bias": bias, "mask": "causal"}
     fewer, more = (Config(**settings, n_heads=heads, d_model=40, d_k=17) for heads in (5, 6))
     assert_heads_stay(fewer, more)
 
 
-@pytest.mark.parametrize("normaliser", NORMALISERS)
+@for_each("normaliser", NORMALISERS)
 def test_another_head_leaves_the_others_under_every_normaliser(normaliser):
     fewer, more = (Config(sentence=f"{FIVE} {SEVEN}", normaliser=normaliser, n_heads=heads, d_k=7) for heads in (2, 3))
     assert_heads_stay(fewer, more)
@@ -730,7 +730,7 @@ def test_another_layer_leaves_the_former_ones():
             np.testing.assert_array_equal(arrays(three, i)[name], array, err_msg=name)
 
 
-@pytest.mark.parametrize("score", SCORES)
+@for_each("score", SCORES)
 def test_another_token_leaves_every_draw(score):
     """Normal draws: Glorot's limits of the location score know the number of keys by definition."""
     settings = {"score": score, "bias": "t5", "position": "random", "initialiser": "normal"}
@@ -742,13 +742,13 @@ def test_another_token_leaves_every_draw(score):
     np.testing.assert_allclose(theirs["masked"][:, :5, :5], ours["masked"], **CLOSE)
 
 
-@pytest.mark.parametrize("embedding", [name for name in EMBEDDINGS if name != "own"])
+@for_each("embedding", [name for name in EMBEDDINGS if name != "own"])
 def test_a_wider_model_appends_columns_to_the_embeddings(embedding):
     narrow, wide = (run(Config(sentence=FIVE, embedding=embedding, d_model=d)) for d in (7, 12))
     np.testing.assert_array_equal(wide["token_embeddings"].array[:, :7], narrow["token_embeddings"].array)
 
 
-@pytest.mark.parametrize("embedding", DRAWN)
+@for_each("embedding", DRAWN)
 def test_a_token_has_one_vector_wherever_it_stands(embedding):
     here = Config(sentence="the cat saw the dog", embedding=embedding)
     there = Config(sentence="a dog and the cat", second_sentence="cat", embedding=embedding)
@@ -769,7 +769,7 @@ def test_own_numbers_go_by_position():
     assert trace["embedded"].array.tolist() == [[1, 2, 3], [4, 5, 6]]
 
 
-@pytest.mark.parametrize("score", [name for name in SCORES if name != "location"])
+@for_each("score", [name for name in SCORES if name != "location"])
 def test_without_positions_permuting_words_permutes_the_output(score):
     order = [3, 0, 4, 2, 1]
     settings = {"position": "none", "score": score, "n_layers": 2, "residual": True, "norm": "pre"}
@@ -780,7 +780,7 @@ def test_without_positions_permuting_words_permutes_the_output(score):
     np.testing.assert_allclose(here["weights"].array, weights, **CLOSE)
 
 
-@pytest.mark.parametrize("position", [name for name in POSITIONS if name != "none"])
+@for_each("position", [name for name in POSITIONS if name != "none"])
 def test_with_positions_it_does_not(position):
     order = [3, 0, 4, 2, 1]
     there = run(Config(sentence=FIVE, position=position))
@@ -803,7 +803,7 @@ def test_a_scale_moves_into_the_queries():
     np.testing.assert_allclose(outside["output"].array, inside["output"].array, **CLOSE)
 
 
-@pytest.mark.parametrize("initialiser", INITIALISERS)
+@for_each("initialiser", INITIALISERS)
 def test_what_each_initialiser_promises(initialiser):
     d, width = 40, 24
     config = Config(sentence=FIVE, d_model=d, n_heads=3, d_k=width, d_v=width, initialiser=initialiser)

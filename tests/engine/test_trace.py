@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from copy import copy, deepcopy
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from attnviz import NORMALISERS, Config, ConfigError, attend, run
+from attnviz import NORMALISERS, TASKS, Config, ConfigError, attend, learn, run
+from tests.support.cases import for_each
 
 
-@pytest.mark.parametrize(
-    ("settings", "step", "holds", "lacks"),
+@for_each(
+    "settings, step, holds, lacks",
     [
         ({}, "scores", r"Q_h K_{h}^\top", "g(h)"),
         ({"n_kv_heads": 2}, "scores", r"K_{g(h)}", "K_{h}"),
@@ -27,9 +31,7 @@ def test_formulas_are_those_of_the_setting(settings: dict[str, object], step: st
     assert lacks not in formula
 
 
-@pytest.mark.parametrize(
-    "edit", [(0, "scores", (0, 0, 0), "x"), ("a", "scores", (0, 0, 0), 1.0), (0, "scores", 3, 1.0), 7]
-)
+@for_each("edit", [(0, "scores", (0, 0, 0), "x"), ("a", "scores", (0, 0, 0), 1.0), (0, "scores", 3, 1.0), 7])
 def test_an_edit_that_is_none_is_refused_with_its_form(edit: object) -> None:
     with pytest.raises(ConfigError, match="give \\(layer, step, index, value\\)"):
         run(Config(), edits=[edit])  # type: ignore[list-item]
@@ -40,7 +42,7 @@ def test_linear_weights_of_huge_scores_still_add_to_one() -> None:
     np.testing.assert_array_equal(weights, [0.5, 0.5, 0.0])
 
 
-@pytest.mark.parametrize("wrong", [{"params": 3}, {"temperature": "warm"}, {"softcap": "tight"}])
+@for_each("wrong", [{"params": 3}, {"temperature": "warm"}, {"softcap": "tight"}])
 def test_an_argument_of_the_wrong_kind_is_refused_in_words(wrong: dict[str, object]) -> None:
     with pytest.raises(ValueError, match="give a"):
         attend(np.ones((2, 2)), np.ones((2, 2)), np.ones((2, 2)), **wrong)  # type: ignore[arg-type]
@@ -52,6 +54,37 @@ def test_a_step_that_is_not_there_is_said_and_a_trace_is_shown_in_one_line() -> 
         trace["foo"]
     assert repr(trace).startswith("<Trace: 2 queries, 2 keys, 2 heads in each of 1 layers; ")
     assert len(repr(trace)) < 400
+
+
+def test_a_layer_and_a_step_that_there_are_not_are_said() -> None:
+    trace = run(Config(sentence="the cat", n_layers=2))
+    for at in (2, 9, -3):
+        with pytest.raises(IndexError, match=f"there is no layer {at}; this has 2, choose 0 to 1"):
+            trace.layers[at]
+    assert trace.layers[-1] is trace.layers[1]
+    assert trace.layers[:5] == trace.layers
+    assert deepcopy(trace).layers[1]["weights"].shape == trace["weights"].shape
+    with pytest.raises(KeyError, match=r"there is no step 'foo'; choose one of: .*weights"):
+        trace.layers[0]["foo"]
+    assert trace.layers[0].get("foo") is None
+
+
+def test_a_setting_that_there_is_not_names_the_one_that_is_meant() -> None:
+    for make, said in (
+        (lambda: Config(heads=2), r"a Config has no heads; did you mean n_heads, n_kv_heads\?"),
+        (lambda: replace(Config(), normalizer="softmax"), r"no normalizer; did you mean normaliser"),
+        (lambda: TASKS["backwards"].config(posiiton="none"), r"no posiiton; did you mean position\?"),
+        (lambda: Config(qqq=2), r"a Config has no qqq; help\(attnviz\.Config\) lists its settings"),
+    ):
+        with pytest.raises(TypeError, match=said):
+            make()
+    assert copy(Config(n_heads=2)) == Config(n_heads=2)
+    with pytest.raises(
+        ConfigError, match=r"learn takes a Config, not 'backwards'; call learn\(TASKS\['backwards'\]\.config\(\)"
+    ):
+        learn("backwards")
+    with pytest.raises(ConfigError, match=r"learn takes a Config, not 3; call learn\("):
+        learn(3)
 
 
 def test_a_setting_in_the_wrong_type_is_said() -> None:

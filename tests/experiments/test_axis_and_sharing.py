@@ -13,6 +13,7 @@ from attnviz import Config, Trace, run
 from attnviz.engine.tables.normalised_axes import NORMALISED_AXES
 from attnviz.experiments import axis_and_sharing
 from attnviz.pictures import stages
+from tests.support.cases import for_each
 
 CONFIG = Config(sentence="a b c d e", second_sentence="x y z", n_heads=2)
 
@@ -60,8 +61,8 @@ def test_the_sums_are_said() -> None:
     assert over_queries == f"Over the queries: columns add to 1, rows to {rows.min():.4g} to {rows.max():.4g}."
 
 
-@pytest.mark.parametrize(
-    ("setting", "words"),
+@for_each(
+    "setting, words",
     [
         ({"sentence": "a", "second_sentence": "x"}, "there is one cell"),
         ({"sentence": "a"}, "With one query"),
@@ -108,15 +109,14 @@ def test_sharing_in_numbers() -> None:
     assert "do not become equal" in text
 
 
-@pytest.mark.parametrize(
-    ("setting", "words"),
+@for_each(
+    "setting, words",
     [
         ({"initialiser": "by_hand"}, "set by hand, once for each key/value head"),
         ({"tied": True}, "share their queries"),
         ({"d_k": (4, 3, 2, 1)}, "queries of another width"),
         ({}, "the queries are the same throughout"),
     ],
-    ids=["by_hand", "tied", "widths", "plain"],
 )
 def test_it_is_said_where_queries_change_as_well(setting: dict[str, Any], words: str) -> None:
     assert words in " ".join(axis_and_sharing.sharing_sentences(variants(Config(n_heads=4, **setting), (4, 2, 1)), 0))

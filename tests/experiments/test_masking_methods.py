@@ -13,6 +13,7 @@ from attnviz import NORMALISERS, Config, run
 from attnviz.analysis.mask_forms import FILLS
 from attnviz.experiments import masking_methods
 from attnviz.experiments.masking_methods import COLUMNS, MaskingTrial, masking_trial
+from tests.support.cases import for_each
 
 SENTENCE, SECOND = "a b c d e", "k l m n o p q"
 INFINITY, LARGE, ZERO, AFTER, RENORMALISED = range(5)
@@ -146,7 +147,7 @@ SAME_AS_INFINITY = {  # what is said of each normaliser: which ways give the wei
 }
 
 
-@pytest.mark.parametrize("normaliser", NORMALISERS)
+@for_each("normaliser", NORMALISERS)
 def test_what_is_said_of_each_normaliser_is_so(normaliser: str) -> None:
     assert normaliser in SAME_AS_INFINITY, "say there which ways of masking give it the weights of minus infinity"
     found = [trial(normaliser=normaliser, head=head) for head in range(3)]
@@ -170,7 +171,7 @@ def test_the_ways_are_those_of_the_engine_and_the_table_of_libraries_names_its_s
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-@pytest.mark.parametrize("formula", ["sqrt(sum(q*k))", "0/(i-j)", "exp(1000*i*j)"])
+@for_each("formula", ["sqrt(sum(q*k))", "0/(i-j)", "exp(1000*i*j)"])
 def test_scores_that_are_no_numbers_stop_no_trial(formula: str) -> None:
     trace = run(Config(sentence="the cat sat on the mat", score="formula", score_formula=formula))
     head, _ = masking_methods.leakiest(trace, 0)

@@ -6,12 +6,12 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import pytest
 
 from attnviz import Config
 from attnviz.analysis.permutations import Reordered, reordered, without_position_effects
 from attnviz.experiments import permutation
 from attnviz.text.format.sentence_parts import plain
+from tests.support.cases import for_each
 
 CONFIG = Config(sentence="the cat saw the dog", n_heads=2, d_model=6)
 BACK = (4, 3, 2, 1, 0)
@@ -60,8 +60,8 @@ def test_rows_that_stay_the_same_are_named() -> None:
     assert words.endswith("The rows of “saw” stay the same.")
 
 
-@pytest.mark.parametrize(
-    ("setting", "new", "words"),
+@for_each(
+    "setting, new, words",
     [
         ({}, (0, 1, 2, 3, 4), ["The order is the same as before, so nothing can change."]),
         ({}, (3, 1, 2, 0, 4), ["The sentence reads as before: only equal words have changed places."]),

@@ -17,6 +17,7 @@ from attnviz.engine.records.trace import Trace
 from attnviz.exports import archive, tables
 from attnviz.exports.tables import FORMULA_STARTS
 from attnviz.uploads import npy, read_files
+from tests.support.cases import for_each
 
 RNG = np.random.default_rng(5)
 A = RNG.dirichlet(np.ones(7), size=(2, 3, 5))
@@ -67,7 +68,7 @@ def assert_same(left: Trace, right: Trace) -> None:
             assert not other.array.flags.writeable
 
 
-@pytest.mark.parametrize("name", TRACES)
+@for_each("name", TRACES)
 def test_out_and_in_again_is_the_same_run(name: str) -> None:
     trace = TRACES[name]()
     assert_same(trace, archive.read(archive.npz(trace)))
@@ -153,15 +154,13 @@ BAD: dict[str, tuple[Callable[[dict[str, Any]], object], str]] = {
 }
 
 
-@pytest.mark.parametrize(("change", "message"), BAD.values(), ids=BAD)
+@for_each("change, message", BAD.values())
 def test_a_file_that_no_run_made_is_refused(change: Callable[[dict[str, Any]], object], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         archive.read(changed(change))
 
 
-@pytest.mark.parametrize(
-    "data", [b"", b"\xff", b"[]", b"{", b"[" * 100_000, b"PK\x03\x04", archive.npz(of_weights(A))[:-9]]
-)
+@for_each("data", [b"", b"\xff", b"[]", b"{", b"[" * 100_000, b"PK\x03\x04", archive.npz(of_weights(A))[:-9]])
 def test_what_is_no_archive_is_refused(data: bytes) -> None:
     with pytest.raises(ConfigError, match=r"not a saved run|not a readable NumPy archive"):
         archive.read(data)
@@ -190,7 +189,7 @@ def test_every_member_is_a_plain_array() -> None:
             assert member.date_time == archive.EARLIEST
 
 
-@pytest.mark.parametrize("start", FORMULA_STARTS)
+@for_each("start", FORMULA_STARTS)
 def test_no_table_of_given_attention_begins_a_formula(start: str) -> None:
     trace = of_weights(A[..., :5], [f"{start}1", "b", start, "d", "e"])
     step = trace["weights"]

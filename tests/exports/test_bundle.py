@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
 from collections import Counter
 from pathlib import Path
@@ -12,6 +11,7 @@ import pytest
 
 from attnviz.exports import interactive_html
 from attnviz.exports.bundle import joined, without_descriptions
+from tests.support.cases import for_each
 
 PACKAGE = Path(interactive_html.__file__).parents[1]
 MAIN = [path for path in sorted(PACKAGE.rglob("*.js")) if "export default" in path.read_text("utf-8")]
@@ -54,7 +54,7 @@ def test_descriptions_are_left_out_and_code_is_not() -> None:
     assert without_descriptions(script) == f"// kept\n{cast}class A {{\n  b() {{}} /* kept */\n}}\n"
 
 
-@pytest.mark.parametrize("main", MAIN, ids=NAMES)
+@for_each("main", MAIN)
 def test_no_name_is_declared_by_two_modules(main: Path) -> None:
     script = joined(main)
     assert not re.search(r"^import |^export (?!default)", script, re.MULTILINE)
@@ -72,9 +72,8 @@ def test_every_module_of_the_interactive_file_is_in_its_script() -> None:
         assert path.read_text("utf-8").splitlines()[-1].removeprefix("export ") in script, path.name
 
 
-@pytest.mark.skipif(shutil.which("node") is None, reason="there is no node here; the browser tests hold the same")
-@pytest.mark.parametrize("main", MAIN, ids=NAMES)
-def test_the_script_is_javascript(main: Path, tmp_path: Path) -> None:
+@for_each("main", MAIN)
+def test_the_script_is_javascript(main: Path, node: str, tmp_path: Path) -> None:
     path = tmp_path / "script.mjs"
     path.write_text(without_descriptions(joined(main)), encoding="utf-8")
-    subprocess.run(["node", "--check", str(path)], check=True)
+    subprocess.run([node, "--check", str(path)], check=True)

@@ -19,6 +19,7 @@ from attnviz.text.format.sentence_parts import plain
 from attnviz.text.headline import headline
 from attnviz.text.provenance import origin
 from attnviz.text.query_sentences import query_weights, sentence
+from tests.support.cases import for_each
 
 RNG = np.random.default_rng(7)
 A = RNG.dirichlet(np.ones(5), size=(2, 3, 5))
@@ -36,7 +37,7 @@ SHOWN = {"scores": ["scores", "weights"], "vectors": ["scores", "weights", "head
 FIRST = {"scores": "scores", "vectors": "query"}
 
 
-@pytest.mark.parametrize("name", TRACES)
+@for_each("name", TRACES)
 def test_the_stages_that_exist_stand_side_by_side(name: str) -> None:
     trace = TRACES[name]()
     shown = stages.side_by_side(trace, 0)
@@ -53,7 +54,7 @@ def test_the_stages_that_exist_stand_side_by_side(name: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", TRACES)
+@for_each("name", TRACES)
 def test_every_cell_is_followed_from_what_was_given_and_comes_out_as_it_is(name: str) -> None:
     trace = TRACES[name]()
     for head, query, key in np.ndindex(trace.config.n_heads, 5, len(trace.key_tokens)):
@@ -68,7 +69,7 @@ def test_every_cell_is_followed_from_what_was_given_and_comes_out_as_it_is(name:
     assert first.name == {"scores": "score", "vectors": "query"}.get(name, "weight")
 
 
-@pytest.mark.parametrize("name", TRACES)
+@for_each("name", TRACES)
 def test_flow_ledger_captions_and_tables_go_through(name: str) -> None:
     trace = TRACES[name]()
     entries = pipeline_strip.entries(trace, 0)
@@ -90,7 +91,7 @@ def test_flow_ledger_captions_and_tables_go_through(name: str) -> None:
     assert (tables.rollout(trace, 0) is None) == (name in SHOWN)
 
 
-@pytest.mark.parametrize("name", TRACES)
+@for_each("name", TRACES)
 def test_words_say_shares_only_of_shares(name: str) -> None:
     trace = TRACES[name]()
     for query in range(5):

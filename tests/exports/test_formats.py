@@ -5,16 +5,20 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from attnviz import TASKS, Config, ConfigError, Trace, learn, of_scores, of_vectors, of_weights, run
+from attnviz.classroom.printed import handout
 from attnviz.engine.external.traces import is_external
+from attnviz.engine.numerics import cancellation
 from attnviz.exports import archive
 from attnviz.exports.formats import FORMATS, PROGRAMS, ExportTarget, export
 from tests.support import scripts
+from tests.support.cases import for_each
 
 RNG = np.random.default_rng(3)
 TRACES: dict[str, Callable[[], Trace]] = {
@@ -32,6 +36,7 @@ STARTS = {
 PLAIN = [name for name in FORMATS if name not in ("png", "step.png", *PROGRAMS)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("trace", TRACES)
 @pytest.mark.parametrize("kind", PLAIN)
 def test_every_trace_is_saved_as_every_kind_of_file(kind: str, trace: str, tmp_path: Path) -> None:
@@ -45,8 +50,21 @@ def test_every_trace_is_saved_as_every_kind_of_file(kind: str, trace: str, tmp_p
     assert whole == (made.encode() if isinstance(made, str) else made)
 
 
-@pytest.mark.parametrize("kind", ["npz", "json"])
-@pytest.mark.parametrize("trace", TRACES)
+def test_a_file_that_nobody_waits_for_ends_between_its_parts() -> None:
+    asked: list[str] = []
+    files = {kind: partial(export, kind, run(Config(sentence="a cat sat", d_k=2))) for kind in PLAIN}
+    files["handout"] = partial(handout.html, Config(sentence="a cat sat"), solutions=True)
+    for kind in ("svg", "step.svg", "npz", "json", "tex", "handout", "xlsx"):
+        if kind == "xlsx":
+            pytest.importorskip("xlsxwriter")
+        asked.clear()
+        with cancellation.checked_by(lambda: asked.append("")):
+            files[kind]()
+        assert len(asked) >= 3, kind  # a head, a row, a step
+
+
+@for_each("kind", ["npz", "json"])
+@for_each("trace", TRACES)
 def test_what_is_saved_for_numpy_is_the_trace_to_the_last_bit(trace: str, kind: str, tmp_path: Path) -> None:
     found = TRACES[trace]()
     found.save(str(tmp_path / f"out.{kind}"))
@@ -72,8 +90,8 @@ def test_a_script_holds_what_was_changed_when_the_run_was_made(tmp_path: Path) -
     np.testing.assert_array_equal(held.layers[0]["A"], trace["weights"].array)
 
 
-@pytest.mark.parametrize("kind", PROGRAMS)
-@pytest.mark.parametrize("trace", ["given", "weights", "scores", "vectors"])
+@for_each("kind", PROGRAMS)
+@for_each("trace", ["given", "weights", "scores", "vectors"])
 def test_no_program_is_written_that_would_compute_something_else(trace: str, kind: str, tmp_path: Path) -> None:
     found = TRACES[trace]()
     assert is_external(found) or found.given
@@ -82,7 +100,7 @@ def test_no_program_is_written_that_would_compute_something_else(trace: str, kin
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("name", ["out", "out.", "out.doc", "svg", ""])
+@for_each("name", ["out", "out.", "out.doc", "svg", ""])
 def test_another_name_is_refused_with_those_that_there_are(name: str, tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"does not say what kind of file it is; .*\.html, \.svg"):
         TRACES["weights"]().save(name)

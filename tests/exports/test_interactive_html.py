@@ -6,7 +6,6 @@ import base64
 import hashlib
 import json
 import re
-import shutil
 import subprocess
 from html.parser import HTMLParser
 from typing import Any
@@ -55,7 +54,10 @@ def held(text: str) -> dict[str, Any]:
 
 
 def numbers(step: dict[str, Any]) -> np.ndarray:
-    return np.frombuffer(base64.b64decode(step["base64"]), "<f8").reshape(step["shape"])
+    held = base64.b64decode(step["base64"])
+    if step["form"] == "rounded":
+        return np.frombuffer(held, "<f2").astype(float).reshape(step["shape"]) * 2.0 ** -step["power"]
+    return np.frombuffer(held, "<f8").reshape(step["shape"])
 
 
 @pytest.mark.parametrize(
@@ -138,6 +140,13 @@ def test_without_scripts_there_are_tables_while_they_are_not_too_large() -> None
     assert "6,400 weights" in large
 
 
+def test_what_is_to_be_said_of_a_run_is_said() -> None:
+    first, second = (np.eye(2)[None, None],), (np.eye(3)[None, None, 2:],)
+    text = interactive_html.html(of_weights((first, second), ["a", "b", "c", "<b>&"]))
+    assert '<p id="notes" class="quiet">The last token, “&lt;b&gt;&amp;”, is left out: it was written last' in text
+    assert 'id="notes"' not in interactive_html.html(of_weights(np.eye(2)))
+
+
 @pytest.mark.parametrize("given", ["weights", "scores"])
 def test_attention_that_was_given_has_a_file_too(given: str) -> None:
     made: dict[str, Any] = {"weights": of_weights, "scores": of_scores}
@@ -147,7 +156,6 @@ def test_attention_that_was_given_has_a_file_too(given: str) -> None:
     assert given in found["layers"][0]["steps"]
 
 
-@pytest.mark.every_case
 @pytest.mark.parametrize("name", [name for name, row in NORMALISERS.items() if getattr(row, "written", None)])
 def test_what_a_row_says_in_the_place_of_a_line_is_handed_what_it_names(name: str) -> None:
     page = interactive_html.html(run(Config(sentence="a b", normaliser=name)))
@@ -164,9 +172,8 @@ def test_the_words_of_the_script_are_all_there() -> None:
     assert used == {*interactive_html.WORDS, *SWITCH}
 
 
-@pytest.mark.skipif(shutil.which("node") is None, reason="there is no node here; the browser tests hold the same")
-def test_a_negative_factor_stands_in_brackets() -> None:
+def test_a_negative_factor_stands_in_brackets(node: str) -> None:
     formats = joined(interactive_html.SCRIPT.with_name("formats.js"))
     code = f"{formats}\nconsole.log(factor(-3), factor(3), products([2, -0.5, -1], [-3, -4, 1]))"
-    made = subprocess.run(["node", "-e", code], check=True, capture_output=True, encoding="utf-8")
+    made = subprocess.run([node, "-e", code], check=True, capture_output=True, encoding="utf-8")
     assert made.stdout.strip() == "(−3) 3 2 × (−3) + (−0.5) × (−4) + (−1) × 1"

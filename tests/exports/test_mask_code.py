@@ -15,6 +15,7 @@ from attnviz.engine.tables.masks import MASKS
 from attnviz.engine.tables.tokenisers import PAD
 from attnviz.experiments.masking_methods import LIBRARIES, RUN
 from attnviz.exports.mask_code import LEGIBLE, code, expression
+from tests.support.cases import for_each
 
 SMALL, LARGE = (5, 7), (17, 19)
 
@@ -87,8 +88,8 @@ def through_torch(torch: Any, form_name: str, mask: np.ndarray, form: Any) -> tu
         return heads(Q, K, V, **given)[0][0].numpy(), here
 
 
-@pytest.mark.parametrize("shape", [SMALL, LARGE])
-@pytest.mark.parametrize("name", [name for name in FORMS if name != "allowed"])
+@for_each("shape", [SMALL, LARGE])
+@for_each("name", [name for name in FORMS if name != "allowed"])
 def test_each_form_means_the_same_to_pytorch(torch: Any, name: str, shape: tuple[int, int]) -> None:
     mask = odd(shape, same=name == "key_padding")
     found, here = through_torch(torch, name, mask, made(code(name, mask)))

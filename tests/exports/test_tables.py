@@ -16,6 +16,7 @@ from attnviz.analysis.statistics import STATISTICS
 from attnviz.exports import tables
 from attnviz.text import step_names
 from attnviz.text.cost_ledger import ledger
+from tests.support.cases import for_each
 
 REPEATED = "the cat the cat the"
 RAGGED = {"sentence": "a b c", "second_sentence": "x y", "n_heads": 4, "n_kv_heads": 2, "d_k": (3, 2), "d_v": (1, 2)}
@@ -143,7 +144,7 @@ def read(text):
     return list(reader.reader(io.StringIO(text, newline="")))
 
 
-@pytest.mark.parametrize("token", HOSTILE)
+@for_each("token", HOSTILE)
 def test_text_that_looks_like_a_formula_is_quoted_wherever_it_stands(token):
     cell = pd.DataFrame({"token": [token], "value": [1.5]})
     assert read(tables.csv(cell)) == [["token", "value"], [f"'{token}", "1.5"]]
@@ -151,7 +152,7 @@ def test_text_that_looks_like_a_formula_is_quoted_wherever_it_stands(token):
     assert read(tables.csv(label)) == [["query", f"'{token}"], [f"'{token}", "1.5"]]
 
 
-@pytest.mark.parametrize("token", HARMLESS)
+@for_each("token", HARMLESS)
 def test_other_text_comes_back_as_it_was(token):
     assert read(tables.csv(pd.DataFrame({"token": [token], "n": [1]})))[1] == [token, "1"]
 
@@ -184,8 +185,8 @@ def test_the_exact_weights_come_back_from_the_csv():
     np.testing.assert_array_equal(back, trace["masked"].array.ravel())
 
 
-@pytest.mark.parametrize("split", [";", "\t", "|"])
-@pytest.mark.parametrize("start", ["=1+1", "+1", "-1", "@A1"])
+@for_each("split", [";", "\t", "|"])
+@for_each("start", ["=1+1", "+1", "-1", "@A1"])
 def test_no_cell_is_a_formula_where_lists_are_split_at_another_sign(split: str, start: str) -> None:
     for token in (f"{split}{start}", f"a{split} {start}", f"a{split}{split}{start}"):
         text = tables.csv(pd.DataFrame({"token": [token], "value": [1.5]}))

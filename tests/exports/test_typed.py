@@ -12,6 +12,7 @@ from attnviz.exports.formats import FORMATS, ExportTarget, export
 from attnviz.pictures import pipeline_strip, stages
 from attnviz.text import captions, cost_ledger, edit_table
 from tests.support import scripts
+from tests.support.cases import for_each
 from tests.text.test_cell_sentence import EVERY_PARAMETER
 
 TRACES = {
@@ -41,8 +42,9 @@ def test_every_view_can_be_drawn(name: str) -> None:
     assert edit_table.editable(trace, 0)
 
 
-@pytest.mark.parametrize("form", [name for name in FORMATS if "png" not in name])
-@pytest.mark.parametrize("name", TRACES)
+@pytest.mark.slow
+@for_each("form", [name for name in FORMATS if "png" not in name])
+@for_each("name", TRACES)
 def test_every_file_can_be_written(name: str, form: str) -> None:
     trace = run(TRACES[name])
     for step in ("scores", "score_g", "score_vector_u"):
@@ -50,7 +52,7 @@ def test_every_file_can_be_written(name: str, form: str) -> None:
             assert export(form, trace, ExportTarget(layer=0, step=step))
 
 
-@pytest.mark.parametrize("name", TYPED)
+@for_each("name", TYPED)
 def test_what_is_saved_is_read_back(name: str) -> None:
     trace = run(scripts.config(name))
     again = archive.read(archive.npz(trace))
@@ -83,8 +85,8 @@ def test_an_edited_score_is_said_to_be_edited() -> None:
     assert derive(trace, 0, 0, 1, 1).edited == ("weight",)
 
 
-@pytest.mark.parametrize(
-    ("line", "cost"),
+@for_each(
+    "line, cost",
     [
         ("sum(q*k)", lambda n, m, d, a: n * m * d),
         ("q @ W @ k", lambda n, m, d, a: n * d * d + n * m * d),
@@ -100,7 +102,7 @@ def test_multiply_adds_count_every_product(line: str, cost) -> None:
     assert rows["scores"].n_multiply_adds == 2 * cost(3, 2, 3, 4)
 
 
-@pytest.mark.parametrize("line", ["sum(tahn(q*k))", "q*k", "sum(q*k", "W"])
+@for_each("line", ["sum(tahn(q*k))", "q*k", "sum(q*k", "W"])
 def test_a_fault_of_the_line_stops_the_run_with_its_position(line: str) -> None:
     with pytest.raises(ConfigError) as caught:
         run(Config(score="formula", score_formula=line))

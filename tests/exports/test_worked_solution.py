@@ -11,6 +11,7 @@ from attnviz import NORMALISERS, SCORES, Config, run
 from attnviz.arithmetic.cell import derive
 from attnviz.engine.external.traces import of_weights
 from attnviz.exports import worked_solution
+from tests.support.cases import for_each
 
 HOSTILE = (
     r"\frac{ $x$ </script> [a](b) **c** #d %e &f {g} _h ~i ^j \end{document} \input{/etc/passwd} -- ,, ?` '' 猫 é "
@@ -66,8 +67,9 @@ def check(document: str) -> None:
     assert "nan" not in formulas
 
 
-@pytest.mark.parametrize("score", SCORES)
-@pytest.mark.parametrize("normaliser", NORMALISERS)
+@pytest.mark.slow
+@for_each("score", SCORES)
+@for_each("normaliser", NORMALISERS)
 def test_the_lines_are_those_of_the_page(score: str, normaliser: str) -> None:
     trace = run(Config(sentence="a b c d e", n_heads=3, score=score, normaliser=normaliser, d_k=3, d_v=2))
     document = worked_solution.cell(trace, 0, 2, 4, 1, digits=6)
@@ -76,7 +78,7 @@ def test_the_lines_are_those_of_the_page(score: str, normaliser: str) -> None:
     assert re.findall(r"\\\[\n(.*?)\n\\\]", document, re.DOTALL) == [line.latex for line in lines]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "settings",
     [
         {"position": "rope", "projection_bias": True, "n_layers": 2},
@@ -130,7 +132,7 @@ def test_a_link_in_the_comment_stays_in_one_line() -> None:
     assert document.splitlines()[1].startswith(r"\documentclass")
 
 
-@pytest.mark.parametrize("first", range(0x20, 0x180, 0x20))
+@for_each("first", range(0x20, 0x180, 0x20))
 def test_no_character_is_more_than_a_letter(first: int) -> None:
     for character in map(chr, range(first, first + 0x20)):
         _is_a_letter(character)

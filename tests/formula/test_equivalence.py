@@ -14,12 +14,13 @@ from attnviz.formula.facts import nonfinite
 from attnviz.formula.facts.equivalence import relation, same
 from attnviz.formula.python_tracing import traced
 from attnviz.formula.reader import parse
+from tests.support.cases import for_each
 
 ROWS = {name: parse(row.line) for name, row in SCORES.items() if row.line}
 
 
-@pytest.mark.parametrize(
-    ("line", "name", "row"),
+@for_each(
+    "line, name, row",
     [
         ("q @ k", "same", "dot"),
         ("sum(k * q) / sqrt(d_k)", "same", "scaled_dot"),
@@ -39,7 +40,7 @@ def test_what_is_the_same_is_found(line: str, name: str, row: str) -> None:
     assert "row" in found.in_words("row")
 
 
-@pytest.mark.parametrize("line", ["sum(tanh(q*k))", "max(q*k)", "sum(abs(q - k))", "q @ k / 2 + j", "log(q @ k)"])
+@for_each("line", ["sum(tanh(q*k))", "max(q*k)", "sum(abs(q - k))", "q @ k / 2 + j", "log(q @ k)"])
 def test_what_is_not_the_same_is_not(line: str) -> None:
     assert same(parse(line), ROWS) is None
 
@@ -69,7 +70,7 @@ HOSTILE = [
 """Lines that agree with the dot product, or the general one, on most numbers, and are something else."""
 
 
-@pytest.mark.parametrize("line", HOSTILE)
+@for_each("line", HOSTILE)
 def test_what_agrees_on_most_numbers_is_not_called_the_same(line: str) -> None:
     assert same(parse(line), ROWS) is None
 
@@ -92,7 +93,7 @@ def test_a_row_that_differs_is_not_hidden_by_a_larger_one() -> None:
     assert relation(other, S) is None
 
 
-@pytest.mark.parametrize("name", [name for name in ROWS if name not in ("scaled_dot",)])
+@for_each("name", [name for name in ROWS if name not in ("scaled_dot",)])
 def test_every_row_is_the_same_as_itself(name: str) -> None:
     found = same(parse(SCORES[name].line), ROWS)
     assert found is not None
@@ -109,8 +110,8 @@ def test_half_a_dot_product_is_no_scaled_one() -> None:
     assert third.in_words("Dot") == "≈ 0.3333 times Dot"
 
 
-@pytest.mark.parametrize(
-    ("function", "line"),
+@for_each(
+    "function, line",
     [
         (lambda q, k: np.tanh(q * k).sum(), "sum(tanh(q * k))"),
         (lambda q, k, W: q @ W @ k, "(q @ W) @ k"),
@@ -126,7 +127,7 @@ def test_a_function_becomes_a_line(function: Callable[..., Any], line: str | Non
     assert attnviz.score("mine", function).plain == formula.text
 
 
-@pytest.mark.parametrize(
+@for_each(
     "function",
     [
         lambda q, k: np.fft.fft(q) @ k,

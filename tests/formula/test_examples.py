@@ -19,6 +19,7 @@ from attnviz.exports.workbook.book import workbook
 from attnviz.settings import url_codec
 from attnviz.ui.panels.typed_formula import EXAMPLES
 from tests.support import scripts, spreadsheets
+from tests.support.cases import for_each
 
 SENTENCE = "the king saw the queen and the dog"
 WORDS = SENTENCE.split()
@@ -123,8 +124,7 @@ def test_each_example_has_an_opinion() -> None:
     assert {kind: [*examples] for kind, examples in EXAMPLES.items()} == {k: [*v] for k, v in OPINIONS.items()}
 
 
-@pytest.mark.every_case
-@pytest.mark.parametrize(("kind", "name"), CASES)
+@for_each("kind, name", CASES)
 def test_the_run_its_link_and_its_files_give_these_weights(kind: str, name: str) -> None:
     trace = run(setting(kind, name))
     wanted = weights(trace, kind, name)
@@ -136,15 +136,14 @@ def test_the_run_its_link_and_its_files_give_these_weights(kind: str, name: str)
     assert EXAMPLES[kind][name] in json.dumps(told, ensure_ascii=False).replace('\\"', '"')
 
 
-@pytest.mark.every_case
-@pytest.mark.parametrize(("kind", "name"), CASES)
+@for_each("kind, name", CASES)
 def test_its_script_gives_these_weights(kind: str, name: str) -> None:
     trace = run(setting(kind, name))
     [layer] = scripts.execute(numpy_script(trace.config)).layers
     np.testing.assert_allclose(layer["A"], weights(trace, kind, name), rtol=1e-12, atol=1e-15)
 
 
-@pytest.mark.parametrize(("kind", "name"), CASES)
+@for_each("kind, name", CASES)
 def test_its_script_of_pytorch_gives_these_weights(kind: str, name: str, torch: None) -> None:
     from attnviz.exports.script.torch_script import torch_script
 
@@ -153,7 +152,7 @@ def test_its_script_of_pytorch_gives_these_weights(kind: str, name: str, torch: 
     np.testing.assert_allclose(layer["A"], weights(trace, kind, name), rtol=1e-12, atol=1e-15)
 
 
-@pytest.mark.nightly
+@pytest.mark.slow
 def test_its_workbook_gives_these_weights(tmp_path: Path) -> None:
     pytest.importorskip("xlsxwriter")
     traces = {f"{kind}_{name}": (kind, name, run(setting(kind, name))) for kind, name in CASES}

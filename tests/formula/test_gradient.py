@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from importlib.util import find_spec
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,6 +18,7 @@ from attnviz.formula.evaluation.numbers import scores
 from attnviz.formula.graph import Formula
 from attnviz.formula.reader import parse
 from tests.formula.generator import lines
+from tests.support.cases import for_each
 
 STEP = 1e-6
 LINES = [
@@ -67,7 +68,7 @@ def slope(formula: Formula, at: Arrays, G: np.ndarray, name: str, index: tuple[i
     return (losses[0] - losses[1]) / (2 * step)
 
 
-@pytest.mark.parametrize("text", LINES)
+@for_each("text", LINES)
 def test_the_gradient_of_a_score_is_its_slope(text: str) -> None:
     formula = parse(text)
     at = given(formula)
@@ -87,7 +88,7 @@ def random_lines(first: int, n: int) -> list[Formula]:
     return found[:n]
 
 
-@pytest.mark.parametrize(("first", "n"), [(1, 40), pytest.param(2, 600, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize(("first", "n"), [(1, 40), pytest.param(2, 600, marks=pytest.mark.slow)])
 def test_the_gradient_of_random_lines_is_their_slope(first: int, n: int) -> None:
     """Where two steps of different size find the same slope: elsewhere is a kink, or a number beyond rounding."""
     found, told = random_lines(first, n), 0
@@ -107,7 +108,7 @@ def test_the_gradient_of_random_lines_is_their_slope(first: int, n: int) -> None
 NORMALISERS += ["relu(x - level(x, 1))", "relu(x / 2 - level(x / 2, 2.5))**2.5"]
 
 
-@pytest.mark.parametrize("text", NORMALISERS)
+@for_each("text", NORMALISERS)
 def test_the_gradient_of_a_normaliser_is_its_slope(text: str) -> None:
     formula = parse(text, "normaliser")
     draws = np.random.default_rng(7)
@@ -118,11 +119,8 @@ def test_the_gradient_of_a_normaliser_is_its_slope(text: str) -> None:
         assert gradient[index] == pytest.approx(slope(formula, at, G, "x", index), rel=1e-6, abs=1e-7)
 
 
-@pytest.mark.skipif(find_spec("torch") is None, reason="PyTorch is not installed")
-@pytest.mark.parametrize("text", ["q @ W @ k", "sum(tanh(q@W_q + k@W_k) * v)", "dot(unit(q), unit(k)) * g"])
-def test_pytorch_finds_the_same_gradient(text: str) -> None:
-    import torch
-
+@for_each("text", ["q @ W @ k", "sum(tanh(q@W_q + k@W_k) * v)", "dot(unit(q), unit(k)) * g"])
+def test_pytorch_finds_the_same_gradient(text: str, torch: Any) -> None:
     formula = parse(text)
     at = given(formula)
     G = np.random.default_rng(8).normal(size=(2, 4, 5))

@@ -184,7 +184,7 @@ def refused(text: str, kind: str, watch: Watch, draws: np.random.Generator) -> F
 
 
 @pytest.mark.filterwarnings("error")
-@pytest.mark.parametrize("n", [len(CODE), pytest.param(2000, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("n", [len(CODE), pytest.param(1000, marks=pytest.mark.slow)])
 def test_no_line_runs_code_or_fails_in_another_way(n: int, watch: Watch) -> None:
     draw, draws = random.Random(5), np.random.default_rng(0)  # noqa: S311
     for at in range(n):

@@ -92,7 +92,7 @@ def test_a_cell_says_its_lines_in_words(language: str) -> None:
         set_language("en")
 
 
-@pytest.mark.nightly  # LibreOffice takes seconds to start; CI has it recalculate one workbook, in test_book.py
+@pytest.mark.slow
 def test_forbidden_cells_take_no_part_in_the_workbook(tmp_path: Path) -> None:
     pytest.importorskip("xlsxwriter")
     traces = {

@@ -14,6 +14,7 @@ from attnviz import Config, ConfigError, FormulaError, Trace, attend, multi_head
 from attnviz.engine.records.typed_rows import score_of
 from attnviz.exports.script.numpy_script import numpy_script
 from tests.support import scripts
+from tests.support.cases import for_each
 
 DRAWS = np.random.default_rng(4)
 Q, K, V = (DRAWS.normal(size=(2, n, 4)) for n in (3, 5, 5))
@@ -67,8 +68,8 @@ def test_it_may_look_at_positions() -> None:
         assert found[h, i, j] == pytest.approx(wanted, rel=1e-13)
 
 
-@pytest.mark.parametrize(
-    ("function", "line"),
+@for_each(
+    "function, line",
     [
         (lambda q, k: np.where(q > k, q, k).sum(), "sum(q if (q > k) else k)"),
         (lambda q, k: (q @ k) / np.sqrt(q.shape[-1]), "(q @ k) / sqrt(d_q)"),
@@ -96,8 +97,8 @@ def test_a_row_of_the_table_is_taken_as_its_name() -> None:
     assert score_of(config).name == "general"
 
 
-@pytest.mark.parametrize(
-    ("definition", "message"),
+@for_each(
+    "definition, message",
     [
         (lambda q, k: q * k, r"put sum\(...\) around it"),
         (lambda q, other: q @ other, "other is not known"),

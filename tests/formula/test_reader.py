@@ -7,10 +7,11 @@ import pytest
 from attnviz import ConfigError, FormulaError
 from attnviz.formula.reader import parse
 from attnviz.settings.language import set_language
+from tests.support.cases import for_each
 
 
-@pytest.mark.parametrize(
-    ("text", "axes", "any_widths"),
+@for_each(
+    "text, axes, any_widths",
     [
         ("q @ W @ k", {"W": ("d_q", "d_k")}, True),
         ("sum((q@W) * k) + sum(q * k)", {"W": ("d_k", "d_k")}, False),
@@ -75,7 +76,7 @@ FAULTS = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "text", "part", "mend"), FAULTS)
+@for_each("kind, text, part, mend", FAULTS)
 def test_a_fault_names_its_position_and_what_to_write(kind: str, text: str, part: str | None, mend: str) -> None:
     with pytest.raises(FormulaError) as caught:
         parse(text, kind)
@@ -189,7 +190,7 @@ SLIPS = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "text", "part", "mend"), SLIPS)
+@for_each("kind, text, part, mend", SLIPS)
 def test_a_slip_is_marked_and_the_line_that_was_meant_is_given(kind: str, text: str, part: str, mend: str) -> None:
     with pytest.raises(FormulaError) as caught:
         parse(text, kind)
@@ -202,7 +203,7 @@ def test_a_slip_is_marked_and_the_line_that_was_meant_is_given(kind: str, text: 
     assert fault.sentence not in ("this cannot be read as a formula", "")
 
 
-@pytest.mark.parametrize("text", ["x^2", "zebra(q, k)", "concat(q, k)", "__import__('os')", "q if (z:=1) else k"])
+@for_each("text", ["x^2", "zebra(q, k)", "concat(q, k)", "__import__('os')", "q if (z:=1) else k"])
 def test_no_line_is_given_where_none_can_be_guessed(text: str) -> None:
     with pytest.raises(FormulaError) as caught:
         parse(text)

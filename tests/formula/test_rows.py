@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-import pytest
 
 from attnviz import BIASES, MASKS, NORMALISERS, SCORES, Config, attend, run, score
 from attnviz.formula.evaluation import arrays
@@ -18,6 +17,7 @@ from attnviz.formula.evaluation.functions import (
 )
 from attnviz.formula.evaluation.numbers import scores
 from attnviz.formula.reader import parse
+from tests.support.cases import for_each
 
 HEADS, N, M, D, HIDDEN = 3, 5, 7, 6, 4
 SIZES = {"d_q": D, "d_k": D, "d_a": HIDDEN, "key": M}
@@ -33,8 +33,8 @@ def drawn(name: str, seed: int = 0) -> tuple[np.ndarray, np.ndarray, dict[str, n
 LINES = [name for name, row in SCORES.items() if row.line]
 
 
-@pytest.mark.parametrize("size", [1.0, 1e3, 1e150, 1e-160])
-@pytest.mark.parametrize("name", LINES)
+@for_each("size", [1.0, 1e3, 1e150, 1e-160])
+@for_each("name", LINES)
 def test_a_score_that_is_typed_is_that_of_the_engine(name: str, size: float) -> None:
     row, formula = SCORES[name], parse(SCORES[name].line)
     Q, K, own = drawn(name)
@@ -49,14 +49,14 @@ def test_a_score_that_is_typed_is_that_of_the_engine(name: str, size: float) -> 
     )
 
 
-@pytest.mark.parametrize("name", LINES)
+@for_each("name", LINES)
 def test_it_may_differ_in_width_where_the_row_says_so(name: str) -> None:
     formula = parse(SCORES[name].line)
     assert formula.any_widths == SCORES[name].any_widths
 
 
-@pytest.mark.parametrize(("size", "T"), [(1.0, 1.0), (1.0, 0.7), (1000.0, 0.01), (1e300, 1.0)])
-@pytest.mark.parametrize("name", [name for name, row in NORMALISERS.items() if row.line])
+@for_each("size, T", [(1.0, 1.0), (1.0, 0.7), (1000.0, 0.01), (1e300, 1.0)])
+@for_each("name", [name for name, row in NORMALISERS.items() if row.line])
 def test_a_normaliser_that_is_typed_is_that_of_the_engine(name: str, size: float, T: float) -> None:
     draws = np.random.default_rng(1)
     X = size * draws.normal(size=(HEADS, N, M))
@@ -75,7 +75,7 @@ def test_a_normaliser_that_is_typed_is_that_of_the_engine(name: str, size: float
 KNOBS = {"reach": 3.0, "dilation": 2.0, "block_size": 4.0, "prefix_length": 3.0, "n_global": 2.0, "bias_slope": 0.5}
 
 
-@pytest.mark.parametrize("name", [name for name, row in MASKS.items() if row.line])
+@for_each("name", [name for name, row in MASKS.items() if row.line])
 def test_a_mask_that_is_typed_is_that_of_the_engine(name: str) -> None:
     words = tuple(["a", "<pad>", "b"] * 4)
     i, j = np.arange(12)[:, None], np.arange(12)[None]
@@ -102,8 +102,8 @@ SETTINGS = [
 ]
 
 
-@pytest.mark.parametrize("settings", SETTINGS)
-@pytest.mark.parametrize("name", LINES)
+@for_each("settings", SETTINGS)
+@for_each("name", LINES)
 def test_a_run_of_what_is_typed_is_the_run_of_the_row(name: str, settings: dict[str, object]) -> None:
     row = run(Config(score=name, **settings))
     typed = run(Config(score="formula", score_formula=SCORES[name].line, **settings))

@@ -20,6 +20,7 @@ from attnviz.lessons.lesson import Lesson, Question, Slide
 from attnviz.pictures.figures import placed
 from attnviz.pictures.stage_record import Stage
 from attnviz.text.format.sentence_parts import plain
+from tests.support.cases import for_each
 
 QUESTIONS = [
     pytest.param(lesson, slide, id=f"{lesson.name}-{position}")
@@ -114,14 +115,14 @@ def resolved(lesson: Lesson, slide: Slide) -> tuple[ResolvedQuestion, Trace, Tra
     return resolve(slide.question, trace, own), own, trace
 
 
-@pytest.mark.parametrize(("lesson", "slide"), QUESTIONS)
+@for_each("lesson, slide", QUESTIONS)
 def test_what_stands_above_a_question_does_not_answer_it(lesson: Lesson, slide: Slide) -> None:
     assert slide.question
     found, _, trace = resolved(lesson, slide)
     assert answers(f"{lesson.about} {lesson.goal} {slide.text}", found, slide.question, trace) == []
 
 
-@pytest.mark.parametrize(("lesson", "slide"), QUESTIONS)
+@for_each("lesson, slide", QUESTIONS)
 def test_no_explanation_is_said_before(lesson: Lesson, slide: Slide) -> None:
     def runs(text: str, n: int = 6) -> set[tuple[str, ...]]:
         words = re.findall(r"\w+", words_of(text).lower())
@@ -150,7 +151,7 @@ OLD = [
 ]
 
 
-@pytest.mark.parametrize(("name", "position", "text"), OLD)
+@for_each("name, position, text", OLD)
 def test_a_sentence_that_answers_is_found(name: str, position: int, text: str) -> None:
     slide = LESSONS[name].slides[position - 1]
     assert slide.question
@@ -164,7 +165,8 @@ def shown(lesson: Lesson, slide: Slide) -> tuple[Stage, ...]:
     return open_questions.pictures(slide, slide.question, found, own, trace)
 
 
-@pytest.mark.parametrize(("lesson", "slide"), QUESTIONS)
+@pytest.mark.slow
+@for_each("lesson, slide", QUESTIONS)
 def test_a_question_has_what_its_answer_follows_from_on_the_screen(lesson: Lesson, slide: Slide) -> None:
     assert slide.question
     found = resolved(lesson, slide)[0]
@@ -178,7 +180,8 @@ def test_a_question_has_what_its_answer_follows_from_on_the_screen(lesson: Lesso
     assert all(picture.alt == picture.title for picture in shown(lesson, slide))
 
 
-@pytest.mark.parametrize(("lesson", "slide"), QUESTIONS)
+@pytest.mark.slow
+@for_each("lesson, slide", QUESTIONS)
 def test_the_pictures_beside_an_open_question_would_be_the_same_with_any_other_answer(
     lesson: Lesson, slide: Slide
 ) -> None:
@@ -203,7 +206,7 @@ def order(name: str) -> int:
     return list(STEPS).index(name)
 
 
-@pytest.mark.parametrize(("lesson", "slide"), QUESTIONS)
+@for_each("lesson, slide", QUESTIONS)
 def test_no_row_of_weights_that_is_drawn_says_the_one_that_is_asked_for(lesson: Lesson, slide: Slide) -> None:
     assert slide.question
     found, _, trace = resolved(lesson, slide)
@@ -260,7 +263,8 @@ PHONE = 358
 """Pixels for the pictures on a window of 390, where each stands below the other."""
 
 
-@pytest.mark.parametrize(("lesson", "slide"), QUESTIONS)
+@pytest.mark.slow
+@for_each("lesson, slide", QUESTIONS)
 def test_on_a_phone_a_picture_is_as_large_after_the_answer(lesson: Lesson, slide: Slide) -> None:
     """Where a change takes columns away, or adds them, the cells are no smaller for it."""
     _, own, trace = resolved(lesson, slide)

@@ -17,6 +17,7 @@ from attnviz.lessons.catalogue import LESSONS, written
 from attnviz.lessons.lesson import Lesson, Question, Slide
 from attnviz.lessons.read_lesson import MAX_LESSON_CHARACTERS, read_lesson
 from attnviz.settings.language import set_language
+from tests.support.cases import for_each
 
 LESSON = Lesson(
     "one", "One", "What?", {"n_heads": 3, "seed": 5}, (Slide("a"), Slide("b", change={"mask": "causal"})), "-"
@@ -43,7 +44,7 @@ def test_every_slide_of_the_library_can_be_shown() -> None:
         assert read_lesson(name, written(name)) == lesson
 
 
-@pytest.mark.parametrize("lesson", LESSONS.values(), ids=list(LESSONS))
+@for_each("lesson", LESSONS.values())
 def test_slides_are_few_name_steps_and_hold_no_shouting(lesson: Lesson) -> None:
     assert 2 <= len(lesson.slides) <= 40
     for slide in lesson.slides:
@@ -114,8 +115,8 @@ def test_a_file_is_read_into_the_lesson_that_it_writes() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "says"),
+@for_each(
+    "old, new, says",
     [
         ("[[slides]]", "[slides", "not written in TOML"),
         ('title = "One"\n', "", "the lesson one has no title"),
@@ -190,7 +191,7 @@ def test_no_question_refuses_a_number_that_is_printed() -> None:
                     assert found.is_right(printed), (name, number, seed)
 
 
-@pytest.mark.parametrize("name", LESSONS)
+@for_each("name", LESSONS)
 def test_every_slide_has_notes_for_the_speaker(name: str) -> None:
     for number, slide in enumerate(LESSONS[name].slides, 1):
         words = slide.notes.split()

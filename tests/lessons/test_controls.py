@@ -13,6 +13,7 @@ from attnviz.lessons.catalogue import LESSONS
 from attnviz.lessons.lesson import Lesson, Slide
 from attnviz.lessons.read_lesson import read_lesson
 from tests.lessons.test_catalogue import WRITTEN
+from tests.support.cases import for_each
 
 TRIED = [
     pytest.param(lesson, slide, id=f"{lesson.name}-{number}")
@@ -33,7 +34,7 @@ def test_every_lesson_lets_something_be_tried() -> None:
     assert [name for name, lesson in LESSONS.items() if not any(slide.control for slide in lesson.slides)] == []
 
 
-@pytest.mark.parametrize(("lesson", "slide"), TRIED)
+@for_each("lesson, slide", TRIED)
 def test_every_choice_has_its_numbers_and_some_choice_changes_one(lesson: Lesson, slide: Slide) -> None:
     assert slide.control
     own = run(lesson.config)
@@ -90,8 +91,8 @@ moves = [
 """
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "says"),
+@for_each(
+    "old, new, says",
     [
         ('measures = ["leaked"]', "measures = []", "the control on slide 1 of the lesson one measures nothing"),
         ('field = "d_a", ', "", "move 2 of the control on slide 1 of the lesson one has to have a label, and either"),

@@ -14,6 +14,7 @@ from attnviz.lessons.catalogue import LESSONS
 from attnviz.lessons.faults import FAULTS, with_fault
 from attnviz.lessons.predicates import PREDICATES
 from attnviz.lessons.read_lesson import read_lesson
+from tests.support.cases import for_each
 
 LESSON = LESSONS["find_the_bug"]
 SEEDS = range(20)
@@ -41,7 +42,7 @@ def test_every_fault_is_in_the_lesson_and_leaves_the_shapes() -> None:
         assert wrong.notes == ()
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@for_each("seed", SEEDS)
 def test_heads_that_are_reshaped_as_they_lie_mix_words_and_leak(seed: int) -> None:
     wrong, right = faulty("joined", seed)
     Z = right["heads"].array
@@ -74,7 +75,7 @@ def test_the_first_word_hears_of_the_second_only_where_heads_are_joined_wrongly(
     np.testing.assert_array_equal(*right)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@for_each("seed", SEEDS)
 def test_a_mask_of_ones_and_zeros_that_is_added_hides_nothing(seed: int) -> None:
     wrong, right = faulty("mask_added", seed)
     expected = softmax(right["scaled"].array + np.tri(3))
@@ -84,7 +85,7 @@ def test_a_mask_of_ones_and_zeros_that_is_added_hides_nothing(seed: int) -> None
     assert not right["weights"].array[0, 0, 1:].any()
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@for_each("seed", SEEDS)
 def test_one_limit_for_all_matrices_is_too_wide_for_the_values(seed: int) -> None:
     wrong, right = faulty("one_limit", seed)
     np.testing.assert_allclose(wrong["w_v"].array, np.sqrt(2) * right["w_v"].array)
@@ -95,7 +96,7 @@ def test_one_limit_for_all_matrices_is_too_wide_for_the_values(seed: int) -> Non
     assert f"{np.sqrt(6 / 12):.4f}" == "0.7071"
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@for_each("seed", SEEDS)
 def test_stale_scores_are_those_of_other_queries(seed: int) -> None:
     wrong, right = faulty("stale", seed)
     np.testing.assert_array_equal(wrong["queries"].array, right["queries"].array)

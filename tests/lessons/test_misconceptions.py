@@ -21,6 +21,7 @@ from attnviz.engine.tables.normalisers import NORMALISERS
 from attnviz.lessons.catalogue import LESSONS
 from attnviz.lessons.lesson import Lesson
 from attnviz.lessons.predicates import PREDICATES
+from tests.support.cases import for_each
 
 SEEDS = range(3)
 NAMES = [
@@ -97,7 +98,7 @@ def test_there_are_fifteen_with_names_for_links() -> None:
     assert len({lesson.title for lesson in CONFUSIONS}) == 15
 
 
-@pytest.mark.parametrize("lesson", CONFUSIONS, ids=NAMES)
+@for_each("lesson", CONFUSIONS)
 def test_a_lesson_is_short_asks_and_names_what_it_draws(lesson: Lesson) -> None:
     assert lesson.title.endswith("?")
     assert lesson.about.endswith(".")
@@ -113,14 +114,14 @@ def test_a_lesson_is_short_asks_and_names_what_it_draws(lesson: Lesson) -> None:
         assert max(len(trace.query_tokens), len(trace.key_tokens)) <= 8
 
 
-@pytest.mark.parametrize("lesson", CONFUSIONS, ids=NAMES)
+@for_each("lesson", CONFUSIONS)
 def test_a_change_changes_and_nothing_in_it_is_idle(lesson: Lesson) -> None:
     for slide in lesson.slides:
         for name, value in slide.change.items():
             assert getattr(lesson.on(slide), name) != getattr(lesson.config, name), (name, value)
 
 
-@pytest.mark.parametrize("lesson", CONFUSIONS, ids=NAMES)
+@for_each("lesson", CONFUSIONS)
 def test_a_question_names_what_is_there(lesson: Lesson) -> None:
     for slide in lesson.slides:
         if slide.question is None:
@@ -138,7 +139,7 @@ def test_a_question_names_what_is_there(lesson: Lesson) -> None:
             assert run(replace(lesson.on(slide), **question.at["change"]))[step.name].shape == step.shape
 
 
-@pytest.mark.parametrize("lesson", CONFUSIONS, ids=NAMES)
+@for_each("lesson", CONFUSIONS)
 def test_the_words_are_a_textbook_s(lesson: Lesson) -> None:
     for slide in lesson.slides:
         texts = [slide.text] + ([slide.question.ask, slide.question.why] if slide.question else [])
@@ -546,7 +547,7 @@ def test_every_predicate_can_hold_and_fail() -> None:
     assert PREDICATES["scores_within_v"](run(beyond)) is False
 
 
-@pytest.mark.parametrize("lesson", CONFUSIONS, ids=NAMES)
+@for_each("lesson", CONFUSIONS)
 def test_yes_and_no_are_the_same_for_every_seed(lesson: Lesson) -> None:
     for slide in lesson.slides:
         if slide.question and slide.question.at.get("says") in PREDICATES:

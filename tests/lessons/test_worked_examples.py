@@ -11,6 +11,7 @@ from attnviz.lessons.lesson import Lesson
 from tests.engine.test_seeds import TestTheCatSatOnTheMat as Cat
 from tests.engine.test_seeds import TestThreeTokensWithTiedQueriesAndKeys as Three
 from tests.engine.test_seeds import TestTranslatingLeChatMangeDuPoisson as Chat
+from tests.support.cases import for_each
 
 EXAMPLES = [LESSONS[name] for name in ("bits", "store", "translation", "causal", "tied")]
 BITS, STORE, TRANSLATION, CAUSAL, TIED = EXAMPLES
@@ -36,7 +37,7 @@ def test_there_are_five_with_a_source_and_a_question_each() -> None:
         assert any(slide.question for slide in lesson.slides)
 
 
-@pytest.mark.parametrize("lesson", EXAMPLES, ids=lambda lesson: lesson.name)
+@for_each("lesson", EXAMPLES)
 def test_every_slide_runs_without_a_warning(lesson: Lesson) -> None:
     for slide in lesson.slides:
         assert run(lesson.on(slide)).notes == ()

@@ -12,7 +12,6 @@ from __future__ import annotations
 import json
 import shutil
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +22,21 @@ from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_toke
 
 HERE = Path(__file__).resolve().parent
 SENTENCES = ("the king and the queen saw a dog", "It's 2, isn't it?", "a")
-CORPUS = (HERE.parent.parent / "README.md", HERE.parent.parent / "GLOSSARY.md")
+TEXT = """The king and the queen saw a dog that sat in the garden beside the river.
+A dog is not a king, and the queen knew it: she had seen two dogs and three cats since the morning.
+It's late, isn't it? The old man who sells apples in the market said that he would not wait for them.
+When the rain stopped, they went back to the house on the hill, where the children were reading a letter.
+Nobody had written to them for years; the letter was from a sailor who had been lost at sea in 1912.
+"I have found an island," it said, "with birds that answer when you call them, and trees of every colour."
+The smallest child asked whether the birds could count, and how far the island was from the town.
+They looked for it on the map, on the globe and in the book of the stars, and could not find it anywhere.
+So the queen gave the king a coat, a lamp and some bread, and sent him with the dog to look for it.
+He walked for seven days, he slept under bridges, and on the eighth day he came to the end of the road.
+There stood a boat without an owner; the dog jumped into it, and the wind carried them over the water.
+What they saw there is told in another story, but the coat came home without the king, and the lamp was burning.
+"""
+"""The text on which the tokeniser of a family without a folder is trained."""
+
 LLAMA_3 = (
     r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}"
     r"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
@@ -87,18 +100,13 @@ DOUBLE = ("bert", "distilbert", "roberta", "gpt2")
 """The families that Transformers computes in float64 from end to end if it is asked to."""
 
 
-def lines() -> Iterator[str]:
-    for path in CORPUS:
-        yield from path.read_text(encoding="utf-8").splitlines()
-
-
 def wordpiece() -> Tokenizer:
     """BERT's tokeniser with a vocabulary of its own."""
     made = Tokenizer(models.WordPiece(unk_token="[UNK]"))
     made.normalizer = normalizers.BertNormalizer(lowercase=True)
     made.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
-    made.train_from_iterator(lines(), trainers.WordPieceTrainer(vocab_size=288, special_tokens=special))
+    made.train_from_iterator(TEXT.splitlines(), trainers.WordPieceTrainer(vocab_size=288, special_tokens=special))
     made.decoder = decoders.WordPiece()
     ids = [(name, made.token_to_id(name)) for name in ("[CLS]", "[SEP]")]
     made.post_processor = processors.TemplateProcessing("[CLS] $A [SEP]", special_tokens=ids)
@@ -124,7 +132,7 @@ def byte_pairs(kind: str) -> Tokenizer:
     )
     alphabet = pre_tokenizers.ByteLevel.alphabet()
     made.train_from_iterator(
-        lines(), trainers.BpeTrainer(vocab_size=288, initial_alphabet=alphabet, special_tokens=special)
+        TEXT.splitlines(), trainers.BpeTrainer(vocab_size=288, initial_alphabet=alphabet, special_tokens=special)
     )
     made.decoder = decoders.ByteLevel()
     if kind == "roberta":
@@ -151,9 +159,14 @@ def stirred(model: Any) -> Any:
 
 
 def write(name: str) -> None:
-    """One folder, from nothing."""
+    """One folder, from nothing but its tokeniser, if it has one: other pieces would be other numbers in every test."""
     config, kind, sizes, tokens = MODELS[name]
     folder = HERE / name
+    kept = folder / "tokenizer.json"
+    if kept.is_file():
+        tokeniser = Tokenizer.from_file(str(kept))
+    else:
+        tokeniser = wordpiece() if tokens == "wordpiece" else byte_pairs(tokens)
     shutil.rmtree(folder, ignore_errors=True)
     torch.manual_seed(sorted(MODELS).index(name))
     made = stirred(getattr(transformers, kind)(getattr(transformers, config)(**sizes, attn_implementation="eager")))
@@ -161,7 +174,6 @@ def write(name: str) -> None:
         made = made.to(torch.bfloat16)
     made.save_pretrained(folder)
     (folder / "generation_config.json").unlink(missing_ok=True)
-    tokeniser = wordpiece() if tokens == "wordpiece" else byte_pairs(tokens)
     whole = json.loads(tokeniser.to_str())
     (folder / "tokenizer.json").write_text(json.dumps(whole, ensure_ascii=False, separators=(",", ":")), "utf-8")
     # Read back: what the file holds is the model, and RoPE's own numbers stay as they are made.

@@ -17,12 +17,13 @@ from attnviz import ConfigError, load
 from attnviz.engine.records.edits import Edit
 from attnviz.engine.records.trace import Trace
 from attnviz.models.families import FAMILIES
+from tests.support.cases import for_each
 from tests.support.small_models import FOLDER, NAMES, model
 
 DOUBLE = ("bert", "distilbert", "roberta", "gpt2")
 """The models whose expected numbers were computed in float64 from end to end; of the others RoPE or RMS was not."""
 
-EVERY = pytest.mark.parametrize("name", NAMES)
+EVERY = for_each("name", NAMES)
 
 
 def expected(name: str) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from attnviz.engine.pretrained.pretrained_config import PretrainedConfig
 from attnviz.models import hosting
 from attnviz.settings import url_codec
 from attnviz.ui.session.selection import Selection
+from tests.support.cases import for_each
 from tests.support.needs import NEEDS
 from tests.support.small_models import FOLDER, model
 
@@ -87,7 +88,7 @@ def test_the_mask_of_a_decoder_is_not_taken_for_a_choice() -> None:
         MODELS.clear()
 
 
-@pytest.mark.parametrize("name", HOSTILE, ids=range(len(HOSTILE)))
+@for_each("name", HOSTILE)
 def test_what_a_visitor_writes_is_only_ever_a_key(bert: str, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def opened(*_: object, **__: object) -> None:
         raise AssertionError("a visitor's name was opened")
@@ -124,8 +125,8 @@ def test_a_host_allows_as_many_tokens_as_it_says(bert: str) -> None:
     assert trace.config.chosen.max_tokens == 64
 
 
-@pytest.mark.parametrize("name", ["bert", "gpt2", "qwen3"])
-@pytest.mark.parametrize("n", [3, 30])
+@for_each("name", ["bert", "gpt2", "qwen3"])
+@for_each("n", [3, 30])
 def test_a_run_is_never_estimated_below_what_it_takes(name: str, n: int) -> None:
     hosting.offer([f"{name}={FOLDER / name}"], "128")
     try:

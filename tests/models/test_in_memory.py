@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from attnviz import ConfigError, of_model
+from tests.support.cases import for_each
 from tests.support.small_models import FOLDER, NAMES, model
 
 SENTENCE = "the king saw a dog"
@@ -33,7 +34,7 @@ def in_memory(name: str, **how: Any) -> Any:
     return kind.from_pretrained(FOLDER / name, **how)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@for_each("name", NAMES)
 def test_a_model_in_memory_is_the_model_of_its_file(name: str, torch: Any) -> None:
     made = in_memory(name, dtype=torch.float32, attn_implementation="eager")
     trace, same = of_model(made, own_tokens(name), SENTENCE), model(name)(SENTENCE)

@@ -5,16 +5,17 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from attnviz import ConfigError
+from attnviz import Config, ConfigError, of_weights, run
 from attnviz.models.next_words import logits, most_likely
 from attnviz.models.safetensors import Tensors
+from tests.support.cases import for_each
 from tests.support.small_models import FOLDER, NAMES, model
 
 WORDS = "the king and the queen"
 ENCODERS = ("bert", "distilbert", "roberta")
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name not in ENCODERS])
+@for_each("name", [name for name in NAMES if name not in ENCODERS])
 def test_the_words_after_the_last_layer_are_those_of_the_model(name: str) -> None:
     made = model(name)
     trace = made(WORDS)
@@ -42,6 +43,19 @@ def test_an_encoder_does_not_write_on(name: str) -> None:
     assert not model(name).writes_on
     with pytest.raises(ConfigError, match="does not write on"):
         model(name).next_words(model(name)(WORDS), 0)
+
+
+def test_a_row_that_there_is_not_and_a_run_of_something_else_are_said() -> None:
+    made = model("gpt2")
+    trace = made(WORDS)
+    n = len(trace.query_tokens)
+    assert made.next_words(trace, -1) == made.next_words(trace, n - 1)
+    for row in (n, 99, -n - 1):
+        with pytest.raises(ConfigError, match=rf"row is {row}; the run has {n} tokens, choose 0 to {n - 1}"):
+            made.next_words(trace, row)
+    for other in (run(Config()), of_weights(np.eye(3)), model("llama")(WORDS), "the cat"):
+        with pytest.raises(ConfigError, match="no run of this model; give one that the model made"):
+            made.next_words(other, 0)  # type: ignore[arg-type]
 
 
 def test_blocks_of_the_table_and_its_cap_by_hand() -> None:

@@ -12,6 +12,7 @@ from attnviz.engine.records.trace import result_of
 from attnviz.models import forward
 from attnviz.models.run_cache import RUNS, Kept, KeptRuns
 from attnviz.settings.language import set_language
+from tests.support.cases import for_each
 from tests.support.small_models import NAMES, model
 
 WORDS = "the king and the queen saw a dog"
@@ -48,7 +49,7 @@ def same(a: Trace, b: Trace) -> None:
     np.testing.assert_array_equal(a.result.array, b.result.array)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@for_each("name", NAMES)
 def test_a_run_from_what_was_kept_has_the_same_bits(name: str) -> None:
     edits = [(0, "weights", (0, 1, 0), 0.5)]
     for more in ({}, {"edits": edits}, {"mask": "causal", "temperature": 2.0}):

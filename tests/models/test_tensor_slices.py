@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 from attnviz.arithmetic.cell import derive
 from attnviz.arithmetic.products import offered, products
@@ -11,6 +10,7 @@ from attnviz.arithmetic.tensor_slices import column
 from attnviz.engine.pretrained.model_facts import TensorSlice
 from attnviz.engine.pretrained.pretrained_config import facts_of
 from attnviz.models.safetensors import Tensors
+from tests.support.cases import for_each
 from tests.support.small_models import FOLDER, NAMES, model
 
 WORDS = "the king and the queen saw a dog and a cat"
@@ -22,7 +22,7 @@ def in_file(tensors: Tensors, part: TensorSlice, d: int, head: int) -> np.ndarra
     return (tensor[:, n] if part.axis == "column" else tensor[n]) + part.plus
 
 
-@pytest.mark.parametrize("name", NAMES)
+@for_each("name", NAMES)
 def test_each_column_is_where_it_is_said_to_be(name: str) -> None:
     trace, tensors = model(name)(WORDS), Tensors(FOLDER / name)
     for layer, steps in enumerate(trace.layers):
@@ -39,7 +39,7 @@ def test_each_column_is_where_it_is_said_to_be(name: str) -> None:
                     np.testing.assert_array_equal(one[..., d], in_file(tensors, part, d, head))
 
 
-@pytest.mark.parametrize("name", NAMES)
+@for_each("name", NAMES)
 def test_tokens_and_positions_are_rows_of_their_tables(name: str) -> None:
     trace, tensors = model(name)(WORDS), Tensors(FOLDER / name)
     part = facts_of(trace.config).slice_of(None, "tokens")
@@ -61,7 +61,7 @@ def test_a_position_is_written_as_numpy_writes_it() -> None:
     )
 
 
-@pytest.mark.parametrize("name", NAMES)
+@for_each("name", NAMES)
 def test_no_line_of_a_model_is_taken_for_edited_and_its_parameters_are_named(name: str) -> None:
     trace = model(name)(WORDS)
     for layer in range(len(trace.layers)):
@@ -73,7 +73,7 @@ def test_no_line_of_a_model_is_taken_for_edited_and_its_parameters_are_named(nam
             assert "q_norm" in cell["normed_query"].source
 
 
-@pytest.mark.parametrize("name", NAMES)
+@for_each("name", NAMES)
 def test_the_products_of_any_number_add_up_to_it(name: str) -> None:
     trace = model(name)(WORDS)
     for layer, steps in enumerate(trace.layers):

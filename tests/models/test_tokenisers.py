@@ -15,6 +15,7 @@ from attnviz import ConfigError, load
 from attnviz.models import tokeniser
 from attnviz.models.byte_pairs import GPT_2, LETTERS, LLAMA_3, QWEN, BytePairs, cut
 from attnviz.models.wordpiece import WordPiece
+from tests.support.cases import for_each
 from tests.support.small_models import FOLDER, NAMES, model
 
 TEXTS = (
@@ -56,10 +57,9 @@ def texts() -> list[str]:
     return [*TEXTS, *("".join(dice.choices(parts, k=dice.randint(1, 14))) for _ in range(400))]
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_texts_are_cut_as_the_library_cuts_them(name: str) -> None:
-    library = pytest.importorskip("tokenizers")
-    theirs, ours = library.Tokenizer.from_file(str(FOLDER / name / "tokenizer.json")), tokeniser.read(FOLDER / name)
+@for_each("name", NAMES)
+def test_texts_are_cut_as_the_library_cuts_them(name: str, tokenizers: Any) -> None:
+    theirs, ours = tokenizers.Tokenizer.from_file(str(FOLDER / name / "tokenizer.json")), tokeniser.read(FOLDER / name)
     assert isinstance(ours, tokeniser.Tokeniser)  # not the library's own
     for text in texts():
         found = theirs.encode(text)
@@ -197,8 +197,8 @@ def test_another_kind_asks_for_the_library(tmp_path: Path, monkeypatch: pytest.M
             tokeniser.read(tmp_path)
 
 
+@pytest.mark.usefixtures("tokenizers")
 def test_what_the_library_reads_is_shown_as_the_characters_that_it_stands_for(tmp_path: Path) -> None:
-    pytest.importorskip("tokenizers")
     spec = json.loads((FOLDER / "gpt2" / "tokenizer.json").read_text(encoding="utf-8"))
     for changes, shown in (({}, ["<0xC3>", "<0xA9>"]), ({"decoder": None, "pre_tokenizer": None}, ["é"])):
         model = spec["model"] | {"unk_token": "é", "vocab": spec["model"]["vocab"] | {"é": 500}}

@@ -8,7 +8,17 @@ from pathlib import Path
 
 import pytest
 
-from attnviz.pictures.colours import DARK, MASKED_COLOUR, MASKED_IN_THE_DARK, NOT_A_NUMBER, PAGE, QUIET, SIGNED
+from attnviz.pictures.colours import (
+    DARK,
+    HATCH,
+    MASKED,
+    MASKED_COLOUR,
+    NOT_A_NUMBER,
+    PAGE,
+    QUIET,
+    SHARE,
+    SIGNED,
+)
 from attnviz.ui.session.browser import styles
 
 ROOT = Path(__file__).parents[2]
@@ -20,21 +30,17 @@ EXTREMES = {"#fff", "#ffffff", "#000", "#000000"}
 AGAIN = {
     "classroom/printed/handout.css": ("#777 #999 #ccc", "greys of a sheet that a printer without colours prints"),
     "exports/interactive/canvas.js": (NOT_A_NUMBER, "the script of a file that is one page stands alone"),
-    "exports/interactive/heads.js": (MASKED_COLOUR, "the same"),
     "exports/interactive/picture.js": (MASKED_COLOUR, "the same"),
     "exports/interactive_html.css": (f"rgba(128,128,128,0.35) {MASKED_COLOUR}", "the same"),
     "exports/workbook/book.py": ("#ff8040 #804020", "an example"),
     "pictures/figures.py": ("#000001", "a comment on how Streamlit reads what looks like a colour"),
     "pictures/static/colour_scale.py": ("#808080", "an example"),
     "pictures/static/svg_stage.py": ("#808080", "an SVG has the opacity of masked cells beside their grey"),
-    "ui/components/answer/drawer.css": ("rgba(128,128,128,0.3)", "a masked cell beside others that are no maps"),
     "ui/components/answer/motion_parts.js": ("#808080", "until the style sheet has come"),
     "ui/components/colours.js": ("#ff8000", "an example"),
     "ui/components/pickers/small_pictures.js": (NOT_A_NUMBER, "drawn before Python can have sent it"),
-    "ui/components/stage/chart.js": (MASKED_IN_THE_DARK, "drawn before Python can have sent it"),
     "ui/components/stage/heatmap.css": ("rgba(0,0,0,0.28) rgba(128,128,128,0.4)", "a shadow and its edge"),
     "ui/components/stage/ink.js": (f"{NOT_A_NUMBER} #111", "drawn before Python can have sent it"),
-    "ui/components/stage/lens.js": ("rgba(128,128,128,.3)", "a masked cell beside others that are no maps"),
     "ui/components/stage/numbers.js": ("rgba(128,128,128,.35)", "an attribute of an SVG, which knows no variables"),
     "ui/components/svg_to_png.js": ("rgba(128,128,128,.4)", "where Streamlit gives no colour of a border"),
     "ui/page.css": ("#222 rgba(0,0,0,.25)", "where Streamlit gives no colour of text, and a shadow"),
@@ -97,11 +103,27 @@ def test_every_colour_of_the_page_is_used() -> None:
     assert {name for text in texts for name in re.findall(r"--page-([a-z-]+)", text)} == {*PAGE}
 
 
-def test_on_a_dark_page_quiet_colours_are_hardly_dimmer() -> None:
-    def light(colour: str) -> float:
-        parts = ((int(colour[at : at + 2], 16) / 255) ** 2.2 for at in (1, 3, 5))
-        return sum(share * part for share, part in zip((0.2126, 0.7152, 0.0722), parts, strict=True))
+def light(colour: str) -> float:
+    """The luminance of a colour, from 0 to 1."""
+    parts = ((int(colour[at : at + 2], 16) / 255) ** 2.2 for at in (1, 3, 5))
+    return sum(share * part for share, part in zip((0.2126, 0.7152, 0.0722), parts, strict=True))
 
+
+@pytest.mark.parametrize("theme", [0, 1])
+def test_a_masked_cell_is_no_stronger_than_one_with_a_small_weight(theme: int) -> None:
+    scale = (SHARE, DARK[SHARE])[theme]
+    nothing, next_to_it = light(scale[0]), light(scale[1])
+    small = nothing + 0.2 * (next_to_it - nothing)  # of the five colours the second stands for a weight of 0.25
+    ink = (PACKAGE / "ui/components/stage/ink.js").read_text("utf-8")
+    every, line = (float(number) for number in re.search(r"HATCH = \{ every: (\S+), line: (\S+) \}", ink).groups())
+    ground = light(("#ffffff", PAGE["on-accent"][1])[theme])
+    hatched = ground + line / every * (light(HATCH[theme]) - ground)
+    for cell in (hatched, light(MASKED[theme])):
+        assert abs(cell - ground) < abs(small - ground)
+    assert abs(hatched - nothing) < 0.01
+
+
+def test_on_a_dark_page_quiet_colours_are_hardly_dimmer() -> None:
     quiet, whole = DARK[QUIET], DARK[SIGNED]
     assert quiet[1:4] == whole[1:4]
     assert all(0.6 < light(quiet[end]) / light(whole[end]) < 1 for end in (0, -1))

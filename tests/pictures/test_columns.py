@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 from attnviz import Config, run
 from attnviz.analysis.all_heads import all_kinds, all_weights
@@ -12,6 +11,7 @@ from attnviz.pictures import columns
 from attnviz.pictures.step_path import way
 from attnviz.text import opening_sentence, step_names
 from attnviz.text.head_sentences import title
+from tests.support.cases import for_each
 from tests.support.small_models import model
 
 SETTINGS = (
@@ -23,7 +23,7 @@ SETTINGS = (
 )
 
 
-@pytest.mark.parametrize("config", SETTINGS)
+@for_each("config", SETTINGS)
 def test_every_step_can_be_shown_and_is_among_what_is_shown_for_it(config: Config) -> None:
     trace = run(config)
     for layer in range(config.n_layers):
@@ -99,7 +99,7 @@ def test_a_word_that_takes_from_its_like_tells_less() -> None:
     assert opening_sentence.telling(weighed(part, "the cat the"), 0)[1:] == (1, 0)
 
 
-@pytest.mark.parametrize("config", SETTINGS)
+@for_each("config", SETTINGS)
 def test_there_is_something_to_tell_of_every_run(config: Config) -> None:
     trace = run(config)
     head, query, key = opening_sentence.telling(trace, 0)
@@ -113,7 +113,7 @@ def test_what_the_numbers_are_is_said_in_a_few_words() -> None:
     assert opening_sentence.describe_origin(run(Config(initialiser="by_hand"))) == "made by hand"
 
 
-@pytest.mark.parametrize("config", SETTINGS)
+@for_each("config", SETTINGS)
 def test_the_way_leads_from_the_input_to_the_output_in_the_order_of_the_data(config: Config) -> None:
     trace = run(config)
     steps = [node.name for node in way(trace, 0, 0)]

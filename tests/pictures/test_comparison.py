@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 from attnviz import Config, run
 from attnviz.pictures.comparison import pictures
@@ -12,6 +11,7 @@ from attnviz.pictures.headings import heading
 from attnviz.text import changes
 from attnviz.text.changes import Move, change_summary, describe_move, finding, first_difference, moves, pair
 from attnviz.text.format.sentence_parts import plain
+from tests.support.cases import for_each
 
 SETTING = {"sentence": "the cat sat on mats", "n_heads": 3, "d_model": 8, "d_k": 3, "d_v": 2}
 
@@ -20,8 +20,8 @@ def two(**change):
     return run(Config(**SETTING)), run(Config(**SETTING | change))
 
 
-@pytest.mark.parametrize(
-    ("change", "words"),
+@for_each(
+    "change, words",
     [
         ({}, "A and B are the same, number for number."),
         ({"score": "dot"}, "A and B first differ in scaled scores S′."),
@@ -35,7 +35,7 @@ def test_the_first_step_that_differs_is_named(change, words):
     assert first_difference(*two(**change), 0).endswith(words)
 
 
-@pytest.mark.parametrize("name", ["embedded", "queries", "scores", "masked", "weights", "heads", "concat", "output"])
+@for_each("name", ["embedded", "queries", "scores", "masked", "weights", "heads", "concat", "output"])
 def test_the_difference_is_b_minus_a(name):
     a, b = two(seed=1, mask="causal")
     left, right = pair(a, b, 0, name)
@@ -197,7 +197,7 @@ def test_how_far_a_step_moved():
     ]
 
 
-@pytest.mark.parametrize("name", sorted(run(Config(n_layers=2, residual=True, feed_forward="relu")).layers[1]))
+@for_each("name", sorted(run(Config(n_layers=2, residual=True, feed_forward="relu")).layers[1]))
 def test_every_step_can_be_compared(name):
     setting = {"n_layers": 2, "residual": True, "feed_forward": "relu", "d_k": (3, 2), "n_heads": 2}
     a, b = run(Config(**setting)), run(Config(**setting, seed=1))

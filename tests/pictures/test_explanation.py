@@ -16,6 +16,7 @@ from attnviz.engine.records.trace import Trace
 from attnviz.engine.tables.normalisers import NORMALISERS
 from attnviz.engine.tables.scores import SCORES
 from attnviz.pictures.answer.explanation import explanation, most_telling
+from tests.support.cases import for_each
 
 
 def made(trace: Trace, head: int = 0, query: int = 3, at: int = 2, **what: Any) -> dict[str, Any]:
@@ -23,7 +24,8 @@ def made(trace: Trace, head: int = 0, query: int = 3, at: int = 2, **what: Any) 
     return dict(json.loads(json.dumps(found, allow_nan=False)))
 
 
-@pytest.mark.parametrize(("score", "normaliser"), list(itertools.product(SCORES, NORMALISERS)))
+@pytest.mark.slow
+@for_each("score, normaliser", list(itertools.product(SCORES, NORMALISERS)))
 def test_a_cell_has_its_four_lines_whatever_the_score_and_the_normaliser(score: str, normaliser: str) -> None:
     trace = run(Config(score=score, normaliser=normaliser, mask="causal", softcap=3.0))
     match, scored, share, value = made(trace)["lines"]
@@ -38,8 +40,8 @@ def test_a_cell_has_its_four_lines_whatever_the_score_and_the_normaliser(score: 
     assert value["cells"]["values"] == pytest.approx(trace["heads"].array[0, 3].tolist(), rel=1e-5)
 
 
-@pytest.mark.parametrize(
-    ("settings", "message"),
+@for_each(
+    "settings, message",
     [
         ({}, "e^{"),
         ({"temperature": 2.0}, ") ÷ 2} = "),
@@ -50,19 +52,25 @@ def test_a_cell_has_its_four_lines_whatever_the_score_and_the_normaliser(score: 
         ({"normaliser": "sparsemax"}, "u − τ = "),
         ({"normaliser": "formula", "normaliser_formula": "exp(x) / sum(exp(x))"}, "exp(x) / sum(exp(x))"),
         ({"normaliser": "squared_relu_over_n"}, "over the number of keys; below 0 counts as 0"),
-        ({"mask": "no_self"}, "may not attend"),
     ],
 )
 def test_the_share_is_explained_by_its_normaliser(settings: dict[str, Any], message: str) -> None:
     trace = run(Config(**settings))
-    assert (
-        message in made(trace)["lines"][2]["note"]
-        or message in (explanation(trace, derive(trace, 0, 0, 3, 3), key=True)["lines"][2]["note"])
-    )
+    assert message in made(trace)["lines"][2]["note"]
 
 
-@pytest.mark.parametrize(
-    ("settings", "title", "note"),
+def test_of_a_forbidden_cell_is_said_that_it_is_and_no_value_of_it_is_added() -> None:
+    trace = run(Config(mask="no_self"))
+    found = explanation(trace, derive(trace, 0, 0, 3, 3), key=True)
+    assert [each for each in found["title"] if each[0] == "soft"] == [["soft", "↚"]]
+    assert "may not attend" in found["sentence"]
+    assert [line["name"] for line in found["lines"]] == ["match", "score", "share"]
+    assert [line["note"] for line in found["lines"][2:]] == [""], "said already"
+    assert made(trace)["title"][1] == ["soft", "←"]
+
+
+@for_each(
+    "settings, title, note",
     [
         ({}, "÷ √4 = the scaled score", ""),
         ({"score": "dot"}, "the score", ""),
@@ -80,7 +88,7 @@ def test_what_is_done_to_a_score_stands_beside_it(settings: dict[str, Any], titl
     assert (line["title"], note in line["note"]) == (title, True)
 
 
-@pytest.mark.parametrize("settings", [{}, {"seed": 3, "d_k": 8}, {"initialiser": "by_hand"}, {"scale": 0.001}])
+@for_each("settings", [{}, {"seed": 3, "d_k": 8}, {"initialiser": "by_hand"}, {"scale": 0.001}])
 def test_numbers_that_stand_together_have_as_many_decimals_and_so_has_what_they_add_up_to(
     settings: dict[str, Any],
 ) -> None:

@@ -12,11 +12,15 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from attnviz.pictures import figures, headings
+from attnviz import Config, run
+from attnviz.pictures import columns, figures, headings
 from attnviz.pictures.colours import DARK, QUIET, SHARE, SIGNED
 from attnviz.pictures.layout.mosaic import Shape, arrange, room_for
 from attnviz.pictures.layout.placement import Tiling
 from attnviz.pictures.stage_record import Scale, Stage
+from attnviz.ui.panels import window
+from attnviz.ui.session.selection import Selection
+from tests.support.cases import for_each
 
 INF, NAN = np.inf, np.nan
 
@@ -49,7 +53,7 @@ def cells(picture: np.ndarray, meta: dict[str, Any], rows: int) -> dict[tuple[in
     }
 
 
-@pytest.mark.parametrize(("heads", "rows", "columns"), [(1, 1, 1), (3, 5, 7), (5, 7, 2), (16, 3, 4), (7, 9, 11)])
+@for_each("heads, rows, columns", [(1, 1, 1), (3, 5, 7), (5, 7, 2), (16, 3, 4), (7, 9, 11)])
 def test_every_number_stands_in_its_cell_and_nothing_anywhere_else(heads: int, rows: int, columns: int) -> None:
     array = numbers(heads, rows, columns)
     trace, meta, _ = drawn(stage(array))
@@ -75,6 +79,28 @@ def test_nothing_is_rounded_in_a_small_picture_and_only_to_float32_in_a_large_on
     assert trace["z"].dtype == np.float32
     found = cells(trace["z"], meta, 40)
     assert found == {index: np.float32(large[index]) for index in np.ndindex(large.shape)}
+
+
+def test_where_words_share_a_cell_the_strong_weights_of_each_row_come_along() -> None:
+    scores = 3 * numbers(16, 64, 64)
+    scores[0, 0, :] = 0.0  # a row whose weights are all as weak
+    weights = np.exp(scores) / np.exp(scores).sum(-1, keepdims=True)
+    masked = np.zeros(weights.shape, bool)
+    masked[:, 1, 5:] = True
+    _, meta, grid = drawn(replace(stage(weights, "share"), masked=masked))
+    assert grid.block > 1
+    types = {"counts": "<u2", "columns": "<u2", "weights": "<f4"}
+    parts = {name: np.frombuffer(base64.b64decode(meta["strong"][name]), dtype) for name, dtype in types.items()}
+    seen, at = np.where(masked, 0.0, weights), 0
+    for (head, row), count in zip(np.ndindex(16, 64), parts["counts"], strict=True):
+        columns = np.flatnonzero(seen[head, row] >= min(figures.READ_FROM, seen[head, row].max()))
+        assert parts["columns"][at : at + count].tolist() == columns.tolist(), (head, row)
+        assert parts["weights"][at : at + count].tolist() == np.float32(seen[head, row, columns]).tolist()
+        at += int(count)
+    assert parts["counts"][0] == 64
+    assert at == len(parts["weights"])
+    assert drawn(stage(weights[:2, :7, :7], "share"))[1]["strong"] is None
+    assert drawn(stage(scores))[1]["strong"] is None, "scores are no weights"
 
 
 def test_masked_cells_are_left_out_over_one_grey_ground() -> None:
@@ -141,8 +167,8 @@ def test_what_is_allowed_is_drawn_and_what_is_not_is_ground() -> None:
     assert len({colour for _, colour in trace["colorscale"]}) == 1
 
 
-@pytest.mark.parametrize(
-    ("array", "kind", "scale"),
+@for_each(
+    "array, kind, scale",
     [
         ([[[1.5, -0.5]]], "signed", Scale(-1.5, 1.5, SIGNED)),
         ([[[0.25, -3.0]]], "signed", Scale(-3.0, 3.0, SIGNED)),
@@ -280,9 +306,9 @@ def three(heads: int, tokens: int, wide: int, keys: int | None = None) -> tuple[
 SIZES = [(1, 1), (1, 64), (2, 3), (3, 5), (4, 7), (8, 12), (9, 20), (13, 33), (16, 3), (16, 64)]
 
 
-@pytest.mark.parametrize("width", [358, 640, 904, 1216, 1800])
-@pytest.mark.parametrize(("heads", "tokens"), SIZES)
-@pytest.mark.parametrize("wide", [1, 8, 64])
+@for_each("width", [358, 640, 904, 1216, 1800])
+@for_each("heads, tokens", SIZES)
+@for_each("wide", [1, 8, 64])
 def test_any_arrangement_fits_its_page(heads: int, tokens: int, width: int, wide: int) -> None:
     layout = arrange(three(heads, tokens, wide), width)
     assert len({grid.cell_h for grid in layout.grids}) == 1
@@ -294,7 +320,7 @@ def test_any_arrangement_fits_its_page(heads: int, tokens: int, width: int, wide
         assert max(grid.width for grid in layout.grids) <= width
 
 
-@pytest.mark.parametrize(("heads", "tokens", "height"), [(1, 3, 160), (2, 6, 237), (4, 7, 300), (3, 5, 620)])
+@for_each("heads, tokens, height", [(1, 3, 160), (2, 6, 237), (4, 7, 300), (3, 5, 620)])
 def test_a_height_that_is_said_is_kept_with_the_largest_cells_that_it_allows(
     heads: int, tokens: int, height: int
 ) -> None:
@@ -306,7 +332,7 @@ def test_a_height_that_is_said_is_kept_with_the_largest_cells_that_it_allows(
     assert arrange(three(16, 20, 5), 1216, 160) == arrange(three(16, 20, 5), 1216), "not legible in so little room"
 
 
-@pytest.mark.parametrize(("heads", "tokens"), SIZES[1:])
+@for_each("heads, tokens", SIZES[1:])
 def test_in_strips_a_head_stands_below_itself(heads: int, tokens: int) -> None:
     layout = arrange(three(heads, tokens, 5), 400)
     assert not layout.side_by_side
@@ -321,8 +347,8 @@ def test_small_cells_of_narrow_heads_grow_wide_instead_of_being_padded() -> None
     assert outputs.cells_x * outputs.cells_y < 0.2 * scores.cells_x * scores.cells_y
 
 
-@pytest.mark.parametrize(
-    ("heads", "tokens", "width", "beside", "across"),
+@for_each(
+    "heads, tokens, width, beside, across",
     [
         (4, 7, 1216, True, 2),
         (4, 7, 904, True, 2),
@@ -403,7 +429,7 @@ def seen(colours: tuple[str, ...], kind: str | None = None) -> np.ndarray:
     return np.array([lab(matrix @ linear(colour)) for colour in colours])
 
 
-@pytest.mark.parametrize("kind", [None, *BLIND])
+@for_each("kind", [None, *BLIND])
 def test_the_two_signs_differ_for_every_eye(kind: str | None) -> None:
     low, pale, middle, orange, high = seen(SIGNED, kind)
     assert np.linalg.norm(low - high) > 40
@@ -411,7 +437,7 @@ def test_the_two_signs_differ_for_every_eye(kind: str | None) -> None:
     assert low[0] < pale[0] < middle[0] > orange[0] > high[0]
 
 
-@pytest.mark.parametrize("kind", [None, *BLIND])
+@for_each("kind", [None, *BLIND])
 def test_shares_grow_darker_for_every_eye_and_in_print(kind: str | None) -> None:
     lightness = seen(SHARE, kind)[:, 0]
     assert (np.diff(lightness) < -8).all()
@@ -431,7 +457,7 @@ def test_a_step_without_heads_has_no_head_in_its_shape() -> None:
     assert "1 × 7" not in headings.heading(stage(array, heads=[""], columns=None))
 
 
-@pytest.mark.parametrize("kind", [None, *BLIND])
+@for_each("kind", [None, *BLIND])
 def test_on_a_dark_page_what_is_large_is_light(kind: str | None) -> None:
     lightness = seen(DARK[SHARE], kind)[:, 0]
     assert (np.diff(lightness) > 8).all()
@@ -502,6 +528,19 @@ def test_signed_numbers_are_paler_beside_weights_and_the_legend_says_so() -> Non
     assert all(f"light-dark({light},{dark})" in legend for light, dark in zip(QUIET, DARK[QUIET], strict=True))
     assert SIGNED[0] not in legend
     assert stage([[[0.25]]], "share", quiet=True).scale.colours is SHARE
+
+
+def test_a_step_has_the_same_colours_wherever_it_is_shown_and_a_window_of_weights_those_of_the_whole() -> None:
+    trace = run(Config(sentence=" ".join(f"word{n}" for n in range(80)), max_tokens=80))
+    scales: dict[str, set[tuple[float, tuple[str, ...]]]] = {}
+    for shown in ("embedded", "queries", "scores", "masked", "weights", "values", "heads", "output"):
+        for each in columns.columns(trace, 0, shown, apart=False):
+            scales.setdefault(each.name, set()).add((each.scale.high, each.scale.colours))
+    assert {name: len(found) for name, found in scales.items() if len(found) > 1} == {}
+    assert {"queries", "scores", "heads", "output"} < scales.keys()
+    weights = next(each for each in columns.columns(trace, 0) if each.name == "weights")
+    part = window.seen(trace, Selection(from_query=20)).part(weights)
+    assert (part.array.shape[1:], part.array.max() < 0.9, part.scale) == ((32, 32), True, Scale(0.0, 1.0, SHARE))
 
 
 def test_a_stage_without_words_of_its_own_stands_close_to_one_that_has_them() -> None:

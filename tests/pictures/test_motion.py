@@ -17,6 +17,7 @@ from attnviz.engine.records.trace import Trace
 from attnviz.engine.tables.normalisers import NORMALISERS
 from attnviz.engine.tables.scores import SCORES
 from attnviz.pictures.answer.motion import motion
+from tests.support.cases import for_each
 
 
 def made(trace: Trace, head: int = 0, query: int = 3, key: int = 2) -> dict[str, Any]:
@@ -31,7 +32,7 @@ def titles(kind: str, **settings: Any) -> list[str]:
 PAIRS = [(score, "softmax") for score in SCORES] + [("scaled_dot", normaliser) for normaliser in NORMALISERS]
 
 
-@pytest.mark.parametrize(("score", "normaliser"), PAIRS)
+@for_each("score, normaliser", PAIRS)
 def test_a_cell_goes_from_its_rows_to_its_output(score: str, normaliser: str) -> None:
     trace = run(Config(score=score, normaliser=normaliser))
     frames = made(trace)["frames"]

@@ -14,6 +14,7 @@ from attnviz.pictures import colours, pipeline_strip, thumbnails
 from attnviz.pictures.thumbnails import HIGHEST, LOWEST, MASKED_CELL, MAX_PIXELS, NO_CELL, NOT_FINITE
 from attnviz.text import step_names
 from attnviz.text.cost_ledger import MULTIPLY_ADDS, ledger
+from tests.support.cases import for_each
 
 ZERO = (LOWEST + HIGHEST) // 2
 BUSY = {
@@ -84,8 +85,8 @@ def test_a_later_layer_reads_what_the_former_hands_on():
     assert step_names.steps(trace, 0)["embedded"] is trace["embedded"]
 
 
-@pytest.mark.parametrize(
-    ("settings", "name"),
+@for_each(
+    "settings, name",
     [
         ({"scale": 0.5}, "scaled"),
         ({"softcap": 1.0}, "capped"),
@@ -149,7 +150,7 @@ def test_formulas_name_only_the_biases_that_there_are():
     assert by_name(Config(normaliser="sparsemax", temperature=0.5))["weights"].plain_formula == "sparsemax(Ŝ / 0.5)"
 
 
-@pytest.mark.parametrize("mask", MASKS)
+@for_each("mask", MASKS)
 def test_no_latex_is_left_in_plain_text(mask):
     for entry in pipeline_strip.entries(run(Config(**BUSY | {"mask": mask})), 1):
         assert not set(entry.text + entry.plain_formula) & set("\\{}^")
@@ -208,8 +209,9 @@ def test_what_is_not_finite_stands_out():
     assert thumbnails.thumbnail(replace(step, array=odd), -1, 1)[0].tolist() == [NOT_FINITE] * 3
 
 
-@pytest.mark.parametrize("n_heads", [1, 2, 3, 5, 8, 16])
-@pytest.mark.parametrize("n", [1, 2, 12, 33, 64])
+@pytest.mark.slow
+@for_each("n_heads", [1, 2, 3, 5, 8, 16])
+@for_each("n", [1, 2, 12, 33, 64])
 def test_a_thumbnail_never_grows_beyond_its_limits(n, n_heads):
     config = Config(sentence=" ".join(["w"] * n), n_heads=n_heads, d_model=512, d_k=64, d_v=(64, 1))
     for entry in pipeline_strip.entries(run(config), 0):
@@ -309,7 +311,7 @@ def part(step, h):
     return step.head(h).tolist()
 
 
-@pytest.mark.parametrize("score", Counted.KNOWN)
+@for_each("score", Counted.KNOWN)
 def test_the_multiply_adds_of_scores_against_loops_that_give_the_same_scores(score):
     trace = run(Config(**BUSY | {"score": score}))
     layer = trace.layers[1]

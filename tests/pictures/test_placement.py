@@ -7,6 +7,7 @@ import itertools
 import pytest
 
 from attnviz.pictures.layout.placement import BLOCKS_BELOW, NARROWEST_STAGE, STAGE_GAP, Placement, Shape, place
+from tests.support.cases import for_each
 
 DESK, LARGE_DESK, PHONE = (960, 522), (1600, 882), (366, 600)
 """What is left of windows of 1280 x 720, 1920 x 1080 and 390 x 844 beside the sidebar and below the sentence."""
@@ -48,7 +49,7 @@ def test_all_stages_are_whole_within_the_box_in_rows_of_the_same_heights(box: tu
         assert weights.block == scores.block == outputs.block, where
 
 
-@pytest.mark.nightly
+@pytest.mark.slow
 def test_a_phone_shows_the_weights_by_themselves_over_its_whole_width() -> None:
     for heads, words in itertools.product(range(1, 17), range(1, 65)):
         placed = place(three(heads, words, 4)[1:2], *PHONE)
@@ -57,7 +58,7 @@ def test_a_phone_shows_the_weights_by_themselves_over_its_whole_width() -> None:
         assert min(weights.cell_w, weights.cell_h) >= BLOCKS_BELOW, (heads, words)
 
 
-@pytest.mark.parametrize(("heads", "words"), [(1, 3), (1, 5), (2, 3), (4, 3)])
+@for_each("heads, words", [(1, 3), (1, 5), (2, 3), (4, 3)])
 def test_a_few_words_fill_a_phone_too(heads: int, words: int) -> None:
     (weights,) = place(three(heads, words, 4)[1:2], *PHONE, focused=True).tilings
     assert weights.width > 0.8 * PHONE[0] or weights.height > 0.8 * PHONE[1]
@@ -79,7 +80,7 @@ def test_one_head_in_focus_has_cells_that_can_be_hit(box: tuple[int, int]) -> No
         assert placed.tilings[1].block == 1
 
 
-@pytest.mark.parametrize(("words", "keys"), [(3, 40), (40, 3), (64, 1), (1, 64), (12, 17)])
+@for_each("words, keys", [(3, 40), (40, 3), (64, 1), (1, 64), (12, 17)])
 def test_a_second_sentence_may_have_another_length(words: int, keys: int) -> None:
     for heads in (1, 5, 16):
         assert whole(place(three(heads, words, 4, keys), *DESK), DESK)
@@ -169,7 +170,7 @@ def test_every_row_has_its_word_beside_an_open_drawer_too() -> None:
     assert place(three(3, 14, 4), DESK[0] - 320, DESK[1]).tilings[1].cell_w >= 12, "but not at any price"
 
 
-@pytest.mark.parametrize(("heads", "words"), [(4, 16), (12, 8), (16, 8), (1, 40)])
+@for_each("heads, words", [(4, 16), (12, 8), (16, 8), (1, 40)])
 def test_rows_are_as_high_as_the_smallest_type_where_narrower_cells_leave_the_height(heads: int, words: int) -> None:
     weights = place(three(heads, words, 4), DESK[0] - 320, DESK[1]).tilings[1]
     assert weights.block == 1

@@ -6,13 +6,12 @@ import math
 from dataclasses import replace
 from typing import Any
 
-import pytest
-
 from attnviz import Config, run
 from attnviz.analysis import variance_and_sharing
 from attnviz.pictures import figures
 from attnviz.pictures.charts import variance_charts
 from attnviz.text.format.number_format import short
+from tests.support.cases import for_each
 
 CONFIG = Config(sentence="a b c d e", second_sentence="x y z", n_heads=2)
 
@@ -31,8 +30,8 @@ def test_the_numbers_of_one_width_are_said() -> None:
     assert "equal shares would make it 0.333" in words
 
 
-@pytest.mark.parametrize(
-    ("setting", "d_k", "words"),
+@for_each(
+    "setting, d_k, words",
     [
         ({}, 1, "At d_k = 1 all three"),
         ({"second_sentence": "x"}, 9, "may attend to one key only"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import asyncio
 import json
 import random
@@ -17,24 +18,15 @@ import pytest
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
+from attnviz import Config
+from attnviz.engine.pretrained import model_registry
+from attnviz.engine.records import offered_models
+from attnviz.models import hosting as model_hosting
+from attnviz.ui.session.browser import transport
+from benchmarks import frames, hosting, limits, load, model_visitors, served, table, visitors
+from benchmarks.outcome import Outcome, outcome
+
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "benchmarks"))
-
-import frames  # noqa: E402
-import hosting  # noqa: E402
-import limits  # noqa: E402
-import load  # noqa: E402
-import model_visitors  # noqa: E402
-import served  # noqa: E402
-import table  # noqa: E402
-import visitors  # noqa: E402
-from outcome import Outcome, outcome  # noqa: E402
-
-from attnviz import Config  # noqa: E402
-from attnviz.engine.pretrained import model_registry  # noqa: E402
-from attnviz.engine.records import offered_models  # noqa: E402
-from attnviz.models import hosting as model_hosting  # noqa: E402
-from attnviz.ui.session.browser import transport  # noqa: E402
 
 
 class Socket:
@@ -98,7 +90,7 @@ def come(*says: ForwardMsg) -> visitors.Visitor:
 def test_the_page_that_was_asked_for_counts() -> None:
     visitor = come(named(5), picture(5), ended())
     opened, moved = visitor.socket.heard  # type: ignore[attr-defined]
-    assert opened.rerun_script.query_string == "v=1&seed=3"
+    assert opened.rerun_script.query_string.startswith("v=1&seed=3&c="), "with the check at its end"
     assert [(each.id, each.double_value) for each in moved.rerun_script.widget_states.widgets] == [("$$ID-5f-seed", 5)]
     assert visitor.received > 1000
 
@@ -419,3 +411,13 @@ def test_the_published_table_is_of_one_commit_or_says_what_it_is() -> None:
         table.check_one_commit(re.findall(r"; commit (\S+)\.$", text, re.MULTILINE))
     except ValueError:
         assert "it is not of one commit" in text
+
+
+def test_no_file_of_the_measuring_is_imported_by_a_name_that_another_package_may_have() -> None:
+    files = sorted((ROOT / "benchmarks").glob("*.py"))
+    own = {path.stem for path in files}
+    for path in (*files, Path(__file__)):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            names = [each.name for each in node.names] if isinstance(node, ast.Import) else []
+            names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            assert own.isdisjoint(name.partition(".")[0] for name in names), (path.name, names)

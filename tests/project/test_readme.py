@@ -33,7 +33,6 @@ def test_every_table_of_more_than_two_is_in_the_readme() -> None:
     assert {field for field, table in TABLES.items() if len(table) > 2} == set(TITLES.values())
 
 
-@pytest.mark.every_case
 @pytest.mark.parametrize("title", TITLES)
 def test_the_table_of_choices_is_current(title: str) -> None:
     listed = ", ".join(f"{row.label} (`{name}`)" for name, row in TABLES[TITLES[title]].items())

@@ -15,7 +15,7 @@ def test_the_links_are_as_many_as_asked_for_and_the_same_every_time() -> None:
     assert links != rendered.links(seed=2)
 
 
-@pytest.mark.nightly
+@pytest.mark.slow
 def test_every_kind_of_file_has_the_same_fingerprint_twice() -> None:
     [link] = rendered.links(1)
     first, second = dict(rendered.files(link)), dict(rendered.files(link))
@@ -23,7 +23,7 @@ def test_every_kind_of_file_has_the_same_fingerprint_twice() -> None:
     assert first.keys() == {"link", *FORMATS, "handout"}
 
 
-@pytest.mark.nightly
+@pytest.mark.slow
 def test_another_setting_has_another_fingerprint_in_every_kind() -> None:
     one, other = (dict(rendered.files(f"v=1&seed={seed}")) for seed in (1, 2))
     same = {kind for kind in one if one[kind] == other[kind] and not str(one[kind]).startswith("missing: ")}

@@ -25,6 +25,7 @@ from attnviz.settings.fields import default, settings
 from attnviz.settings.kinds import Named, Number, Option, Switch, Text
 from attnviz.settings.tuple_kinds import Knobs, Listed, Options, Widths
 from attnviz.ui.session.selection import Selection
+from tests.support.cases import for_each
 
 ROOT = Path(__file__).parents[2]
 WORDS = "the cat sat on mats"
@@ -123,9 +124,7 @@ def another(item: Any) -> tuple[list[str], Any]:
 
 
 # No score of the package has a knob: its field waits for those of a host.
-@pytest.mark.parametrize(
-    "item", [item for item in settings(Config) if item.name != "score_knobs"], ids=lambda item: item.name
-)
+@for_each("item", [item for item in settings(Config) if item.name != "score_knobs"])
 def test_every_setting_is_an_option(item: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     text, value = another(item)
     option = f"--{item.name.replace('_', '-')}"
@@ -183,7 +182,7 @@ BAD = {
 }
 
 
-@pytest.mark.parametrize(("words", "sentence"), BAD.values(), ids=BAD)
+@for_each("words, sentence", BAD.values())
 def test_a_mistake_is_one_sentence(
     words: list[str], sentence: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import importlib.util
 import json
 import math
-import os
-import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -44,6 +42,7 @@ from attnviz.settings import fields, url_codec
 from attnviz.text import changes
 from attnviz.text.cost_ledger import multiply_adds_of_score
 from tests.support import scripts
+from tests.support.cases import for_each
 from tests.ui.test_app import clean, opened, unfolded
 
 FILE = '''
@@ -103,6 +102,26 @@ def _rows(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     assert [row.name for row in load_rows(str(file))] == ["laplace", "power"]
     yield
     del SCORES["laplace"], NORMALISERS["power"]
+
+
+def test_a_row_is_chosen_as_it_was_added() -> None:
+    row = LineRow("normaliser", "flat", "Flat", "ratio(x*0 + 1, n)", "Shares alike.", "a test")
+    score = LineRow("score", "sums", "Sums", "sum(q + k)", "A sum.", "a test")
+    with pytest.raises(ConfigError, match=r"the row 'flat' is in no table yet; call add_rows\(row\) before"):
+        Config(normaliser=row)
+    add_rows(row, score)
+    try:
+        chosen = Config(normaliser=row, score=score)
+        assert chosen == Config(normaliser="flat", score="sums")
+        q = np.eye(2)
+        named = attend(q, q, q, normaliser="flat", score="sums")
+        np.testing.assert_array_equal(attend(q, q, q, normaliser=row, score=score).weights, named.weights)
+        np.testing.assert_array_equal(named.weights, np.full((2, 2), 0.5))
+        for wrong in (lambda: Config(score=row), lambda: attend(q, q, q, score=row)):
+            with pytest.raises(ConfigError, match="the row 'flat' is a normaliser; choose it with normaliser="):
+                wrong()
+    finally:
+        del NORMALISERS["flat"], SCORES["sums"]
 
 
 @pytest.fixture(scope="module", name="trace")
@@ -183,7 +202,7 @@ def test_its_script_of_pytorch_gives_its_numbers(trace: Trace, torch: None) -> N
     scripts.compare(trace, scripts.execute(torch_script(trace.config)), 1e-9, bits=True)
 
 
-@pytest.mark.parametrize("form", [name for name in FORMATS if "png" not in name])
+@for_each("form", [name for name in FORMATS if "png" not in name])
 def test_every_file_is_written(form: str, trace: Trace) -> None:
     if form == "xlsx" and importlib.util.find_spec("xlsxwriter") is None:
         pytest.skip("XlsxWriter is not installed")
@@ -204,10 +223,7 @@ def test_the_workbook_computes_it(trace: Trace, tmp_path: Path) -> None:
             np.testing.assert_allclose(found, trace[name].array[h], rtol=1e-9, atol=1e-12)
 
 
-def test_the_page_of_its_own_computes_it(trace: Trace, tmp_path: Path) -> None:
-    node = shutil.which("node")
-    if node is None:
-        (pytest.fail if os.environ.get("CI") else pytest.skip)("node is not installed")
+def test_the_page_of_its_own_computes_it(trace: Trace, node: str) -> None:
     score, weight = javascript(score_of(trace.config).typed), javascript(normaliser_of(trace.config).typed)
     page = interactive_html.html(trace)
     assert score in page
@@ -274,8 +290,8 @@ def test_the_command_takes_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert "holds no rows" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    ("changes", "message"),
+@for_each(
+    "changes, message",
     [
         ({"kind": "mask"}, "choose one of: score, normaliser"),
         ({"name": "dot"}, "that no row has yet"),

@@ -10,6 +10,7 @@ import pytest
 
 import attnviz
 from attnviz.engine.tables import row_names
+from tests.support.cases import for_each
 from tests.support.tables import TABLES
 
 TYPES = {
@@ -35,8 +36,7 @@ def loaded(code: str) -> set[str]:
     return set(subprocess.run(command, capture_output=True, text=True, check=True).stdout.split())
 
 
-@pytest.mark.every_case
-@pytest.mark.parametrize(("names", "table"), TYPES.items(), ids=[next(iter(table)) for table in TYPES.values()])
+@for_each("names, table", TYPES.items())
 def test_the_types_name_the_rows_of_the_tables(names: object, table: dict[str, object]) -> None:
     """A type checker runs no code, so its names cannot be made of the tables: this says what to write."""
     name = next(name for name, value in vars(row_names).items() if value is names)
@@ -63,6 +63,7 @@ def test_importing_the_package_loads_no_other_module_of_it() -> None:
     assert "attnviz.engine.records.config" in loaded("import attnviz; attnviz.Config")  # the check can fail
 
 
+@pytest.mark.slow
 def test_computing_loads_numpy_and_neither_the_views_nor_plotly() -> None:
     found = loaded("from attnviz import Config, run; run(Config())")
     assert "numpy" in found

@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import pytest
-
 from attnviz import Config
 from attnviz.settings import url_codec
 from attnviz.ui.session.selection import Selection
+from tests.support.cases import for_each
 
 LINES = [
     line.split("\t")
@@ -18,7 +17,7 @@ LINES = [
 ]
 
 
-@pytest.mark.parametrize(("link", "meaning"), LINES, ids=range(len(LINES)))
+@for_each("link, meaning", LINES)
 def test_an_old_link_means_what_it_meant(link: str, meaning: str) -> None:
     records, problems = url_codec.open_link(link, Config, Selection)
     now = url_codec.encode(*records, every=True)

@@ -41,6 +41,7 @@ from attnviz.settings.language import (
     translate,
     translated_fields,
 )
+from tests.support.cases import for_each
 from tests.support.languages import Marked, Table
 from tests.support.tables import TABLES
 
@@ -80,7 +81,7 @@ def test_english_is_spoken_until_another_language_is() -> None:
     assert current_language() == "de"
 
 
-@pytest.mark.parametrize("code", ["fr", "", "DE", "de-AT", "../de"])
+@for_each("code", ["fr", "", "DE", "de-AT", "../de"])
 def test_a_language_that_there_is_not_is_refused_and_the_old_one_stays(code: str) -> None:
     set_language("de")
     with pytest.raises(ValueError, match=r"there is no language called .*; choose one of: en, de"):
@@ -88,8 +89,8 @@ def test_a_language_that_there_is_not_is_refused_and_the_old_one_stays(code: str
     assert current_language() == "de"
 
 
-@pytest.mark.parametrize(
-    ("locale", "code"),
+@for_each(
+    "locale, code",
     [
         ("de", "de"),
         ("de-AT", "de"),
@@ -324,7 +325,7 @@ NOTED = (
 
 
 @pytest.mark.usefixtures("all_marked")
-@pytest.mark.parametrize("config", NOTED)
+@for_each("config", NOTED)
 def test_the_notes_of_a_run_are_said(config: Config) -> None:
     notes = run(config).notes
     assert notes
@@ -353,8 +354,8 @@ def test_a_note_begins_with_a_capital_and_the_rest_keeps_its_own(monkeypatch: py
 
 
 @pytest.mark.usefixtures("all_marked")
-@pytest.mark.parametrize(
-    ("name", "value"),
+@for_each(
+    "name, value",
     [
         ("sentence", 3),
         ("n_heads", 99),
@@ -375,8 +376,8 @@ def test_a_setting_that_cannot_be_used_says_why(name: str, value: object) -> Non
 
 
 @pytest.mark.usefixtures("all_marked")
-@pytest.mark.parametrize(
-    ("name", "text"),
+@for_each(
+    "name, text",
     [
         ("sentence", "a" * 10_001),
         ("n_heads", "99"),

@@ -20,6 +20,7 @@ from attnviz.settings.kinds import Number, Option, Switch, Text
 from attnviz.settings.rows import Choice, table
 from attnviz.settings.tuple_kinds import Options
 from attnviz.ui.session.selection import LESSON_NAMES, Selection
+from tests.support.cases import for_each
 
 FEW, MANY = (settings(max_examples=n, deadline=None, derandomize=True) for n in (60, 500))
 SHAPES = table(*(Choice(name, name.title(), len, "x", "A shape.", "-") for name in ("none", "disc", "ring", "star")))
@@ -119,7 +120,7 @@ def test_what_is_written_is_read_back_exactly(paint: Paint, row: int) -> None:
     assert url_codec.from_file(url_codec.to_file(paint, Look(row)), Paint, Look) == ((paint, Look(row)), [])
 
 
-@pytest.mark.nightly
+@pytest.mark.slow
 @MANY
 @given(PAINTS, st.integers(0, 15))
 def test_all_of_much_that_is_written_is_read_back_exactly(paint: Paint, row: int) -> None:
@@ -138,20 +139,20 @@ def test_no_address_is_refused_and_what_was_read_stays(query: dict[str, Any]) ->
         problem.encode()
 
 
-@pytest.mark.nightly
+@pytest.mark.slow
 @MANY
 @given(st.dictionaries(NAMES, ANYTHING, max_size=8))
 def test_none_of_many_addresses_is_refused(query: dict[str, Any]) -> None:
     test_no_address_is_refused_and_what_was_read_stays.hypothesis.inner_test(query)
 
 
-@pytest.mark.parametrize("value", [0.1, 1 / 3, 5e-324, 1e300, -123456.789012345, 1.0000000000000002])
+@for_each("value", [0.1, 1 / 3, 5e-324, 1e300, -123456.789012345, 1.0000000000000002])
 def test_numbers_keep_their_last_bit(value: float) -> None:
     assert read(url_codec.encode(Paint(weight=value)))[0].weight.hex() == value.hex()
 
 
-@pytest.mark.parametrize(
-    ("query", "field", "value", "words"),
+@for_each(
+    "query, field, value, words",
     [
         ({"rows": "99"}, "rows", 16, ["Rows", "'99'", "16", "1 to 16"]),
         ({"rows": "-1e999"}, "rows", 1, ["Rows", "1 to 16"]),
@@ -197,12 +198,12 @@ def test_unknown_names_are_said_in_one_sentence() -> None:
     assert problems == ["There is no setting called 'odd0', 'odd1', 'odd2' and 9,997 more; ignored."]
 
 
-@pytest.mark.parametrize("name", ["embed", "embed_options", "utm_source", "fbclid", "__theme"])
+@for_each("name", ["embed", "embed_options", "utm_source", "fbclid", "__theme"])
 def test_what_belongs_to_the_host_is_left_alone_in_silence(name: str) -> None:
     assert read({name: "x"})[2] == []
 
 
-@pytest.mark.parametrize("version", ["2", "0", "-1", "x", "", "9" * 5_000, "١"])
+@for_each("version", ["2", "0", "-1", "x", "", "9" * 5_000, "١"])
 def test_an_unknown_version_is_said_and_read_all_the_same(version: str) -> None:
     paint, _, problems = read({"v": version, "rows": "7"})
     assert paint.rows == 7
@@ -257,7 +258,7 @@ def test_a_link_of_exactly_the_longest_length_still_fits() -> None:
     assert url_codec.shorten_to_fit({"title": "x" * room}) == (link_check.checked({"title": "x" * room}), ())
 
 
-@pytest.mark.parametrize("text", ["[" * 100_000, "", "{", "nonsense", '{"rows": 1} x', "[]", '"rows"', "7", "\x00"])
+@for_each("text", ["[" * 100_000, "", "{", "nonsense", '{"rows": 1} x', "[]", '"rows"', "7", "\x00"])
 def test_a_file_that_holds_no_settings_gives_the_defaults_and_says_so(text: str) -> None:
     (paint,), problems = url_codec.from_file(text, Paint)
     assert paint == Paint()
@@ -291,8 +292,7 @@ def test_every_setting_of_the_page_survives_a_link() -> None:
     assert url_codec.decode(whole, Config, Selection) == ((Config(), Selection()), [])
 
 
-@pytest.mark.every_case
-@pytest.mark.parametrize("text", ["٣", "３", "³", "1_0", "٣٫٥"])
+@for_each("text", ["٣", "３", "³", "1_0", "٣٫٥"])
 def test_a_number_is_written_in_the_digits_of_links(text):
     for name in ("n_heads", "temperature"):
         (config,), problems = url_codec.decode({name: text}, Config)

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 import subprocess
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-import pytest
 
 from attnviz import Config, run
 from attnviz.engine.records.step_specs import STEPS
@@ -23,6 +21,7 @@ from attnviz.text.format.sentence_parts import TEXT, TOKEN, fill, join_sentences
 from attnviz.text.provenance import origin
 from attnviz.ui import components
 from tests.support import small_models
+from tests.support.cases import for_each
 
 FOUR = Config(sentence="it cat mat dog", n_heads=1)
 
@@ -49,20 +48,19 @@ def test_percentages_never_hide_something_or_claim_all():
     ]
 
 
-@pytest.mark.skipif(shutil.which("node") is None, reason="there is no node here; nothing else runs this script")
-def test_one_weight_has_one_percentage_in_python_and_in_the_browser():
+def test_one_weight_has_one_percentage_in_python_and_in_the_browser(node: str):
     weights = [0.125, 0.625, 0.007, 0.992, 0.999995, 1 - 1e-9, 1 - 1e-15, 0.0, 1.0, *np.linspace(0, 1, 401)]
     script = joined(Path(components.__file__).with_name("percent.js"))
     code = f"{script}\nconsole.log(JSON.stringify({json.dumps(weights)}.map(percent)))"
-    made = subprocess.run(["node", "-e", code], check=True, capture_output=True, encoding="utf-8")
+    made = subprocess.run([node, "-e", code], check=True, capture_output=True, encoding="utf-8")
     assert json.loads(made.stdout) == [short_percent(x) for x in weights]
     for x in weights:
         assert percent(x) == short_percent(x).replace("< ", "less than ").replace("> ", "more than ")
     assert (percent(0.125), percent(0.625)) == ("13 %", "63 %"), "halves go up, or eight equal words would be 8 × 12 %"
 
 
-@pytest.mark.parametrize(
-    ("weights", "key", "message"),
+@for_each(
+    "weights, key, message",
     [
         ((0.2, 0.6, 0.2, 0.0), 1, "“it” attends to “cat” (60 %), more than to any other key."),
         ((0.2, 0.6, 0.2, 0.0), 2, "“it” attends to “mat” (20 %)."),
@@ -201,8 +199,8 @@ OWN = {"embedding": "own", "own_numbers": "1 2\n3 4", "d_model": 2, "sentence": 
 EYES = {name: [np.eye(2)] for name in ("w_q", "w_k", "w_v")} | {"w_o": np.eye(2)}
 
 
-@pytest.mark.parametrize(
-    ("settings", "given", "name"),
+@for_each(
+    "settings, given, name",
     [
         ({}, (), "random"),
         ({"initialiser": "orthogonal"}, (), "random"),

@@ -11,13 +11,14 @@ from attnviz.pictures.figures import mosaic, placed
 from attnviz.text import edit_table
 from attnviz.text.edit_table import EditedMatrix
 from attnviz.text.format.sentence_parts import plain
+from tests.support.cases import for_each
 
 CONFIG = Config(sentence="the cat sat", n_heads=2, d_model=4, d_k=(3, 2), d_v=2, projection_bias=True, n_layers=2)
 TRACE = run(CONFIG)
 
 
-@pytest.mark.parametrize(
-    ("layer", "name", "head", "row", "column", "edit"),
+@for_each(
+    "layer, name, head, row, column, edit",
     [
         (0, "embedded", 0, 2, 1, (None, "embedded", (2, 1))),
         (1, "scores", 1, 2, 0, (1, "scores", (1, 2, 0))),

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
-
 from attnviz import INITIALISERS, Config, run
 from attnviz.text.headline import headline
+from tests.support.cases import for_each
 
 
-@pytest.mark.parametrize(
-    ("settings", "words"),
+@for_each(
+    "settings, words",
     [
         ({"sentence": "a", "n_heads": 1}, "1 head of self-attention over 1 token."),
         ({"sentence": "a b", "n_layers": 3}, "4 heads of self-attention over 2 tokens, 3 layers deep."),
@@ -23,7 +22,7 @@ def test_what_is_shown(settings: dict[str, object], words: str) -> None:
     assert headline(run(Config(**settings)))[0] == words  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("name", [name for name, row in INITIALISERS.items() if row.origin == "random"])
+@for_each("name", [name for name, row in INITIALISERS.items() if row.origin == "random"])
 def test_random_numbers_are_called_random(name: str) -> None:
     assert "random" in headline(run(Config(initialiser=name)))[1].lower()
 

@@ -10,14 +10,15 @@ from attnviz import NORMALISERS, SCORES, Config, run
 from attnviz.arithmetic.cell import derive
 from attnviz.lessons.catalogue import LESSONS
 from attnviz.text.format.html_math import formula, inline, prose
+from tests.support.cases import for_each
 
 
 def plain(html: str) -> str:
     return re.sub("<[^>]*>", "", html)
 
 
-@pytest.mark.parametrize(
-    ("latex", "expected"),
+@for_each(
+    "latex, expected",
     [
         (r"\hat s_{4,1}", "<i>\u015d</i><sub>4,1</sub>"),
         (r"1.5 \times 10^{-7}", "1.5 × 10<sup>−7</sup>"),
@@ -37,7 +38,8 @@ def test_lines_are_aligned_where_they_say() -> None:
     assert re.findall("<td>(.*?)</td>", found) == ["<i>x</i>", "= 1", "", "\u2003 + 2"]
 
 
-@pytest.mark.parametrize("score", SCORES)
+@pytest.mark.slow
+@for_each("score", SCORES)
 def test_the_arithmetic_leaves_no_command_and_keeps_every_digit(score: str) -> None:
     for normaliser in NORMALISERS:
         config = Config(sentence="a b c", n_heads=1, score=score, normaliser=normaliser, softcap=2.0, position="rope")

@@ -9,6 +9,7 @@ import pytest
 from attnviz import NORMALISERS, SCORES, Config, run
 from attnviz.arithmetic.cell import derive
 from attnviz.text.format.line_breaks import breakable, in_text, rows, table
+from tests.support.cases import for_each
 
 MARKS = re.compile(r"[{}]|\\allowbreak|\\displaystyle|\s")
 
@@ -18,8 +19,9 @@ def bare(latex: str) -> str:
     return MARKS.sub("", latex)
 
 
-@pytest.mark.parametrize("score", SCORES)
-@pytest.mark.parametrize("normaliser", NORMALISERS)
+@pytest.mark.slow
+@for_each("score", SCORES)
+@for_each("normaliser", NORMALISERS)
 def test_no_part_of_a_formula_is_lost(score: str, normaliser: str) -> None:
     trace = run(Config(score=score, normaliser=normaliser, d_k=11, mask="causal", bias="alibi", position="rope"))
     for line in derive(trace, 0, 1, 4, 2, 6).lines:
@@ -30,8 +32,8 @@ def test_no_part_of_a_formula_is_lost(score: str, normaliser: str) -> None:
         assert found.count("{") == found.count("}")
 
 
-@pytest.mark.parametrize(
-    ("latex", "expected"),
+@for_each(
+    "latex, expected",
     [
         ("= -0.5 + 2 - 3", "= -0.5 + 2 - 3"),
         (r"1.5 \cdot (-2) - 3 \cdot 4", r"{1.5 \cdot (-2)} - {3 \cdot 4}"),

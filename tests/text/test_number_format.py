@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from attnviz.settings.language import set_language
 from attnviz.text.format.number_format import grouped, localised, short
+from tests.support.cases import for_each
 
 
 @given(st.floats(-1e300, 1e300))
@@ -40,8 +41,8 @@ def test_there_is_a_dash_for_none() -> None:
     assert [short(x) for x in (None, math.nan, np.nan)] == ["–", "–", "–"]
 
 
-@pytest.mark.parametrize(
-    ("text", "german"),
+@for_each(
+    "text, german",
     [
         ("It is 0.4897.", "It is 0,4897."),
         ("0, 0.9951, 3.716e−10, ~0", "0; 0,9951; 3,716e−10; ~0"),

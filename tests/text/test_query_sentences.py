@@ -12,6 +12,7 @@ from attnviz import NORMALISERS, Config, run
 from attnviz.engine.records.trace import Trace
 from attnviz.text.format.sentence_parts import TOKEN, Sentence
 from attnviz.text.query_sentences import MOST_NAMED, QueryWeights, query_weights, sentence, visible_token
+from tests.support.cases import for_each
 
 
 def text(message: Sentence) -> str:
@@ -39,8 +40,8 @@ def described(
     return text(sentence(QueryWeights(row, hidden, shared, words, words, is_self, head, n_heads), 0))
 
 
-@pytest.mark.parametrize(
-    ("weights", "expected"),
+@for_each(
+    "weights, expected",
     [
         ([0.0, 0.62, 0.2, 0.18], "it attends to cat (62 %), mat (20 %) and dog (18 %)."),
         (
@@ -114,8 +115,8 @@ def test_every_word_is_named_or_counted_and_no_tie_is_cut() -> None:
         assert not {weights[key] for key in named} & {weights[key] for key in range(6) if key not in named}
 
 
-@pytest.mark.parametrize(
-    ("token", "expected"),
+@for_each(
+    "token, expected",
     [
         ("cat", "cat"),
         ("", "(empty)"),
@@ -157,7 +158,7 @@ def test_a_mean_is_masked_only_where_every_head_is() -> None:
     assert not query_weights(trace, 0).masked.any()
 
 
-@pytest.mark.parametrize("name", NORMALISERS)
+@for_each("name", NORMALISERS)
 def test_rows_are_shares_where_the_normaliser_promises_it(name: str) -> None:
     found = query_weights(trace_of(normaliser=name, mask="causal"), 0, 0)
     if name == "linear":  # keeps its promise in the rows that have a positive score
@@ -193,7 +194,7 @@ def test_a_row_with_nothing_allowed_has_nothing_to_look_at() -> None:
     assert text(sentence(query_weights(trace, 0, 0), 1)).startswith("cat attends to the (100")
 
 
-@pytest.mark.parametrize(("layer", "head"), [(1, 0), (-1, 0), (0, 3), (0, -1)])
+@for_each("layer, head", [(1, 0), (-1, 0), (0, 3), (0, -1)])
 def test_what_the_run_does_not_have_is_refused(layer: int, head: int) -> None:
     with pytest.raises(ValueError, match="choose 0 to"):
         query_weights(trace_of(), layer, head)

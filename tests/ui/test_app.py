@@ -16,6 +16,7 @@ from attnviz.ui.main import OPENING
 from attnviz.ui.session import widgets
 from attnviz.ui.session.selection import LESSON_NAMES, PANEL_NAMES
 from tests.support.address import parameters
+from tests.support.cases import for_each
 from tests.support.page_figures import figures, numbers
 
 APP = str(Path(__file__).parents[2] / "app.py")
@@ -74,7 +75,8 @@ def starts(at: AppTest) -> dict[str, bytes]:
     return {str(element.key): element.proto.SerializeToString(deterministic=True) for element in found if element.key}
 
 
-@pytest.mark.parametrize(
+@pytest.mark.slow
+@for_each(
     "query",
     [
         {"panel": "table", "step": "scores"},
@@ -86,7 +88,6 @@ def starts(at: AppTest) -> dict[str, bytes]:
         {"page": "take"},
         {"page": "class"},
     ],
-    ids=lambda query: query.get("page", "explore"),
 )
 def test_every_answer_says_what_each_widget_starts_from(query: dict[str, str]) -> None:
     """A slow browser may draw a widget only at the second answer, and takes from it what the widget starts from."""
@@ -155,8 +156,9 @@ def test_every_row_opens_from_its_link(field: str, table: dict[str, Any]) -> Non
         assert len(pictures(at)) == 3
 
 
-@pytest.mark.parametrize(
-    ("query", "words"),
+@pytest.mark.slow
+@for_each(
+    "query, words",
     [
         ({"n_heads": "1000000000"}, "1 to 16"),
         ({"score": "softmaxx"}, "scaled_dot"),
@@ -176,7 +178,7 @@ def test_a_broken_link_says_what_it_could_not_read(query: dict[str, str], words:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
+@for_each(
     "sentence",
     [
         "a",
@@ -188,7 +190,6 @@ def test_a_broken_link_says_what_it_could_not_read(query: dict[str, str], words:
         "x" * 10_000,
         "0 1 1e9",
     ],
-    ids=["one", "many", "emoji", "arabic", "names", "markup", "long", "numbers"],
 )
 def test_any_sentence_is_drawn(sentence: str) -> None:
     at = opened()
@@ -230,6 +231,7 @@ def test_a_visitors_words_never_become_markup() -> None:
 SLOW = pytest.mark.slow  # the same once more for settings that the other tests of these panels know
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("panel", PANEL_NAMES)
 @pytest.mark.parametrize(
     "setting",
@@ -250,7 +252,7 @@ def test_every_panel_opens_from_its_link(panel: str, setting: dict[str, str]) ->
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("score", SCORES)
+@for_each("score", SCORES)
 def test_the_arithmetic_of_every_score_is_drawn(score: str) -> None:
     at = opened(score=score, head="2", query="3", key="2", all_lines="yes")
     assert clean(at)
@@ -292,8 +294,9 @@ def test_dealing_again_shows_the_mean_over_ten_seeds() -> None:
     np.testing.assert_allclose(drawn(charts[-1]), expected(mean), rtol=1e-6)
 
 
-@pytest.mark.parametrize(
-    ("query", "depends"),
+@pytest.mark.slow
+@for_each(
+    "query, depends",
     [
         ({}, True),
         ({"initialiser": "by_hand"}, False),

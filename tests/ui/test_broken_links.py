@@ -8,6 +8,7 @@ import re
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from tests.support.cases import for_each
 from tests.ui.test_app import clean, opened, page_text
 
 PARTS = {
@@ -42,7 +43,8 @@ def notes(at: AppTest) -> list[str]:
     return [html.unescape(line) for line in re.findall(r"<p>(.*?)</p>", page_text(at))]
 
 
-@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.slow
+@for_each("place", PLACES)
 def test_a_place_that_is_not_there_takes_no_warning_away(place: str) -> None:
     query, words = PLACES[place]
     at = opened(**{name: text for name, (text, _) in PARTS.items()} | query)
@@ -54,7 +56,8 @@ def test_a_place_that_is_not_there_takes_no_warning_away(place: str) -> None:
         at.run()
 
 
-@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.slow
+@for_each("part", PARTS)
 def test_each_part_is_said_beside_a_place_that_is_not_there(part: str) -> None:
     text, words = PARTS[part]
     at = opened(**{"v": "1", part: text, "query": "50"})

@@ -29,6 +29,7 @@ from attnviz.ui.main import OPENING
 from attnviz.ui.session import locale
 from attnviz.ui.session.selection import EXPERIMENT_NAMES, PANEL_NAMES
 from tests.support.address import parameters
+from tests.support.cases import for_each
 from tests.support.languages import Marked
 from tools import messages
 
@@ -187,6 +188,7 @@ REST: tuple[dict[str, str], ...] = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("bracketed")
 @pytest.mark.parametrize("query", VISITS, ids=lambda query: "-".join(query.values())[:20])
 def test_every_word_is_said_in_the_language(query: dict[str, str]) -> None:
@@ -195,7 +197,7 @@ def test_every_word_is_said_in_the_language(query: dict[str, str]) -> None:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("bracketed")
-@pytest.mark.parametrize("query", REST, ids=lambda query: "-".join(query.values())[:20])
+@for_each("query", REST)
 def test_every_word_of_every_page_is_said_in_the_language(query: dict[str, str]) -> None:
     assert missed(opened(**{"lang": "de"} | query)) == set()
 

@@ -31,6 +31,7 @@ def runs(monkeypatch: pytest.MonkeyPatch) -> list[list[bytes]]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("heads", "words", "most", "most_packed"),
     [pytest.param(8, 12, 60_000, 36_000, id="8 x 12"), pytest.param(16, 64, 450_000, 225_000, id="16 x 64")],
@@ -54,3 +55,21 @@ def test_a_move_sends_few_messages_and_little(
     packed = zlib.compressobj(wbits=-15)
     assert sum(len(packed.compress(each) + packed.flush(zlib.Z_SYNC_FLUSH)) for each in sent) <= most_packed
     assert len(after) - len(sent) >= 2, "the style and the scripts are there already"
+
+
+def test_statistics_of_a_long_text_send_no_more_than_is_drawn(runs: list[list[bytes]]) -> None:
+    page = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
+    setting = {"v": "1", "panel": "statistics", "sentence": " ".join(f"w{at}" for at in range(1024))}
+    setting |= {"max_tokens": "1024", "n_heads": "2", "n_layers": "2", "d_model": "16", "head": "2", "query": "900"}
+    for name, value in setting.items():
+        page.query_params[name] = value
+    page.run()
+    assert not page.exception
+    (scripts,) = (message for message in runs[-1] if b"attnviz_scripts" in message)  # sent once in a visit
+    assert sum(map(len, runs[-1])) - len(scripts) <= 500_000
+    *_, rows, sums, rolled = (table.value for table in page.dataframe)
+    assert rows.shape[0] == 1024
+    assert sums.shape == (2, 32)
+    assert rolled.shape == (32, 32)
+    assert "900 w899" in {*rolled.index}
+    assert any("of the words that the maps show" in each.proto.body for each in page.get("html"))

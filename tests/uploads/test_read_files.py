@@ -23,6 +23,7 @@ from attnviz.uploads import npy as arrays
 from attnviz.uploads import parse_text
 from attnviz.uploads.parse_text import from_text, matrix
 from attnviz.uploads.read_files import BUDGET, read
+from tests.support.cases import for_each
 
 A = np.random.default_rng(4).normal(size=(2, 3, 5))
 ROOT = Path(__file__).parents[2]
@@ -69,8 +70,8 @@ def only(name: str, data: bytes) -> np.ndarray:
     return next(iter(found.values()))
 
 
-@pytest.mark.parametrize("dtype", ["<f8", ">f8", "<f4", ">f4", "<f2", ">f2", "<i8", ">i4", "<u2", "|i1", "|b1"])
-@pytest.mark.parametrize("order", ["C", "F"])
+@for_each("dtype", ["<f8", ">f8", "<f4", ">f4", "<f2", ">f2", "<i8", ">i4", "<u2", "|i1", "|b1"])
+@for_each("order", ["C", "F"])
 def test_numbers_of_every_kind_and_order_are_read_exactly(dtype: str, order: str) -> None:
     array = np.array(A * 9 > 3 if dtype == "|b1" else A * 9, order=order).astype(dtype)  # type: ignore[call-overload]
     for name, data in (("a.npy", npy(array)), ("a.npz", npz(weights=array))):
@@ -93,7 +94,7 @@ def test_arrays_tokens_and_texts_in_one_file() -> None:
     assert (two.query_tokens, two.key_tokens) == (("a",), ("b", "c"))
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "0.5,-0.25,1e-3\n0,1,2",
@@ -121,7 +122,7 @@ def test_tables_in_every_dress_are_the_same_numbers(text: str) -> None:
     assert only(name, text.encode()).tolist() == [[0.5, -0.25, 0.001], [0.0, 1.0, 2.0]]
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
+@for_each("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
 def test_a_spreadsheet_may_save_in_its_own_way(encoding: str) -> None:
     brought = read("a.csv", "sep=;\r\n;müde;süß\r\nmüde;0,5;0,5\r\nsüß;0,25;0,75\r\n".encode(encoding))
     assert brought.arrays[""].tolist() == [[0.5, 0.5], [0.25, 0.75]]
@@ -132,7 +133,7 @@ def test_json_in_utf_16_is_json() -> None:
     assert only("a.json", "[[1, 2]]".encode("utf-16")).tolist() == [[1.0, 2.0]]
 
 
-@pytest.mark.parametrize("name", ["weights", "scores", "masked", "queries", "w_q", "w_o", "embedded"])
+@for_each("name", ["weights", "scores", "masked", "queries", "w_q", "w_o", "embedded"])
 def test_the_pages_own_files_are_read_back_exactly(name: str) -> None:
     trace = run(Config(sentence='the "cat", the, =1', mask="causal", tokeniser="whitespace"))
     step, tokens = trace[name], (trace.query_tokens, trace.key_tokens)
@@ -172,8 +173,8 @@ def test_minus_infinity_is_read_where_it_may_be() -> None:
         matrix("-inf 0")
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
+@for_each(
+    "text, message",
     [
         ("", "there is nothing in it"),
         ("1 2\n3", "row 2 has 1 numbers and the rows above have 2"),

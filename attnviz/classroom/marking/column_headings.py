@@ -48,6 +48,8 @@ CODE = (
 )
 """The headings of columns that are known, in small letters; a number after one is left out, as in Response 1."""
 
+MOST_LISTED = 8  # headings in a sentence
+
 WORDS = Words(
     {
         "none_known": "None of the headings {headings} is known; expected are such as name, student, ID number or "
@@ -68,7 +70,7 @@ def kinds(head: Sequence[str]) -> dict[str, list[int]]:
     called = {"first": FIRST, "last": LAST, "full": FULL, "number": NUMBER, "code": CODE}
     columns: dict[str, list[int]] = {}
     for at, cell in enumerate(head):
-        name = re.sub(r"\s*\d+\.?$", "", " ".join(clean(cell).casefold().split())).strip()
+        name = _unnumbered(" ".join(clean(cell).casefold().split()))
         kind = next((kind for kind, names in called.items() if name in names), None)
         kind = kind or ("code" if re.search(r"\bcodes?\b", name) else None)
         if kind:
@@ -76,6 +78,12 @@ def kinds(head: Sequence[str]) -> dict[str, list[int]]:
     if "first" in columns and "full" in columns and "last" not in columns:
         columns["last"] = columns.pop("full")  # Name beside Vorname
     return columns
+
+
+def _unnumbered(name: str) -> str:
+    """Return a heading without the number at its end, as in Response 1."""
+    bare = name.removesuffix(".").rstrip("0123456789")
+    return bare.rstrip() if bare != name.removesuffix(".") else name
 
 
 def are_worded(head: Sequence[str]) -> bool:
@@ -111,7 +119,7 @@ def doubt(head: Sequence[str], *, is_known: bool, code_at: int | None) -> str:
     is_known  whether any heading is
     code_at   the column of the codes, None if there is none
     """
-    listed = ", ".join(map(shorten, head))
+    listed = ", ".join(map(shorten, head[:MOST_LISTED])) + (" …" if len(head) > MOST_LISTED else "")
     if code_at is None:
         return WORDS["no_codes"].format(headings=listed)
     return "" if is_known else WORDS["none_known"].format(headings=listed, column=shorten(head[code_at]))

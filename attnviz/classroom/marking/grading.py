@@ -40,6 +40,7 @@ PER_TOLERANCE = 50
 
 WHOLE_STEP = 0.1  # where no tolerance is stated
 MAX_STEPS = 10**15
+MOST_TRIES = 10**6
 
 LOST = re.compile(r"\w\?|\?\w|\ufffd")
 """The sign in a name for a letter that the encoding of a list does not have."""
@@ -139,6 +140,8 @@ def decode_answer(ask: ResolvedQuestion, code: int) -> Answer:
     if ask.form == "text":
         return free_text.decode_text(code)
     rest = code - 1
+    if ask.form == "number" and rest > 2 * MAX_STEPS:
+        raise ConfigError(FAULTS["answer"])
     if ask.form == "number":
         return (rest // 2 if rest % 2 == 0 else -(rest + 1) // 2) * _step(ask)
     if ask.form == "one":
@@ -227,6 +230,8 @@ def read_code(text: str) -> tuple[int, int, tuple[int, ...], int | None]:
         return digest, name, numbers, None
     if not numbers:
         raise ConfigError(answer_codes.FAULTS["short"])
+    if numbers[-1] > MOST_TRIES:
+        raise ConfigError(answer_codes.FAULTS["check"])
     return digest, name, numbers[:-1], numbers[-1]
 
 

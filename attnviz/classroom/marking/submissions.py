@@ -23,6 +23,7 @@ from attnviz.uploads import read_files
 MAX_SUBMISSIONS = 500
 MAX_FILE_BYTES = 500_000
 MAX_CODE_CHARACTERS = 12_000
+MAX_COLUMNS = 500
 SEPARATORS = "\t;,"
 
 NO_STUDENT = (
@@ -36,6 +37,7 @@ FAULTS = Words(
         "large": "there are {n:,} bytes; at most {most:,} are read, so use a part of them",
         "form": "the file is {what}; upload a table of names and codes as .csv",
         "many": "there are {n:,} rows; at most {most:,} are marked at once, so use a part of them",
+        "wide": "there are {n:,} columns; at most {most:,} are read, so leave some out",
         "text": "this is not readable text; save the list as CSV, in UTF-8 if the program offers it",
     }
 )
@@ -77,12 +79,10 @@ def from_file(data: bytes, has_head: bool | None = None) -> Table:
     if form != "csv":
         raise ConfigError(FAULTS["form"].format(what=read_files.CALLED[form]))
     try:
-        return from_text(read_files.decoded(data), has_head)
-    except UnicodeError:
+        text = read_files.decoded(data)
+    except (UnicodeError, ConfigError):
         raise ConfigError(FAULTS["text"]) from None
-    except ConfigError as error:
-        many = str(error).startswith(FAULTS["many"].split("{")[0])
-        raise (error if many else ConfigError(FAULTS["text"])) from None
+    return from_text(text, has_head)
 
 
 def from_text(text: str, has_head: bool | None = None) -> Table:
@@ -101,9 +101,29 @@ def from_text(text: str, has_head: bool | None = None) -> Table:
     declared, text = _declared_separator(text)
     headed = None if has_head is False else _headed(text, declared)
     headed = headed or _plain(text, declared)
-    if len(headed.entries) > MAX_SUBMISSIONS:
-        raise ConfigError(FAULTS["many"].format(n=len(headed.entries), most=MAX_SUBMISSIONS))
+    _check_count(len(headed.entries))
     return headed
+
+
+def _check_count(n: int) -> None:
+    """Raise ConfigError for more rows than are marked at once."""
+    if n > MAX_SUBMISSIONS:
+        raise ConfigError(FAULTS["many"].format(n=n, most=MAX_SUBMISSIONS))
+
+
+def _check_width(rows: Sequence[Sequence[str]]) -> None:
+    """Raise ConfigError for more cells in a row than are gone through in search of names and codes."""
+    n = max(map(len, rows), default=0)
+    if n > MAX_COLUMNS:
+        raise ConfigError(FAULTS["wide"].format(n=n, most=MAX_COLUMNS))
+
+
+def _filled(text: str) -> list[str]:
+    """Return the lines that hold more than separators."""
+    return [line for line in text.splitlines() if line.strip(_BLANK)]
+
+
+_BLANK = f' "{SEPARATORS}'
 
 
 def joined(tables: Sequence[Table]) -> Table:
@@ -136,10 +156,11 @@ def _headed(text: str, declared: str) -> Table | None:
     does neither."""
     first = next((line for line in text.splitlines() if line.strip()), "")
     parted = [(_cells(first, sign), sign) for sign in (declared or SEPARATORS)]
+    _check_width([cells for cells, _ in parted])
     cells, separator = max(parted, key=lambda each: (len(column_headings.kinds(each[0])), len(each[0])))
     separator = separator if len(cells) > 1 else ""
-    lines = (_parted(line, declared)[0] for line in text.splitlines() if line.strip())
-    head, *rows = (_rows(text, separator) if separator else list(lines)) or [[]]
+    head, *rows = (_rows(text, separator) if separator else _split_lines(text, declared)) or [[]]
+    _check_width([head, *rows])
     kinds = column_headings.kinds(head)
     if not separator and sum(map(len, kinds.values())) < len(head):
         return None  # two words of which one is no known heading are a name
@@ -150,10 +171,17 @@ def _headed(text: str, declared: str) -> Table | None:
     )
     if len(head) < 2 or any(map(_is_code, head)) or not (is_sure or is_likely):
         return None
+    _check_count(len(rows) - len(NO_STUDENT))  # those of no student are left out only once they are read
     entries = (_entry(row, kinds, code_at) for row in rows)
     kept = tuple(entry for entry in entries if not (entry.names and entry.names[0].casefold() in NO_STUDENT))
     head = [clean(cell).strip() for cell in head]
     return Table(kept, tuple(head), separator, column_headings.doubt(head, is_known=bool(kinds), code_at=code_at))
+
+
+def _split_lines(text: str, declared: str) -> list[list[str]]:
+    lines = _filled(text)
+    _check_count(len(lines) - 1)  # the first may be a heading
+    return [_parted(line, declared)[0] for line in lines]
 
 
 def _is_above_codes(head: Sequence[str], rows: Sequence[Sequence[str]], code_at: int | None) -> bool:
@@ -198,8 +226,11 @@ def _entry(row: Sequence[str], kinds: dict[str, list[int]], code_at: int | None)
 def _plain(text: str, declared: str) -> Table:
     """Return lines without headings, each parted by the first separator that it has."""
     entries, separators = [], []
-    for line in text.splitlines():
+    lines = _filled(text)
+    _check_count(len(lines))
+    for line in lines:
         cells, sign = _parted(line, declared)
+        _check_width([cells])
         if not any(cells):
             continue
         code_at = next((at for at in range(len(cells) - 1, 0, -1) if _is_code(cells[at])), min(1, len(cells) - 1))
@@ -231,4 +262,9 @@ def _cells(line: str, separator: str) -> list[str]:
 
 def _code(cell: str) -> str:
     """Return a code as it stands in a cell, without what an editor of a learning platform puts around it."""
-    return html.unescape(re.sub(r"<[^>]*>", " ", clean(cell))).strip()[:MAX_CODE_CHARACTERS]
+    bare = re.sub(r"<[^<>]*>", " ", clean(cell))
+    return html.unescape(_LONG_REFERENCE.sub("", bare)).strip()[:MAX_CODE_CHARACTERS]
+
+
+_LONG_REFERENCE = re.compile(r"&#[0-9]{9,};?")
+"""A reference to no character; of thousands of digits Python makes no number."""

@@ -16,6 +16,7 @@ import numpy as np
 from attnviz.arrays import Array
 from attnviz.classroom.printed import blanks
 from attnviz.classroom.question_kinds import resolve
+from attnviz.engine.numerics import cancellation
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.step_specs import STEPS
 from attnviz.engine.records.trace import Step, Trace
@@ -142,6 +143,7 @@ def _where(array: Array, cells: Array, holds: Callable[[str], bool], number: Cal
 
 def note(printed: Printed, name: str, numbers: Iterable[str]) -> None:
     """Note the numbers of a step that are printed."""
+    cancellation.check()
     for text in numbers:
         printed.see(text, rank(name))
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from attnviz.arrays import Array
+from attnviz.engine.external.dictionaries import is_dictionary, layers_of
 from attnviz.engine.numerics.tensors import real
 from attnviz.settings.counting import ordinal, ordinals
 from attnviz.settings.faults import ConfigError
@@ -53,7 +54,8 @@ def stack(name: str, value: Any, batch: int | None = None) -> Array:
 
     value  one array of two to four axes; or a tuple with an array a layer, each (batch, heads, rows, columns) or
            (heads, rows, columns); or five axes, (layers, batch, heads, rows, columns); or an output that has such
-           a tuple as its `attentions`; or such a tuple for each step of a generation
+           a tuple as its `attentions`; or such a tuple for each step of a generation; or a dictionary with an array a
+           layer, such as a cache of TransformerLens
     batch  which element of the batch axis, where there is more than one; of a single array with four axes that is the
            first axis, which otherwise is the layers'
 
@@ -61,6 +63,8 @@ def stack(name: str, value: Any, batch: int | None = None) -> Array:
     """
     if name in ("weights", "scores") and not hasattr(value, "shape"):
         value = _attentions(name, value)
+    if is_dictionary(value):
+        value = layers_of(name, value)
     if _are_steps(value):
         value = [_grown(name, each) for each in zip(*value)]
     array = _layers(name, value, batch) if _are_arrays(value) else _unbatched(name, real(name, value), batch)
@@ -79,12 +83,19 @@ def stack(name: str, value: Any, batch: int | None = None) -> Array:
     return array.reshape((1,) * (4 - array.ndim) + array.shape)
 
 
+def is_generated(value: Any) -> bool:
+    """Return whether these are weights that a model kept while it wrote on, to the token before the last."""
+    return not hasattr(value, "shape") and _are_steps(getattr(value, "attentions", value))
+
+
 def finite(name: str, array: Array, *, minus_infinity: bool = False) -> Array:
     """Return the array, if all of its numbers are finite.
 
     Raises ConfigError that names the first position where one is not.
     """
-    fine = np.isfinite(array) | (np.isneginf(array) if minus_infinity else False)
+    fine = np.isfinite(array)
+    if minus_infinity:
+        fine |= np.isneginf(array)
     if not fine.all():
         position = np.unravel_index(int(np.argmin(fine)), array.shape)
         number = (
@@ -167,19 +178,22 @@ def _are_arrays(value: Any) -> bool:
 
 
 def _layers(name: str, value: Any, batch: int | None) -> Array:
-    """Stack arrays of one shape: as layers if each has heads, as heads if not."""
-    each = [real(name, one) for one in value]
-    if len({one.shape for one in each}) > 1:
-        other = next(one.shape for one in each if one.shape != each[0].shape)
-        raise ConfigError(
-            translate(
-                "{name} has arrays of shape {shape} and {other}; give one shape for all",
-                name=name,
-                shape=each[0].shape,
-                other=other,
+    """Stack arrays of one shape: as layers if each has heads, as heads if not; each is read once, into its place."""
+    first = real(name, value[0])
+    array = np.empty((len(value), *first.shape))
+    for at, one in enumerate(value):
+        each = real(name, one) if at else first
+        if each.shape != first.shape:
+            raise ConfigError(
+                translate(
+                    "{name} has arrays of shape {shape} and {other}; give one shape for all",
+                    name=name,
+                    shape=first.shape,
+                    other=each.shape,
+                )
             )
-        )
-    return _unbatched(name, np.stack(each), batch)
+        array[at] = each
+    return _unbatched(name, array, batch)
 
 
 def _unbatched(name: str, array: Array, batch: int | None) -> Array:

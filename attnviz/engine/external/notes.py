@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from attnviz.arrays import Array
@@ -14,6 +16,8 @@ NOTES = Words(
         "sum": "{where} adds to {value:.6g}, not to 1{more}; left as given.",
         "more": ", and {n} more {what} so",
         "transposed": "Every column adds to 1: if the rows are keys here, give the transpose.",
+        "last": "The last token, “{token}”, is left out: it was written last, and the model did not read it.",
+        "masked": "Masked weights are taken as 0: {n} of them.",
         "closed": "{n} scores are {least:.6g} or less, as models write them where a query may not attend; they are "
         "taken as masked.",
     }
@@ -38,8 +42,12 @@ def slack(A: Array) -> float:
 
     That shows in the numbers themselves, whatever type they came in: none has more binary digits than the type.
     """
-    mantissas = np.frexp(A)[0]
-    digits = [n for n in HALF if np.array_equal(np.ldexp(mantissas, n), np.rint(np.ldexp(mantissas, n)))]
+    digits = {*HALF}
+    for rows in A if A.ndim > 2 else [A]:  # a layer at a time, as copies of all would take several times their memory
+        if digits:
+            mantissas = np.frexp(rows)[0]
+            scaled = {n: np.ldexp(mantissas, n) for n in digits}
+            digits = {n for n, numbers in scaled.items() if np.array_equal(numbers, np.rint(numbers))}
     return ONE + 0.5 ** min(digits) if digits else ONE
 
 
@@ -52,20 +60,28 @@ def closed_cells(S: Array) -> tuple[Array, list[str]]:
     return closed | far, [NOTES["closed"].format(n=int(far.sum()), least=S[far].max())]
 
 
+def masked_entries(value: Any) -> list[str]:
+    """Note how many weights are masked in NumPy's masked arrays, one or an array a layer."""
+    arrays = value if isinstance(value, (tuple, list)) else [value]
+    n = sum(int(np.ma.getmaskarray(each).sum()) for each in arrays if isinstance(each, np.ma.MaskedArray))
+    return [NOTES["masked"].format(n=n)] if n else []
+
+
 def oddities(A: Array) -> list[str]:
     """Describe unusual weights: those below zero, and rows that do not add to one."""
-    sums = A.sum(axis=-1)
-    below, off = np.argwhere(A < 0), np.argwhere(~(abs(sums - 1) <= slack(A)))
+    sums, near = A.sum(axis=-1), slack(A)
+    off = ~(abs(sums - 1) <= near)
     notes = []
-    for kind, positions, values, what in (
-        ("negative", below, A, translate("weights are")),
+    for kind, found, values, what in (
+        ("negative", A < 0, A, translate("weights are")),
         ("sum", off, sums, translate("rows do")),
     ):
-        if len(positions):
-            first = tuple(positions[0])
-            more = NOTES["more"].format(n=len(positions) - 1, what=what) if len(positions) > 1 else ""
+        n = int(np.count_nonzero(found))
+        if n:
+            first = np.unravel_index(int(found.argmax()), found.shape)
+            more = NOTES["more"].format(n=n - 1, what=what) if n > 1 else ""
             at = where(first, A.shape[: len(first)] if kind == "negative" else (*A.shape[:3], 1)[:4])
             notes.append(NOTES[kind].format(where=f"{at[0].upper()}{at[1:]}", value=values[first], more=more))
-    if len(off) and (abs(A.sum(axis=-2) - 1) <= slack(A)).all():
+    if off.any() and (abs(A.sum(axis=-2) - 1) <= near).all():
         notes.append(NOTES["transposed"])
     return notes

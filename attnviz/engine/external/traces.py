@@ -14,8 +14,8 @@ import numpy as np
 
 from attnviz.arrays import Array
 from attnviz.engine.attention import joined, pipeline
-from attnviz.engine.external.arrays import finite, labels_of, stack, tokens_of
-from attnviz.engine.external.notes import closed_cells, oddities, slack
+from attnviz.engine.external.arrays import finite, is_generated, labels_of, stack, tokens_of
+from attnviz.engine.external.notes import NOTES, closed_cells, masked_entries, oddities, slack
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.head_settings import divisors
 from attnviz.engine.records.trace import Step, Steps, Trace
@@ -111,9 +111,10 @@ def of_weights(
 
     weights       (queries, keys), (heads, queries, keys), (layers, heads, queries, keys), or a tuple with an array a
                   layer, such as the `attentions` of a model, each (batch, heads, queries, keys); or the whole output,
-                  that of `generate` too
+                  that of `generate` too; or a dictionary with an array a layer, such as a cache of TransformerLens
     query_tokens  a token a query, numbered if left out;  `key_tokens` likewise, those of the queries if left out; a
-                  data frame has them as its labels
+                  data frame has them as its labels. Of what `generate` wrote, the last token may be among them, which
+                  the model did not read: it is left out, and a note says so
     batch         which element, where a batch axis holds several
 
     Weights below zero and rows that do not add to one stay as they are; the notes tell where they are.
@@ -125,13 +126,22 @@ def of_weights(
     (['weights'], (1, 2, 2))
     """
     A = finite("weights", stack("weights", weights, batch))
+    notes = masked_entries(weights)
+    if is_generated(weights) and key_tokens is None and _is_one_more(query_tokens, A.shape[-1]):
+        *query_tokens, last = query_tokens or ()
+        notes.append(NOTES["last"].replace("{token}", last))
     tokens = _tokens(weights, A, query_tokens, key_tokens)
     config = _setting(None, tokens, n_layers=len(A), n_heads=A.shape[1])
 
     def record(layer: Steps, at: int, notes: list[str]) -> None:
         layer.record("weights", A[at], formula="A")
 
-    return _trace(config, tokens, record, oddities(A))
+    return _trace(config, tokens, record, notes + oddities(A))
+
+
+def _is_one_more(tokens: Sequence[str] | None, n: int) -> bool:
+    """Return whether these are the tokens of n keys and one behind them."""
+    return tokens is not None and len(tokens) == n + 1 and all(isinstance(token, str) for token in tokens)
 
 
 def of_scores(

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby
+from itertools import groupby, islice
 from typing import Any
 
 from attnviz.engine.records import edit_blocks
@@ -38,7 +38,9 @@ def checked(edit: Any) -> Edit:
         where = tuple(map(operator.index, index))
         proper = None if layer is None or step in OUTER else operator.index(layer), str(step), where, float(value)
     except (TypeError, ValueError, OverflowError):
-        raise ConfigError(translate("an edit is {given}; give (layer, step, index, value)", given=repr(edit))) from None
+        raise ConfigError(
+            translate("an edit is {given}; give (layer, step, index, value)", given=shorten(edit))
+        ) from None
     if proper[0] is None and step not in OUTER:
         raise ConfigError(
             translate(
@@ -143,12 +145,17 @@ def position(edit: Edit) -> str:
 def decode(text: str) -> tuple[tuple[Edit, ...], list[str]]:
     """Parse a line into edits; return these and the unparsable parts.
 
+    Beyond MAX_EDITS of either, the first part of the rest stands for all of it.
+
     >>> decode("scores.1.2.3.4~0.5~~scores.one~2")
     (((0, 'scores', (1, 2, 3), 0.5),), ['scores.one~2'])
     """
     edits: list[Edit] = []
-    unread = []
+    unread: list[str] = []
     for part in filter(None, text.split(_BETWEEN)):
+        if max(len(edits), len(unread)) > MAX_EDITS:
+            unread.append(part)
+            break
         try:
             edits += _block_read(part)
         except ValueError:
@@ -157,7 +164,8 @@ def decode(text: str) -> tuple[tuple[Edit, ...], list[str]]:
 
 
 def _block_read(part: str) -> list[Edit]:
-    """Return the edits of one block, or the one that stands alone; raises ValueError if the text means none."""
+    """Return the edits of one block, at most one more than fit, or the one that stands alone; raises ValueError if the
+    text means none."""
     where, tilde, block = part.partition("~")
     step, *counted = where.split(".")
     is_position = part.isascii() and all(number.isdecimal() and len(number) < 6 and int(number) for number in counted)
@@ -165,7 +173,8 @@ def _block_read(part: str) -> list[Edit]:
         raise ValueError(shorten(part))
     index = tuple(index_of(int(number)) for number in counted)
     layer, index = (None, index) if step in OUTER else (index[0] if index else 0, index[1:])
-    edits = [checked((layer, step, at, value)) for at, value in _placed(index, block)]
+    placed = islice(_placed(index, block), MAX_EDITS + 1)
+    edits = [checked((layer, step, at, value)) for at, value in placed]
     if not edits:
         raise ValueError(shorten(part))
     return edits

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from html import escape
 from importlib import import_module
 from os import PathLike
+from typing import SupportsIndex, overload
 
 from attnviz.arrays import Array
 from attnviz.engine.numerics import cancellation
@@ -139,13 +139,45 @@ class Steps(Mapping[str, Step]):
             self.left_out += [edit for edit, _ in edits]
 
     def __getitem__(self, name: str) -> Step:
-        return self._steps[name]
+        try:
+            return self._steps[name]
+        except KeyError:
+            raise no_step(name, self) from None
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._steps
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._steps)
 
     def __len__(self) -> int:
         return len(self._steps)
+
+
+def no_step(name: str, names: Iterable[str]) -> KeyError:
+    """Return the error of a name under which nothing was recorded."""
+    return KeyError(
+        translate("there is no step {name}; choose one of: {names}", name=repr(name), names=", ".join(names))
+    )
+
+
+class Layers(tuple[Mapping[str, Step], ...]):
+    """The steps of each layer, counted from 0, which says how many there are to who asks for another."""
+
+    __slots__ = ()
+
+    @overload
+    def __getitem__(self, at: SupportsIndex) -> Mapping[str, Step]: ...
+    @overload
+    def __getitem__(self, at: slice) -> tuple[Mapping[str, Step], ...]: ...
+    def __getitem__(self, at: SupportsIndex | slice) -> Mapping[str, Step] | tuple[Mapping[str, Step], ...]:
+        try:
+            return super().__getitem__(at)
+        except IndexError:
+            asked = translate(
+                "there is no layer {at}; this has {n}, choose 0 to {last}", at=at, n=len(self), last=len(self) - 1
+            )
+            raise IndexError(asked) from None
 
 
 def holds(layer: Mapping[str, Step], step: Step) -> bool:
@@ -185,14 +217,16 @@ class Trace:
     token_ids: tuple[int, ...] = ()
     """The rows of a trained model's table of tokens, one a token; empty in every other run."""
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "layers", Layers(self.layers))
+
     def __getitem__(self, name: str) -> Step:
         if name == "output":
             return self.result
         for steps in (self.around, self.layers[-1]):
             if name in steps:
                 return steps[name]
-        names = ", ".join([*self.around, *self.layers[-1]])
-        raise KeyError(translate("there is no step {name}; choose one of: {names}", name=repr(name), names=names))
+        raise no_step(name, [*self.around, *self.layers[-1]])
 
     def save(
         self,
@@ -218,18 +252,9 @@ class Trace:
         formats.save(self, path, position)
 
     def _repr_html_(self) -> str:
-        """Return the interactive file in a frame, which a notebook draws where a trace ends a cell.
-
-        A notebook that is not trusted takes the frame away and leaves the sentence in it.
-        """
-        whole = import_module("attnviz.exports.formats").export("html", self)
-        instead = translate(
-            "Attention is drawn here once the notebook is trusted (File > Trust Notebook) or the cell has run again."
-        )
-        return (
-            f'<iframe sandbox="allow-scripts" srcdoc="{escape(whole)}" title="attnviz" '
-            f'style="width: 100%; height: 720px; border: 0">{escape(instead)}</iframe>'
-        )
+        """Return the interactive file in a frame, which a notebook draws where a trace ends a cell; see `show`."""
+        drawn: str = import_module("attnviz.exports.display").framed(self)
+        return drawn
 
     def __repr__(self) -> str:
         sizes = f"{len(self.query_tokens)} queries, {len(self.key_tokens)} keys"

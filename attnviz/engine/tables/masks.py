@@ -103,13 +103,14 @@ def formula(i: Index, j: Index, pad: Array, *, mask_formula: str = FORMULA, word
 def parse(text: str) -> list[tuple[int, int]]:
     """Return the (query, key) pairs, counted from 0, of a list such as "1: 1, 2: 1-2", which counts from 1.
 
+    Each is there once, row by row.
     `QUERY:` names a row; the keys that it may attend to follow, singly or as a range, up to the next `QUERY:`.
     Raises ConfigError that shows the part that cannot be read.
 
     >>> parse("1: 1, 3: 1-2")
     [(0, 0), (2, 0), (2, 1)]
     """
-    pairs: list[tuple[int, int]] = []
+    rows: dict[int, bytearray] = {}  # which keys each may attend to: a cell that is named a thousand times is one
     row: int | None = None
     for part in text.replace(":", ": ").replace(",", " ").split():
         numbers = part.rstrip(":").split("-")
@@ -124,8 +125,10 @@ def parse(text: str) -> list[tuple[int, int]]:
                     'allowed cells: {part} cannot be read; write for example "1: 1, 2: 1-2, 3: 1 3"', part=shorten(part)
                 )
             )
-        pairs += [(index_of(row), index_of(key)) for key in range(int(numbers[0]), int(numbers[-1]) + 1)]
-    return pairs
+        first, n = index_of(int(numbers[0])), int(numbers[-1]) + 1 - int(numbers[0])
+        if n > 0:
+            rows.setdefault(index_of(row), bytearray(LAST))[first : first + n] = b"\1" * n
+    return [(row, key) for row, keys in rows.items() for key, may in enumerate(keys) if may]
 
 
 def padding_script(inputs: Any) -> list[str]:
@@ -155,13 +158,21 @@ LAST = 999
 def written(cells: object) -> str:
     """Return pairs (query, key), counted from 0, as the text that `parse` reads back; a text is returned as it is.
 
+    Raises ConfigError for anything else.
+
     >>> written([(0, 0), (2, 1), (2, 0)])
     '1: 1, 3: 1 2'
     """
     if isinstance(cells, str):
         return cells
     rows: dict[int, list[int]] = {}
-    for query, key in sorted({(int(i), int(j)) for i, j in cells}):  # type: ignore[attr-defined]
+    try:
+        pairs = sorted({(int(i), int(j)) for i, j in cells})  # type: ignore[attr-defined]
+    except (TypeError, ValueError, OverflowError):
+        raise ConfigError(
+            translate("allowed cells are {given}; give pairs (query, key), counted from 0", given=shorten(cells))
+        ) from None
+    for query, key in pairs:
         rows.setdefault(query, []).append(key)
     return ", ".join(f"{ordinal(i)}: " + " ".join(str(ordinal(j)) for j in keys) for i, keys in rows.items())
 

@@ -7,12 +7,46 @@ const LETTERS = 12;
 /** @param {string} hex */
 const rgb = (hex) => [1, 3, 5].map((from) => parseInt(hex.slice(from, from + 2), 16));
 
+/** @type {WeakMap<string[], number[][]>} */
+const read = new WeakMap();
+
+/** @param {Scale} scale @param {number} x @returns {number[]} its colour: red, green and blue */
+function tint({ low, high, colours }, x) {
+  if (!Number.isFinite(x)) return rgb("#f5c518");
+  const stops = read.get(colours) ?? colours.map(rgb);
+  read.set(colours, stops);
+  const where = Math.min(Math.max((x / 2 - low / 2) / (high / 2 - low / 2), 0), 1) * (stops.length - 1);
+  const [from, to] = [stops[Math.floor(where)], stops[Math.ceil(where)]];
+  /** @param {number} n */
+  const mixed = (n) => Math.floor(from[n] + (to[n] - from[n]) * (where % 1) + 0.5);
+  return [mixed(0), mixed(1), mixed(2)];
+}
+
 /** @param {Scale} scale @param {number} x @returns {string} its colour */
-export function shade({ low, high, colours }, x) {
-  if (!Number.isFinite(x)) return "#f5c518";
-  const where = Math.min(Math.max((x / 2 - low / 2) / (high / 2 - low / 2), 0), 1) * (colours.length - 1);
-  const [from, to] = [rgb(colours[Math.floor(where)]), rgb(colours[Math.ceil(where)])];
-  return `rgb(${from.map((part, n) => Math.floor(part + (to[n] - part) * (where % 1) + 0.5)).join(",")})`;
+export const shade = (scale, x) => `rgb(${tint(scale, x).join(",")})`;
+
+/**
+ * Paint a dot for each number, over the whole of a canvas: as rectangles, tens of thousands would take seconds.
+ *
+ * @param {HTMLCanvasElement} canvas
+ * @param {number} width
+ * @param {number} height
+ * @param {Scale} scale
+ * @param {(x: number, y: number) => number | null} number  null where it is masked
+ */
+export function paintDots(canvas, width, height, scale, number) {
+  [canvas.width, canvas.height] = [width, height];
+  const pen = penOf(canvas), image = pen.createImageData(width, height);
+  for (let y = 0; y < height; y++)
+    for (let x = 0; x < width; x++) {
+      const value = number(x, y), at = 4 * (y * width + x);
+      const [red, green, blue] = value === null ? [128, 128, 128] : tint(scale, value);
+      image.data[at] = red;
+      image.data[at + 1] = green;
+      image.data[at + 2] = blue;
+      image.data[at + 3] = value === null ? 97 : 255;
+    }
+  pen.putImageData(image, 0, 0);
 }
 
 /**

@@ -1,8 +1,8 @@
 // All heads of all layers, a small picture of the weights of each: a press opens one.
 
 /** @import { Scale } from "./types" */
-import { make, penOf, shade } from "./canvas.js";
-import { data, weight, words } from "./run.js";
+import { make, paintDots } from "./canvas.js";
+import { data, weightsOf, words } from "./run.js";
 
 const MOST_DOTS = 64; // along a side; beyond, a dot is the largest weight of a block
 
@@ -14,21 +14,17 @@ const MOST_DOTS = 64; // along a side; beyond, a dot is the largest weight of a 
  */
 function paintHead(canvas, layer, head, scale) {
   const [n, m] = [data.queries.length, data.keys.length];
-  const block = Math.ceil(Math.max(n, m) / MOST_DOTS);
-  const pen = penOf(canvas);
-  [canvas.width, canvas.height] = [Math.ceil(m / block), Math.ceil(n / block)];
-  for (let y = 0; y < canvas.height; y++)
-    for (let x = 0; x < canvas.width; x++) {
-      /** @type {number | null} */
-      let largest = null;
-      for (let i = y * block; i < Math.min((y + 1) * block, n); i++)
-        for (let j = x * block; j < Math.min((x + 1) * block, m); j++) {
-          const number = weight([head, i, j], layer);
-          if (number !== null && (largest === null || number > largest)) largest = number;
-        }
-      pen.fillStyle = largest === null ? "rgba(128,128,128,.38)" : shade(scale, largest);
-      pen.fillRect(x, y, 1, 1);
-    }
+  const weight = weightsOf(layer), block = Math.ceil(Math.max(n, m) / MOST_DOTS);
+  paintDots(canvas, Math.ceil(m / block), Math.ceil(n / block), scale, (x, y) => {
+    /** @type {number | null} */
+    let largest = null;
+    for (let i = y * block; i < Math.min((y + 1) * block, n); i++)
+      for (let j = x * block; j < Math.min((x + 1) * block, m); j++) {
+        const number = weight(head, i, j);
+        if (number !== null && (largest === null || number > largest)) largest = number;
+      }
+    return largest;
+  });
 }
 
 /**
@@ -53,7 +49,7 @@ export function drawHeads(parent, open) {
       button.setAttribute("aria-label", about);
       paintHead(make("canvas", button), at, head, scale);
       const text = make("span", button);
-      make("b", text, `${at + 1}.${head + 1}`);
+      make("b", text, `${layer.number}.${head + 1}`);
       if (short) make("bdi", text, ` ${short}`);
       button.addEventListener("click", () => open(at, head));
     }),

@@ -3,22 +3,23 @@
 /** @import { Cell } from "./types" */
 import { make } from "./canvas.js";
 import { range, short } from "./formats.js";
-import { data, weight, words } from "./run.js";
+import { data, digitsOf, weightsOf, words } from "./run.js";
 
 const ROW = 24, WIDE = 240, THICKEST = 6; // pixels
 const MOST_LINES = 2500; // more are drawn for one word at a time
 const FAINTEST = 0.01; // the part of the largest weight from which there is a line
 
 /**
+ * @param {(...cell: Cell) => number | null} weight
  * @param {number} head  -1 for the average over all
  * @param {number} heads
  * @param {number} i
  * @param {number} j
  * @returns {number | null} null where every one of them is masked
  */
-function value(head, heads, i, j) {
-  if (head >= 0) return weight([head, i, j]);
-  const each = range(heads).map((h) => weight([h, i, j]));
+function value(weight, head, heads, i, j) {
+  if (head >= 0) return weight(head, i, j);
+  const each = range(heads).map((h) => weight(h, i, j));
   return each.every((x) => x === null) ? null : each.reduce((/** @type {number} */ sum, x) => sum + (x ?? 0), 0) / heads;
 }
 
@@ -39,7 +40,8 @@ export function drawLines(parent, head, heads, choose) {
   left.replaceChildren();
   right.replaceChildren();
   const [n, m] = [data.queries.length, data.keys.length];
-  const rows = range(n).map((i) => range(m).map((j) => value(head, heads, i, j)));
+  const weight = weightsOf();
+  const rows = range(n).map((i) => range(m).map((j) => value(weight, head, heads, i, j)));
   const most = Math.max(...rows.map((row) => Math.max(...row.map((x) => Math.abs(x ?? 0))))) || 1;
 
   picture.setAttribute("viewBox", `0 0 ${WIDE} ${ROW * Math.max(n, m)}`);
@@ -89,7 +91,7 @@ export function drawLines(parent, head, heads, choose) {
     });
     read.forEach(({ button, number }, j) => {
       const x = query === null ? undefined : rows[query][j];
-      number.textContent = x === undefined ? "" : x === null ? words.masked : short(x);
+      number.textContent = x === undefined ? "" : x === null ? words.masked : digitsOf("weights", x, short, head < 0 ? 2 : 3);
       button.disabled = kept === null || head < 0;
     });
   }

@@ -2,7 +2,7 @@
 
 /** @import { Cell, Line, Normalised } from "./types" */
 import { exact, factor, list, range, short, sum } from "./formats.js";
-import { at, data, held, setting, step, vector, words } from "./run.js";
+import { at, data, digitsOf, held, setting, step, vector, words } from "./run.js";
 import { hasTyped, typedWeight } from "./typed.js";
 
 /**
@@ -82,7 +82,8 @@ const written = () => null;
 /** @param {Cell} cell @returns {Line[]} */
 export function weightLines([h, i, j]) {
   const recorded = at("weights", h, i, j);
-  if (!step("masked")) return [[words.weight, `${words.given}: ${exact(recorded)}`]];
+  if (!step("masked")) return [[words.weight, `${words.given}: ${digitsOf("weights", recorded)}`]];
+  if (step("weights")?.form === "rounded") return [[words.weight, digitsOf("weights", recorded)]];
   const over = setting.over === "keys";
   const x = range(over ? data.keys.length : data.queries.length).map((l) => (over ? at("masked", h, i, l) : at("masked", h, l, j)));
   const place = over ? j : i;

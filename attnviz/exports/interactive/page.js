@@ -3,11 +3,11 @@
 /** @import { Cell, Marked, View } from "./types" */
 import { lines } from "./cell.js";
 import { make } from "./canvas.js";
-import { exact, range } from "./formats.js";
+import { range } from "./formats.js";
 import { drawHeads } from "./heads.js";
 import { drawLines } from "./lines.js";
 import { arrange, Picture } from "./picture.js";
-import { data, element, view, words } from "./run.js";
+import { data, digitsOf, element, view, words } from "./run.js";
 
 const LONG = 24; // rows or columns from which each picture has the whole width
 const FIELDS = ["head", "query", "key"].map((id) => element(id, HTMLInputElement));
@@ -24,7 +24,7 @@ function said({ stage, cell }) {
   const [h, i, j] = cell;
   const column = stage.worded ? `${words.key} ${j + 1} ${quoted(data.keys[j])}` : `${words.entry} ${j + 1}`;
   const number = pictureOf(stage).value(cell);
-  return `${stage.title}, ${stage.heads[h]}, ${words.query} ${i + 1} ${quoted(data.queries[i])}, ${column}: ${number === null ? words.masked : exact(number)}`;
+  return `${stage.title}, ${stage.heads[h]}, ${words.query} ${i + 1} ${quoted(data.queries[i])}, ${column}: ${number === null ? words.masked : digitsOf(stage.name, number)}`;
 }
 
 /** @param {Marked["stage"]} stage @param {Cell | null} cell @param {PointerEvent} [event] */
@@ -60,11 +60,11 @@ function choose(stage, cell) {
 
 const VIEWS = /** @type {const} */ (["cells", "lines", "all"]);
 const TITLES = { cells: words.cells, lines: words.lines, all: words.all };
-const weightsOf = () => data.layers[view.layer].stages.find((each) => each.name === "weights");
+const weightStage = () => data.layers[view.layer].stages.find((each) => each.name === "weights");
 
 /** Draw the lines of the head that is chosen above them. */
 function connect() {
-  const stage = weightsOf();
+  const stage = weightStage();
   if (!stage) return;
   const head = Number(element("of-head", HTMLSelectElement).value);
   drawLines(element("between", HTMLElement), head, stage.widths.length, (cell) => choose(stage, cell));
@@ -95,12 +95,12 @@ function open(layer, head) {
   look("cells");
   show();
   element("of-head", HTMLSelectElement).value = String(head);
-  const stage = weightsOf();
+  const stage = weightStage();
   if (stage) choose(stage, pictureOf(stage).within([head, cell[1], cell[2]]));
 }
 
 function offer() {
-  const stage = weightsOf();
+  const stage = weightStage();
   if (!stage) return;
   const [views, select] = [element("views", HTMLElement), element("of-head", HTMLSelectElement)];
   make("option", select, words.average).value = "-1";
@@ -149,7 +149,7 @@ element("linked", HTMLElement).hidden = !data.link;
 if (data.layers.length > 1) {
   const select = element("layer", HTMLSelectElement);
   element("layers", HTMLElement).hidden = false;
-  data.layers.forEach((_, n) => make("option", select, String(n + 1)));
+  data.layers.forEach(({ number }, n) => (make("option", select, String(number)).value = String(n + 1)));
   select.addEventListener("change", () => {
     view.layer = Number(select.value) - 1;
     show();
@@ -161,11 +161,10 @@ element("choose", HTMLElement).addEventListener("change", () => {
   choose(view.chosen.stage, pictureOf(view.chosen.stage).within([head, row, column]));
 });
 element("page", HTMLElement).hidden = false;
-show();
-offer();
-
 // A frame of a notebook may run this before it has its own width, and tells no listener of "resize" when it gets it.
-let width = 0;
+let width = document.documentElement.clientWidth;
+offer();
+show();
 new ResizeObserver(() => {
   if (document.documentElement.clientWidth === width) return;
   width = document.documentElement.clientWidth;

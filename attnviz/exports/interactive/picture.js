@@ -1,7 +1,7 @@
 // Pictures of a stage: its heads on two canvases, one for the numbers and one over it for what is pointed at.
 
 /** @import { Cell, Listener, Marked, Scale, Stage } from "./types" */
-import { cut, make, penOf, shade, sharp } from "./canvas.js";
+import { cut, make, paintDots, penOf, shade, sharp } from "./canvas.js";
 import { range } from "./formats.js";
 import { at, data, step, view, words } from "./run.js";
 
@@ -157,21 +157,35 @@ export class Picture {
     const pen = sharp(this.base, this.width, this.height);
     sharp(this.over, this.width, this.height);
     const ink = getComputedStyle(this.box).color;
-    const gap = this.cell >= 10 ? 1 : 0;
     this.stage.widths.forEach((width, h) => {
-      const [x, y] = this.corner(h), scale = this.scale(h);
-      for (let i = 0; i < this.rows; i++)
-        for (let j = 0; j < width; j++) {
-          const number = this.value([h, i, j]);
-          pen.fillStyle = number === null ? "rgba(128,128,128,.38)" : shade(scale, number);
-          const side = number === null ? this.cell : this.cell - gap; // what is masked stays one shape
-          pen.fillRect(x + j * this.cell, y + i * this.cell, side, side);
-        }
+      const [x, y] = this.corner(h);
+      if (this.cell < SMALL) this.dots(pen, h, width, x, y);
+      else this.squares(pen, h, width, x, y);
       pen.fillStyle = ink;
       this.name(pen, h, x, y);
       this.labels(pen, h, width, x, y);
     });
     this.light();
+  }
+
+  /** @param {CanvasRenderingContext2D} pen @param {number} h @param {number} width @param {number} x @param {number} y */
+  squares(pen, h, width, x, y) {
+    const scale = this.scale(h);
+    for (let i = 0; i < this.rows; i++)
+      for (let j = 0; j < width; j++) {
+        const number = this.value([h, i, j]);
+        pen.fillStyle = number === null ? "rgba(128,128,128,.38)" : shade(scale, number);
+        const side = number === null ? this.cell : this.cell - 1; // what is masked stays one shape
+        pen.fillRect(x + j * this.cell, y + i * this.cell, side, side);
+      }
+  }
+
+  /** @param {CanvasRenderingContext2D} pen @param {number} h @param {number} width @param {number} x @param {number} y */
+  dots(pen, h, width, x, y) {
+    const image = document.createElement("canvas");
+    paintDots(image, width, this.rows, this.scale(h), (j, i) => this.value([h, i, j]));
+    pen.imageSmoothingEnabled = this.cell < 1;
+    pen.drawImage(image, x, y, width * this.cell, this.rows * this.cell);
   }
 
   /** @param {CanvasRenderingContext2D} pen @param {number} h @param {number} x @param {number} y */

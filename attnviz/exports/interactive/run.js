@@ -1,7 +1,7 @@
 // The run that is shown, and where its reader is in it.
 
 /** @import { Cell, Marked, Run, Step } from "./types" */
-import { exact, range } from "./formats.js";
+import { exact, range, short } from "./formats.js";
 
 /**
  * Find an element of the page by its id.
@@ -26,12 +26,33 @@ export const view = { layer: 0, lit: null, chosen: null, apart: true };
 /** @param {string} name @param {number} [layer] @returns {Step | undefined} the step of a layer, if it was sent */
 export const step = (name, layer = view.layer) => data.layers[layer].steps[name];
 
+/** @type {Float64Array | undefined} */
+let halves; // all that there are: nine million at once are looked up, not computed
+
+/** @param {number} bits @returns {number} what they are as a float16 */
+function half(bits) {
+  const [sign, exponent, fraction] = [bits >> 15 ? -1 : 1, (bits >> 10) & 31, bits & 1023];
+  if (exponent === 31) return fraction ? NaN : sign * Infinity;
+  return sign * (exponent ? (1024 + fraction) * 2 ** (exponent - 25) : fraction * 2 ** -24);
+}
+
+/** @param {Step} found @returns {Float64Array} */
+function decoded({ form, base64, shape, power = 0 }) {
+  const text = atob(base64), bytes = new Uint8Array(text.length);
+  for (let n = 0; n < text.length; n++) bytes[n] = text.charCodeAt(n);
+  if (form === "exact") return new Float64Array(bytes.buffer);
+  const numbers = new Float64Array(shape.reduce((a, b) => a * b, 1));
+  if (form === "closed") return numbers.map((_, n) => ((bytes[n >> 3] >> (n & 7)) & 1 ? -Infinity : 0));
+  const all = (halves ??= Float64Array.from(range(2 ** 16), half)), factor = 2 ** -power;
+  for (let n = 0; n < numbers.length; n++) numbers[n] = all[bytes[2 * n] | (bytes[2 * n + 1] << 8)] * factor;
+  return numbers;
+}
+
 /** @param {Step} found @returns {Float64Array} its numbers */
-const numbersOf = (found) =>
-  (found.numbers ??= new Float64Array(Uint8Array.from(atob(found.base64), (c) => c.charCodeAt(0)).buffer));
+const numbersOf = (found) => (found.numbers ??= decoded(found));
 
 /**
- * Look up one number of a step, as it was sent, bit for bit.
+ * Look up one number of a step, as it was sent.
  *
  * @param {string} name
  * @param {number[]} place
@@ -39,21 +60,37 @@ const numbersOf = (found) =>
 export function at(name, ...place) {
   const found = step(name);
   if (!found) throw new Error(`the layer has no ${name}`);
-  return numbersOf(found)[place.reduce((sum, index, axis) => sum * found.shape[axis] + index, 0)];
+  let where = 0; // a loop, as this is called for every cell that is drawn
+  for (let axis = 0; axis < place.length; axis++) where = where * found.shape[axis] + place[axis];
+  return numbersOf(found)[where];
 }
 
 /**
- * Look up a weight, of any layer.
+ * Return what looks up a weight of a layer, which is null where it is masked.
  *
- * @param {Cell} cell
  * @param {number} [layer]
- * @returns {number | null} null where it is masked
+ * @returns {(...cell: Cell) => number | null}
  */
-export function weight([h, i, j], layer = view.layer) {
-  const [masked, weights] = [step("masked", layer), step("weights", layer)];
-  if (!weights) return null;
-  const place = (h * data.queries.length + i) * data.keys.length + j;
-  return masked && numbersOf(masked)[place] === -Infinity ? null : numbersOf(weights)[place];
+export function weightsOf(layer = view.layer) {
+  const [masked, weights] = ["masked", "weights"].map((name) => step(name, layer)).map((found) => found && numbersOf(found));
+  return (h, i, j) => {
+    const place = (h * data.queries.length + i) * data.keys.length + j;
+    return !weights || (masked && masked[place] === -Infinity) ? null : weights[place];
+  };
+}
+
+/**
+ * Write a number of a step of the layer, or what is made of several, with no more digits than the file holds of it.
+ *
+ * @param {string} name
+ * @param {number} x
+ * @param {(x: number) => string} [write]  how, where it holds all
+ * @param {number} [digits]
+ */
+export function digitsOf(name, x, write = exact, digits = 3) {
+  const least = step(name)?.least;
+  if (least === undefined || x === 0 || !Number.isFinite(x)) return write(x);
+  return Math.abs(x) < least ? words.nearer.replace("{number}", short(least)) : exact(Number(x.toPrecision(digits)));
 }
 
 /** @param {string} name @param {number} head @param {number} row @param {number} width */

@@ -1,9 +1,14 @@
 // The run that Python writes into the file (`described` in interactive_html.py), and what the script makes of it.
 
-/** A step of a layer: little-endian float64 in base64, decoded when they are first asked for. */
+/** A step of a layer in base64, little end first, decoded when its numbers are first asked for. */
 export interface Step {
   shape: number[];
+  /** As float64, as float16 times two to the power of `power`, or a bit that says where a query may not attend. */
+  form: "exact" | "rounded" | "closed";
   base64: string;
+  power?: number;
+  /** The size from which a rounded number holds three decimal digits. */
+  least?: number;
   numbers?: Float64Array;
 }
 
@@ -32,6 +37,8 @@ export interface Stage {
 }
 
 export interface Layer {
+  /** Its place in the run, counted from 1: there may be more layers than are held. */
+  number: number;
   stages: Stage[];
   /** What each head does on this sentence: in a word, and in a line. */
   does: [short: string, about: string][];
@@ -84,7 +91,7 @@ export type Word =
   | Passage
   | "keys" | "masked" | "forbidden" | "given" | "edited" | "query" | "key" | "entry" | "Query" | "Key" | "Entry"
   | "score" | "bias" | "mask" | "row" | "column" | "largest" | "below" | "threshold" | "weight" | "values" | "output"
-  | "quoted" | "cells" | "lines" | "all" | "average" | "each"
+  | "quoted" | "cells" | "lines" | "all" | "average" | "each" | "nearer"
   | "apart" | "common" | "apart_hint" | "common_hint";
 
 export interface Run {

@@ -14,6 +14,7 @@ import re
 from types import ModuleType
 from typing import Any
 
+from attnviz.engine.numerics import cancellation
 from attnviz.engine.records.trace import Trace
 from attnviz.exports.workbook.layers import sheets
 from attnviz.exports.workbook.layout import FORBIDDEN, NOTHING, Block, Sheet
@@ -138,6 +139,7 @@ class _Page:
             self._say(block.top - 1, block.left + j, word, "label_above")
         values = block.array.tolist()
         for i, row in enumerate(values):
+            cancellation.check()
             for j, value in enumerate(row):
                 self._cell(block, i, j, _content(value), sheet)
         self._colour(block)

@@ -7,21 +7,23 @@ are cut by widths that are on the safe side in both.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 from xml.etree import ElementTree as ET
 
 from attnviz.engine.records.trace import Trace
-from attnviz.pictures.colours import PAPER, SHARE, SIGNED
+from attnviz.pictures import columns
+from attnviz.pictures.colours import PAPER, SHARE
 from attnviz.pictures.headings import end_of_scale, sum_up
 from attnviz.pictures.layout.mosaic import GAP, Grid
 from attnviz.pictures.stage_record import ALLOWED, FORBIDDEN, MASKED_WORD, Stage
-from attnviz.pictures.stages import side_by_side
-from attnviz.pictures.static import fonts
+from attnviz.pictures.static import fonts, svg_sentence
 from attnviz.pictures.static.colour_scale import PALE_INK
 from attnviz.pictures.static.svg_stage import GREY, GREY_OPACITY, Element, arranged, group, height, shown, text, tiles
 from attnviz.pictures.static.text_metrics import drawable, width, wrapped
 from attnviz.settings.counting import ordinal
 from attnviz.settings.language import Words, translate
+from attnviz.text import opening_sentence
 from attnviz.text.headline import headline
 
 WORDS = Words({"layer": "Layer {n} of {all}.", "picture": "Attention", "blank": "(empty)"})
@@ -29,7 +31,7 @@ MARGIN = 24
 NARROWEST, WIDEST = 320, 10_000
 BLACK, QUIET = PAPER["ink"][0], PAPER["quiet"][0]
 TITLE, STAGE_TITLE, PLAIN, FOOT = 20, 16, 12, 11
-MOST_LINES = {"title": 3, "said": 4, "foot": 6, "heading": 4}
+MOST_LINES = {"title": 3, "about": 4, "foot": 6, "heading": 4}
 SHAPE = " — "  # between a formula and its shape
 TRANSPOSED = "ᵀ"  # not in every font: drawn as a small raised T
 LINE = 1.35  # of the size of letters: from line to line
@@ -47,10 +49,29 @@ def picture(stages: Sequence[Stage], *, width: int = 1200, title: str = "", foot
     return _document(stages, width, title, "", foot)
 
 
-def page(trace: Trace, layer: int, *, width: int = 1200, foot: str = "") -> str:
-    """Return the whole first picture of a layer, counted from 0.
+@dataclass(frozen=True)
+class View:
+    """What the screen shows of a layer: counted from 0, None for what is not chosen.
 
-    The sentence, what is shown, and its stages side by side.
+    shown             the step that the stages are those of
+    focus             the only head that is drawn
+    head, query, key  the cell that is chosen, or the row, or the head that the sentence is about
+    apart             whether each head of the scores has colours of its own
+    """
+
+    shown: str = "weights"
+    focus: int | None = None
+    head: int | None = None
+    query: int | None = None
+    key: int | None = None
+    apart: bool = True
+
+
+def page(trace: Trace, layer: int, view: View = View(), *, width: int = 1200, foot: str = "") -> str:
+    """Return the picture of a layer, counted from 0, as the screen has it.
+
+    The sentence with its arcs, what is shown, and the stages side by side, with the names of the heads, their own
+    colours and numbers, and the cell that is chosen.
     """
     subtitle = list(headline(trace))
     if len(trace.layers) > 1:
@@ -58,17 +79,48 @@ def page(trace: Trace, layer: int, *, width: int = 1200, foot: str = "") -> str:
     sentence = drawable(" ".join(trace.config.sentence.split())) or " ".join(map(drawable, trace.query_tokens))
     if trace.config.second_sentence.strip():
         sentence += " | " + drawable(" ".join(trace.config.second_sentence.split()))
-    return _document(side_by_side(trace, layer), width, sentence, " ".join(subtitle), foot)
+    in_focus = view.head if view.focus is None else view.focus
+    head, telling, _ = opening_sentence.telling(trace, layer, in_focus)
+    query = telling if view.query is None else view.query
+    room = width - 2 * MARGIN
+    over = svg_sentence.sentence(trace, layer, head, query, columns.roles(trace, layer), room)
+    stages = [
+        _as_seen(stage, trace, view, (head, query))
+        for stage in columns.columns(trace, layer, view.shown, apart=view.apart)
+    ]
+    return _document(stages, width, sentence, " ".join(subtitle), foot, over)
 
 
-def _document(stages: Sequence[Stage], width: int, title: str, subtitle: str, foot: str) -> str:
+def _as_seen(stage: Stage, trace: Trace, view: View, opening: tuple[int, int]) -> Stage:
+    """Return a stage with the cell or the row that is framed in it; of one head, where one is in focus."""
+    heads, (head, query) = stage.array.shape[0], opening
+    if view.focus is not None:
+        stage, head = columns.focused(stage, view.focus, trace.config.n_heads), 0
+    elif heads not in (1, trace.config.n_heads):
+        return stage
+    head = min(head, heads - 1)
+    column = view.key if stage.axes == ("query", "key") else None
+    if stage.axes[0] != "query" or (column is not None and view.query is None):
+        return stage
+    return replace(stage, chosen=(head, query, column))
+
+
+def _document(
+    stages: Sequence[Stage], width: int, title: str, subtitle: str, foot: str, over: Sequence[Element] = ()
+) -> str:
     if not stages:
         raise ValueError("there are no stages to draw; give one or more")
     if not NARROWEST <= width <= WIDEST:
         raise ValueError(f"width is {width}; choose {NARROWEST} to {WIDEST:,}")
     room, y = width - 2 * MARGIN, float(MARGIN)
     body: list[Element] = []
-    for words, kind, size, ink in ((title, "title", TITLE, BLACK), (subtitle, "said", PLAIN + 1, QUIET)):
+    if over:
+        body.append(group("sentence", over, transform=f"translate({MARGIN} {MARGIN})"))
+        y += svg_sentence.HEIGHT
+    for words, kind, size, ink in (
+        ("" if over else title, "title", TITLE, BLACK),
+        (subtitle, "about", PLAIN + 1, QUIET),
+    ):
         lines = wrapped(drawable(words), size, room, most=MOST_LINES[kind], bold=kind == "title")
         body += _lines(lines, kind, MARGIN, y, size, ink)
         y += len(lines) * size * LINE + (8 if lines else 0)
@@ -87,7 +139,7 @@ def _written(body: Sequence[Element], width: int, tall: int, title: str, stages:
     for kind, words in (("title", title or WORDS["picture"]), ("desc", " ".join(stage.alt for stage in stages))):
         ET.SubElement(root, kind).text = drawable(words) or WORDS["blank"]
     root.append(ET.Element("rect", {"width": str(width), "height": str(tall), "fill": PALE_INK}))
-    root.append(_gradients())
+    root.append(_gradients({stage.legend.colours for stage in stages}))
     root.extend(body)
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
 
@@ -169,18 +221,19 @@ def _heading(stage: Stage, room: float) -> list[Element]:
 
 def _legend(stage: Stage, y: float) -> Element:
     """Return the colour scale between the numbers at its ends, and what grey means; letters stand on y."""
-    shades, x = stage.scale, 0.0
+    shades, x = stage.legend, 0.0
     elements: list[Element] = []
     swatches = [(GREY, GREY_OPACITY, translate(MASKED_WORD))] if stage.masked is not None and stage.masked.any() else []
     if stage.kind == "allowed":
         swatches = [(SHARE[2], "1", translate(ALLOWED)), (GREY, GREY_OPACITY, translate(FORBIDDEN))]
     else:
-        signed = shades.colours is SIGNED
-        low, high = (end_of_scale(end, signed) for end in (shades.low, shades.high))
+        signed = stage.scale.low < 0
+        ends = (end_of_scale(end, signed) for end in (shades.low, shades.high))
+        low, high = ("−", "+") if stage.apart else ends
         start = math.ceil(width(low, PLAIN)) + 6
         elements += [
             text(low, 0, y),
-            _bar(start, y - LEGEND[1], LEGEND[0], "url(#signed)" if signed else "url(#share)"),
+            _bar(start, y - LEGEND[1], LEGEND[0], f"url(#{_gradient(shades.colours)})"),
         ]
         elements.append(text(high, start + LEGEND[0] + 6, y))
         x = start + LEGEND[0] + 6 + width(high, PLAIN) + 14
@@ -195,11 +248,16 @@ def _bar(x: float, y: float, long: float, fill: str, opacity: str = "1") -> Elem
     return ET.Element("rect", {**size, "fill": fill, "fill-opacity": opacity})
 
 
-def _gradients() -> Element:
-    """Return both colour scales, for the legends."""
+def _gradient(colours: Sequence[str]) -> str:
+    """Return the name of a colour scale in the file."""
+    return "-".join(["scale", *(each.removeprefix("#") for each in colours)])
+
+
+def _gradients(scales: Collection[tuple[str, ...]]) -> Element:
+    """Return the colour scales of the legends."""
     definitions = ET.Element("defs")
-    for name, colours in (("signed", SIGNED), ("share", SHARE)):
-        gradient = ET.SubElement(definitions, "linearGradient", {"id": name})
+    for colours in sorted(scales):
+        gradient = ET.SubElement(definitions, "linearGradient", {"id": _gradient(colours)})
         for at, fill in enumerate(colours):
             offset = shown(at / (len(colours) - 1))
             ET.SubElement(gradient, "stop", {"offset": offset, "stop-color": fill})

@@ -9,17 +9,20 @@ import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from xml.etree import ElementTree as ET
 
 import numpy as np
 
-from attnviz.pictures.colours import EDITED, NOT_A_NUMBER
+from attnviz.engine.numerics import cancellation
+from attnviz.pictures.colours import EDITED, NOT_A_NUMBER, PAGE, PAPER
 from attnviz.pictures.layout.mosaic import GAP, LARGEST_CELL, TOP, Grid, Layout, Shape, arrange
-from attnviz.pictures.stage_record import Scale, Stage
-from attnviz.pictures.static.colour_scale import INK, colour, contrast
-from attnviz.pictures.static.text_metrics import fitted, width, word
+from attnviz.pictures.stage_record import Stage
+from attnviz.pictures.static.colour_scale import INK, PALE_INK, colour, contrast
+from attnviz.pictures.static.text_metrics import drawable, fitted, width, word
 from attnviz.settings.counting import ordinal
 from attnviz.settings.language import translate
+from attnviz.text.format import cell_number
 
 Element = ET.Element
 
@@ -29,9 +32,10 @@ LABEL, SMALL_LABEL, NAME = 12, 10, 12
 ROOM_LEFT, ROOM_BELOW = (24, 150), (22, 130)
 LEVEL_ROOM, LEVEL_FROM = 20, 26
 WORD_GAP = 6
-LONGEST_NUMBER, LARGEST_NUMBER, LEAST_NUMBER = "−0.000", 12.0, 6.0
+LONGEST_NUMBER, SHARE_NUMBER, LARGEST_NUMBER, LEAST_NUMBER = "−0.00", ".00", 12.0, 6.0
+ROLE, ROLE_GAP, SHORTEST_ROLE = 11, 6, 6
+QUIET_INK, RING = PAPER["quiet"][0], PAGE["accent"][0]
 UPRIGHT = 0.35  # of a letter's size: how far its foot is below its middle
-NOTHING_MUCH, MUCH, LITTLE = "≈0", "…", 1e-3
 WIDE = " · {n} wide"
 
 
@@ -62,27 +66,15 @@ def _extent(layout: Layout) -> int:
     return sum(layout.shares) + GAP * (len(layout.grids) - 1)
 
 
-def number_in(number: float, room: float, size: float) -> str:
-    """Return as many digits, three at most, as fit into a cell; nothing where none fit.
-
-    >>> number_in(-0.12345, 40, 10), number_in(0.12345, 25, 10), number_in(12.0, 30, 10), number_in(-1e-9, 12, 10)
-    ('−0.123', '0.12', '12', '')
-    """
-    whole = number == int(number) and abs(number) < 1e4
-    ways = [f"{number:.0f}"] if whole else [f"{number:.{digits}g}" for digits in (3, 2, 1)]
-    ways = [way.replace("-", "−") for way in ways]
-    return next((way for way in ways if width(way, size) <= room), "")
-
-
 def tiles(stage: Stage, grid: Grid) -> list[Element]:
     """Draw everything of a stage but its heading, from the upper left corner of the grid's own room."""
-    shades = stage.scale
-    elements = [_masked(stage, grid), _cells(stage, grid, shades), _outlines(grid), *_frames(stage, grid)]
+    elements = [_masked(stage, grid), _cells(stage, grid), _outlines(grid), *_frames(stage, grid)]
     elements += [
         _names(stage, grid),
         _row_words(stage, grid),
         _column_words(stage, grid),
-        _numbers(stage, grid, shades),
+        _numbers(stage, grid),
+        *_chosen(stage, grid),
     ]
     return [element for element in elements if len(element) or element.get("d")]
 
@@ -157,12 +149,14 @@ def _masked(stage: Stage, grid: Grid) -> Element:
     return ET.Element("path", {"class": "masked", "fill": GREY, "fill-opacity": GREY_OPACITY, "d": "".join(pieces)})
 
 
-def _cells(stage: Stage, grid: Grid, shades: Scale) -> Element:
+def _cells(stage: Stage, grid: Grid) -> Element:
     """Return the cells of every head, those of one colour as one shape."""
     gap = 1 if min(grid.cell_w, grid.cell_h) >= GAP_FROM else 0
     heads = []
     for head, top, left in grid.corners():
+        cancellation.check()
         boxes: dict[str, list[str]] = defaultdict(list)
+        shades = stage.scale_of(head)
         for row, column, number in _shown(stage, head):
             x, y = _corner(grid, top + row, left + column)
             fill = colour(shades, number) if math.isfinite(number) else NOT_A_NUMBER
@@ -193,8 +187,26 @@ def _frames(stage: Stage, grid: Grid) -> list[Element]:
     return [ET.Element("path", {"class": "edited", **line, "d": "".join(boxes)})]
 
 
+def _chosen(stage: Stage, grid: Grid) -> list[Element]:
+    """Return a frame around the row that is chosen, and a thicker one around its cell, each on a pale ground."""
+    if stage.chosen is None:
+        return []
+    head, row, column = stage.chosen
+    top, left = {each: corner for each, *corner in grid.corners()}[head]
+    frames = [(0, grid.widths[head], 1.5)] if column is None else [(0, grid.widths[head], 1.5), (column, 1, 2.0)]
+    elements = []
+    for start, length, line in frames:
+        x, y = _corner(grid, top + row, left + start)
+        d = _box(x, y, length * grid.cell_w, grid.cell_h)
+        ink = RING if line < 2 else INK
+        for stroke, thick in ((PALE_INK, line + 2), (ink, line)):
+            attributes = {"fill": "none", "stroke": stroke, "stroke-width": shown(thick), "d": d}
+            elements.append(ET.Element("path", {"class": "chosen", **attributes}))
+    return elements
+
+
 def _names(stage: Stage, grid: Grid) -> Element:
-    """Return the name of every head over it: whole, or what of it there is room for."""
+    """Return the name of every head over it, and its role: whole, or what of it there is room for."""
     room = (grid.columns + grid.gap_x) * grid.cell_w - 4
     ragged = len(set(grid.widths)) > 1
     elements = []
@@ -205,6 +217,11 @@ def _names(stage: Stage, grid: Grid) -> Element:
         label = next((way for way in ways if width(way, NAME, bold=True) <= room), "")
         if name and label:
             elements.append(text(label, x, y - 5))
+            start = width(label, NAME, bold=True) + ROLE_GAP
+            role = fitted(drawable(stage.roles[head]), ROLE, room - start) if stage.roles else ""
+            if len(role) >= SHORTEST_ROLE or (stage.roles and role == stage.roles[head]):
+                plain = {"font-size": ROLE, "font-weight": 400, "fill": QUIET_INK}
+                elements.append(text(role, x + start, y - 5, **plain))
     return group("names", elements, font_size=NAME, font_weight=600)
 
 
@@ -257,34 +274,37 @@ def _under(label: str, x: float, y: float, size: int, room: float | None) -> Ele
     return text(fitted(label, size, room - 2), across, down, transform=turn)
 
 
-def _numbers(stage: Stage, grid: Grid, shades: Scale) -> Element:
-    """Return the numbers, where cells are large enough for them, and always what is not a finite number."""
-    size = min((grid.cell_w - 4) / width(LONGEST_NUMBER, 1), LARGEST_NUMBER, grid.cell_h - 6)
+def _numbers(stage: Stage, grid: Grid) -> Element:
+    """Return the numbers as the page writes them, where cells have room, and always what is not a finite number."""
     if stage.kind == "allowed":
         return group("numbers", ())
-    write = _written if size >= LEAST_NUMBER else _odd
-    size = max(size, LEAST_NUMBER)
+    size, write = _writing(stage, grid)
     elements = []
     for head, top, left in grid.corners():
+        shades = stage.scale_of(head)
         for row, column, number in _shown(stage, head):
-            if label := write(number, grid.cell_w - 3, size, shades):
+            is_finite = math.isfinite(number)
+            if label := write(number) if is_finite else _odd(number, grid.cell_w - 3, size):
                 x, y = _corner(grid, top + row, left + column)
-                fill = contrast(colour(shades, number)) if math.isfinite(number) else INK
+                fill = contrast(colour(shades, number)) if is_finite else INK
                 elements.append(text(label, x + grid.cell_w / 2, y + grid.cell_h / 2 + UPRIGHT * size, fill=fill))
     return group("numbers", elements, font_size=shown(size), text_anchor="middle")
 
 
-Write = Callable[[float, float, float, Scale], str]
+def _writing(stage: Stage, grid: Grid) -> tuple[float, Callable[[float], str]]:
+    """Return the size of the numbers of a stage, and how each is written: not at all where cells are too small."""
+    is_share = stage.kind == "share" and stage.scale.low == 0 and stage.scale.high <= 1
+    size = min((grid.cell_w - 4) / width(SHARE_NUMBER if is_share else LONGEST_NUMBER, 1), LARGEST_NUMBER)
+    size = min(size, grid.cell_h - 6)
+    if size < LEAST_NUMBER:
+        return LEAST_NUMBER, lambda number: ""
+    if is_share:
+        return size, partial(cell_number.share, room=grid.cell_w)
+    finite = stage.array[stage.drawn_cells & np.isfinite(stage.array)].tolist()
+    digits = cell_number.places(finite, lambda label: width(label, size) <= grid.cell_w - 3)
+    return size, lambda number: cell_number.written(number, digits) if digits >= 0 else ""
 
 
-def _written(number: float, room: float, size: float, shades: Scale) -> str:
-    if not math.isfinite(number):
-        return _odd(number, room, size, shades)
-    return number_in(number, room, size) or (MUCH if abs(number) >= LITTLE * shades.high else NOTHING_MUCH)
-
-
-def _odd(number: float, room: float, size: float, shades: Scale) -> str:
-    if math.isfinite(number):
-        return ""
+def _odd(number: float, room: float, size: float) -> str:
     label = "NaN" if math.isnan(number) else "∞" if number > 0 else "−∞"
     return label if width(label, size) <= room else ""

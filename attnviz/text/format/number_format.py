@@ -25,7 +25,7 @@ _IN_TEXT = re.compile(r"\$[^$]*\$|`[^`]*`|“[^“”]*”|„[^„“]*“|(?<!
 """A number with a point in a text; formulas, code and what is quoted are passed over, as is what has several points."""
 
 _LISTED = r"[−~]?\d+(?:,\d+)?(?:e−?\d+)?"
-_LIST = re.compile(rf"{_LISTED}(?:, {_LISTED})+")
+_LIST = re.compile(rf"(?<!\d){_LISTED}(?:, {_LISTED})+")
 
 
 def short(x: float | None, digits: int = DIGITS) -> str:

@@ -7,6 +7,7 @@ into markdown; `plain` joins them where plain text is wanted.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import groupby
 
 from attnviz.settings.counting import ordinal
 from attnviz.settings.language import WRITTEN, current_language, translate
@@ -72,11 +73,9 @@ def join_sentences(sentences: Sequence[Sentence]) -> Sentence:
 def merge_parts(parts: Iterable[Part]) -> Sentence:
     """Return the parts, empty ones left away and neighbouring words of ours made one."""
     merged: list[Part] = []
-    for kind, words in parts:
-        if kind == TEXT and merged and merged[-1][0] == TEXT:
-            merged[-1] = (TEXT, merged[-1][1] + words)
-        elif words:
-            merged.append((kind, words))
+    for kind, same in groupby((part for part in parts if part[1]), key=lambda part: part[0]):
+        named = list(same)
+        merged += [(TEXT, "".join(words for _, words in named))] if kind == TEXT else named
     return tuple(merged)
 
 

@@ -37,13 +37,15 @@ export function isDark(element) {
   return inkOn(parts(String(reader.fillStyle))) === "#ffffff";
 }
 
+export const CLEAR = [0, 0, 0, 0];
+
 /**
- * The colours of all bytes of a small picture: 0 is masked, 1 to 255 are shares from 0 to 1.
+ * The colours of all bytes of a small picture: 0 is masked and clear, 1 to 255 are shares from 0 to 1.
  *
  * @param {readonly string[]} scale
  */
 export const shareColours = (scale) =>
-  Array.from({ length: 256 }, (_, byte) => (byte ? [...between(scale, (byte - 1) / 254), 255] : [128, 128, 128, 97]));
+  Array.from({ length: 256 }, (_, byte) => (byte ? [...between(scale, (byte - 1) / 254), 255] : CLEAR));
 
 /**
  * Paint a small picture from its bytes, a pixel for each.

@@ -12,7 +12,7 @@ import numpy as np
 import streamlit as st
 
 from attnviz.arrays import Array
-from attnviz.pictures.colours import MASKED_COLOUR, SHARE
+from attnviz.pictures.colours import SHARE
 from attnviz.settings.language import Words
 from attnviz.ui.session.browser import transport
 from attnviz.ui.session.browser.component import component
@@ -75,7 +75,7 @@ def packed(allowed: Array, query_tokens: Sequence[str], key_tokens: Sequence[str
         "keys": list(key_tokens),
         "cells": "\n".join("".join("01"[int(cell)] for cell in row) for row in allowed),
         "refused": refused,
-        "colours": {"may": SHARE[2], "may_not": MASKED_COLOUR},
+        "may": SHARE[2],
         "words": dict(WORDS),
     }
     return transport.packed(described)

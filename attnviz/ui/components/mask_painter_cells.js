@@ -43,12 +43,11 @@ export class Cells {
   constructor(grid, data, [row, column]) {
     this.grid = grid;
     this.data = data;
-    const { queries, keys, words, colours } = data;
+    const { queries, keys, words } = data;
     grid.replaceChildren();
     grid.setAttribute("aria-label", words.grid);
     grid.style.setProperty("--columns", String(keys.length));
-    grid.style.setProperty("--may", colours.may);
-    grid.style.setProperty("--may-not", colours.may_not);
+    grid.style.setProperty("--may", data.may);
     const head = this.row();
     make("div", "corner", head);
     this.keys = keys.map((word, i) => this.word(head, "key", "columnheader", word, i));

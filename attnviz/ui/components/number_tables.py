@@ -9,7 +9,7 @@ import streamlit as st
 
 from attnviz.text.format.number_format import NONE, localised, short
 
-MAX_STYLED_NUMBERS = 20_000
+MAX_STYLED_NUMBERS = 8_000
 """Numbers that are each written in Python; of a larger table the browser writes them, with as many digits."""
 
 

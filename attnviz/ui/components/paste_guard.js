@@ -1,4 +1,6 @@
-// Listens for pastes into the page's own fields, and shows a line for a while where one is too long.
+// Listens for pastes into the page's own fields, and shows a line for a while where one is too long. Also tells style
+// sheets whether the pointer was pressed last or the Tab key: after a press the browser draws Streamlit's frame around
+// all of the page at the next key, whichever it is, and the frame is for those who come there with Tab.
 
 /** @import { Component, PasteData } from "../types" */
 
@@ -50,10 +52,15 @@ export default function ({ data: bytes, parentElement }) {
     const [n, limit] = [text.length, most].map((number) => number.toLocaleString(data.language, grouped));
     show(data.words.refused.replace("{n}", n).replace("{most}", limit));
   };
-  document.addEventListener("paste", onPaste, true);
+  const { dataset } = document.documentElement;
+  const stop = new AbortController();
+  const options = { capture: true, signal: stop.signal };
+  document.addEventListener("paste", onPaste, options);
+  document.addEventListener("pointerdown", () => { dataset.pressed = ""; }, options);
+  document.addEventListener("keydown", ({ key }) => { if (key === "Tab") delete dataset.pressed; }, options);
   return () => {
     clearTimeout(timer);
-    document.removeEventListener("paste", onPaste, true);
+    stop.abort();
     line.remove();
   };
 }

@@ -21,7 +21,8 @@ _component = component(__file__, is_isolated=False)
 def guard(limits: Mapping[str, int]) -> None:
     """Say, and change nothing, where more is pasted into a field than fits; `limits` in characters, by widget key.
 
-    Also tells the browser the language of the page, for it to be read aloud and broken into lines.
+    Also tells the browser the language of the page, for it to be read aloud and broken into lines, and style sheets
+    whether the page was pressed last (`:root[data-pressed]`) or come to with the keyboard.
     """
     data = transport.packed({"limits": dict(limits), "words": dict(WORDS), "language": current_language()})
     _component(data=data, height="content")  # without a key: what has one is asked for its state by every widget

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import partial
 from importlib.util import find_spec
 
@@ -70,9 +70,7 @@ def page(trace: Trace, selection: Selection) -> Selection:
     """Draw the page; return the selection as the visitor leaves it."""
     paragraph([WORDS["about"]])
     selection = _target(trace, selection)
-    target = ExportTarget(
-        selection.layer, selection.step if _has(trace, selection) else "weights", selection.head, selection.query
-    )
+    target = replace(target_of(selection), step=selection.step if _has(trace, selection) else "weights")
     for (title, names), column in zip(GROUPS.items(), st.columns(len(GROUPS), gap="medium")):
         with column:
             st.markdown(f"#### {language.translate(title)}")
@@ -86,6 +84,11 @@ def page(trace: Trace, selection: Selection) -> Selection:
         else:
             st.code(str(export("py", trace)), language="python", height=480)
     return selection
+
+
+def target_of(selection: Selection) -> ExportTarget:
+    """Return what the screen shows of a run, as what is to be saved."""
+    return ExportTarget(**{item.name: getattr(selection, item.name) for item in fields(ExportTarget)})
 
 
 def _has(trace: Trace, selection: Selection) -> bool:

@@ -28,6 +28,8 @@ from attnviz.ui.components import formula, number_tables
 from attnviz.ui.components.pickers import head_cards, step_strip
 from attnviz.ui.components.sentence import attention_lines
 from attnviz.ui.components.stage import heatmap
+from attnviz.ui.panels import window
+from attnviz.ui.panels.window import Positions
 from attnviz.ui.session import admission, widgets
 from attnviz.ui.session.notices import notice, paragraph
 from attnviz.ui.session.selection import Selection
@@ -45,6 +47,7 @@ TEXTS = Words(
         "heads": "Each head: the average over its rows, and the largest weight of all of them",
         "rows": "Each row of head {head}",
         "columns": "Weight that each key receives in all",
+        "part": "{title}; of the words that the maps show",
         "rollout": "Rollout: how much of each token of the sentence has reached each row after layer {layer}",
         "one": "Weights, seed {seed}",
         "one_phrase": "as above",
@@ -116,11 +119,23 @@ def statistics_panel(trace: Trace, selection: Selection) -> Selection:
     rows = tables.row_statistics(trace, layer)
     of_head = rows[rows["head"] == ordinal(head)].drop(columns="head")
     _table(TEXTS["rows"].format(head=ordinal(head)), of_head, "rows", index=False)
-    _table(TEXTS["columns"], tables.column_sums(trace, layer), "columns")
+    seen = window.seen(trace, selection)
+    _part(TEXTS["columns"], tables.column_sums(trace, layer), "columns", (None, seen.keys))
     rolled = tables.rollout(trace, layer)
     if rolled is not None and len(trace.layers) > 1:
-        _table(TEXTS["rollout"].format(layer=ordinal(layer)), rolled, "rollout")
+        _part(TEXTS["rollout"].format(layer=ordinal(layer)), rolled, "rollout", (seen.queries, seen.keys))
     return selection
+
+
+def _part(title: str, frame: pd.DataFrame, name: str, along: tuple[Positions | None, Positions | None]) -> None:
+    """Draw a table with a column for each token; of a long text the part that the maps show.
+
+    along  the rows and columns that are shown; None for all of them
+    """
+    if max(frame.shape) > window.MOST_WHOLE:
+        title = TEXTS["part"].format(title=title)
+        frame = frame.iloc[tuple(slice(None) if each is None else [*each] for each in along)]
+    _table(title, frame, name)
 
 
 def seed_average_panel(trace: Trace, selection: Selection) -> Selection:

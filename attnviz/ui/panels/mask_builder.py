@@ -119,6 +119,7 @@ def _starts(trace: Trace, selection: Selection) -> None:
         format_func=lambda name: MASKS[name].label,
         placeholder=TEXTS["placeholder"],
         key="mask_starts",
+        select_all=False,
     )
     how = "every"
     if len(names) > 1:

@@ -111,6 +111,7 @@ def _options(draft: object, item: Field[Any], kind: Options, common: dict[str, A
         options=names,
         format_func=lambda name: kind.table[name].label,
         placeholder=kind.table[kind.empty].label,
+        select_all=False,
         **common,
     )
     return kind.check(chosen)

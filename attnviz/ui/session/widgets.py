@@ -233,6 +233,7 @@ def edit_overrides(
             format_func=lambda at: labels[at],
             key=name,
             help=translate(item.metadata["help"]) or None,
+            select_all=False,
         )
     with right:
         holder = beside(holder)

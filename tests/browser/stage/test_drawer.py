@@ -98,6 +98,9 @@ def test_the_keyboard_an_output_a_word_and_an_old_link_are_answered(new_page: Ca
     assert page.page.locator(".attn-drawer h2").inner_text().endswith("entry 1 of z")
     page.page.locator(".attn-opening button").nth(5).click()
     page.page.wait_for_function("document.querySelector('.attn-drawer h2')?.textContent === 'warm'")
+    weights = page.page.locator(".attn-drawer .ad-term u").evaluate_all("(bars) => bars.map((bar) => bar.className)")
+    assert len(weights) > 1
+    assert {*weights} == {"ad-part"}, "those that are put together have the colour of the others"
     page.page.locator(".ad-close").click()
     page.page.wait_for_selector(OPEN, state="detached")
     page.measured(4, 7, 4, panel="cell", head="2", query="4", key="3")

@@ -14,7 +14,7 @@ import pytest
 
 from attnviz import NORMALISERS, SCORES, Config, Trace, run, show
 from attnviz.engine.external.traces import of_scores, of_weights
-from attnviz.exports import interactive_html
+from attnviz.exports import interactive_html, interactive_part
 from attnviz.pictures.static import svg
 from attnviz.pictures.static.text_metrics import word
 from attnviz.ui.panels.typed_formula import EXAMPLES
@@ -305,6 +305,42 @@ def test_a_frame_that_gets_its_width_late_is_drawn_as_wide_as_it_then_is(browser
         frame.wait_for_function(f"(least) => {width} > least && {width} < {wide}", arg=least)
         frame.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
         assert frame.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_what_a_notebook_holds_of_a_large_run_is_said_and_written_with_the_digits_that_hold(
+    browser_page: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(interactive_part, "MOST", 24_000)
+    monkeypatch.setattr(interactive_part, "MOST_EXACT", 8_000)
+    tokens = "abcdefgh"
+    trace = run(Config(sentence=" ".join(tokens), n_heads=2, n_layers=6, d_model=8, d_k=4, d_v=4, mask="causal"))
+    frame, faults = framed(browser_page, show(trace, layers=[0, 2, 3, 4, 5]), tmp_path / "notebook.html")
+    assert frame.locator("#bound").inner_text().startswith("Of layers 5–6 only the weights are here, rounded to three")
+    assert frame.locator("#layer option").all_inner_texts() == ["1", "3", "4", "5", "6"]
+    frame.locator("#layer").select_option(label="6")
+    assert frame.locator(".picture").count() == 1
+    weights = trace.layers[5]["weights"].array
+    for name, place in (("head", 1), ("query", 7), ("key", 3)):
+        frame.locator(f"#{name}").fill(str(place + 1))
+        frame.locator(f"#{name}").dispatch_event("change")
+    assert number(frame.locator("#said").inner_text()) == float(f"{weights[1, 7, 3]:.2e}")
+    assert frame.locator("#lines dd").all_inner_texts() == [f"{float(f'{weights[1, 7, 3]:.2e}')}"]
+    frame.get_by_role("button", name="Lines").click()
+    frame.locator("#between .queries button").nth(3).click()
+    read = frame.locator("#between .keys button span")
+    assert read.nth(2).inner_text() == f"{float(f'{weights[1, 3, 2]:.2e}')}"
+    assert read.nth(4).inner_text() == "masked"
+    frame.locator("#of-head").select_option(label="average over heads")
+    assert read.nth(2).inner_text() == f"{float(f'{weights[:, 3, 2].mean():.1e}')}"
+    frame.get_by_role("button", name="Layers × heads").click()
+    assert frame.locator("#as-all b").all_inner_texts()[-2:] == ["6.1", "6.2"]
+    large = np.full((1, 1, 60, 60), 1e-12)
+    large[..., 0] = 1.0
+    frame, more = framed(browser_page, show(large), tmp_path / "large.html")
+    frame.locator("#key").fill("2")
+    frame.locator("#key").dispatch_event("change")
+    assert "nearer to 0 than 3.72529e-9" in frame.locator("#said").inner_text().replace("−", "-")
+    assert faults + more == []
 
 
 VS_CODE = (

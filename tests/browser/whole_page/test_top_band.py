@@ -41,6 +41,13 @@ def test_what_leads_from_page_to_page_is_at_the_same_place_on_each(
         found.append(page.evaluate(BOXES))
         assert page.evaluate(FREE), name
     assert found[0] == found[1]
+    fold = page.locator("[data-testid=stSidebarCollapseButton] button")
+    if size == DESK:
+        page.mouse.move(100, 300)
+        fold.click()
+        page.locator("[data-testid=stExpandSidebarButton]").wait_for()
+        page.evaluate(QUIET)
+        assert page.evaluate(FREE), "the button that unfolds the sidebar stands over nothing"
 
 
 @pytest.mark.every_case

@@ -19,6 +19,7 @@ from attnviz.engine.records import typed_rows
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.tables import blocks, normalisers, positions, scores
 from tests.support import slopes
+from tests.support.cases import for_each
 from tests.support.needs import NEEDS
 
 NEAR = 1e-6
@@ -60,8 +61,9 @@ KNOBS: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("normaliser", NORMALISERS)
-@pytest.mark.parametrize("score", SCORES)
+@pytest.mark.slow
+@for_each("normaliser", NORMALISERS)
+@for_each("score", SCORES)
 def test_every_score_and_normaliser_has_the_slopes_of_what_if(score: str, normaliser: str) -> None:
     trace = run(replace(SMALL, score=score, normaliser=normaliser))
     of = slopes.output_slopes(trace)
@@ -70,7 +72,7 @@ def test_every_score_and_normaliser_has_the_slopes_of_what_if(score: str, normal
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("knob", KNOBS)
+@for_each("knob", KNOBS)
 def test_every_knob_has_the_slopes_of_what_if(knob: str) -> None:
     trace = run(replace(SMALL, **KNOBS[knob]))
     of = slopes.output_slopes(trace)
@@ -79,7 +81,7 @@ def test_every_knob_has_the_slopes_of_what_if(knob: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("number", [0, 1, 2, 3, 4, 5, 6, 8, 10, 11])  # 7 and 9 have numbers where a slope bends
+@for_each("number", [0, 1, 2, 3, 4, 5, 6, 8, 10, 11])  # 7 and 9 have numbers where a slope bends
 def test_settings_with_anything_on_have_the_slopes_of_what_if(number: int) -> None:
     initialiser = ("glorot", "linear", "normal")[number % 3]  # zeros and ones put a ReLU on its kink
     trace = run(replace(slopes.anything(number, layers=2), initialiser=initialiser))
@@ -99,7 +101,7 @@ def test_single_cells_have_the_slopes_of_what_if() -> None:
             assert slopes.slope_of(found, layer, name)[at] == pytest.approx(wanted, rel=NEAR, abs=NEAR), (layer, name)
 
 
-@pytest.mark.parametrize("result", [(0, "weights"), (1, "scores"), (None, "embedded"), (0, "heads"), (1, "keys")])
+@for_each("result", [(0, "weights"), (1, "scores"), (None, "embedded"), (0, "heads"), (1, "keys")])
 def test_a_result_may_be_any_step(result: tuple[int | None, str]) -> None:
     trace = run(replace(SMALL, n_layers=2, mask="none"))
     step = (trace.around if result[0] is None else trace.layers[result[0]])[result[1]]
@@ -123,7 +125,7 @@ def test_edits_hand_nothing_back_and_have_a_slope() -> None:
     assert found["scores"].array[1, 3, 2] == 0
 
 
-@pytest.mark.parametrize(
+@for_each(
     "edits",
     [
         [(0, "weights", (0, 1, 0), 0.3)],
@@ -134,7 +136,7 @@ def test_edits_hand_nothing_back_and_have_a_slope() -> None:
         [(0, "bias", (0, 3, 1), -np.inf), (0, "scaled", (0, 2, 1), -np.inf)],
     ],
 )
-@pytest.mark.parametrize("norm", ["pre", "post"])
+@for_each("norm", ["pre", "post"])
 def test_edits_anywhere(edits: list[Any], norm: str) -> None:
     config = replace(
         SMALL,
@@ -233,14 +235,14 @@ def test_softmax_slopes_of_a_row_add_to_zero_and_give_the_knock_out_exactly() ->
         assert before - after == pytest.approx(found["masked"].array[at] / (1 - A[at]), abs=1e-12)
 
 
-@pytest.mark.parametrize("table", [SCORES, NORMALISERS, blocks.NORMS, blocks.FEED_FORWARDS, positions.POSITIONS])
+@for_each("table", [SCORES, NORMALISERS, blocks.NORMS, blocks.FEED_FORWARDS, positions.POSITIONS])
 def test_every_row_that_a_run_computes_with_has_its_way_back(table: dict[str, Any]) -> None:
     idle = {"none", "sinusoidal", "random"}
     missing = [name for name, row in table.items() if row.back is None and name not in idle]
     assert not missing, f"give each of {missing} a `back` as those beside it have"
 
 
-@pytest.mark.parametrize("name", [name for name, row in SCORES.items() if row.line])
+@for_each("name", [name for name, row in SCORES.items() if row.line])
 def test_the_way_back_of_a_score_is_that_of_its_line(name: str) -> None:
     from attnviz import score as typed_score
 
@@ -255,8 +257,8 @@ def test_the_way_back_of_a_score_is_that_of_its_line(name: str) -> None:
         assert np.allclose(factor * one, other, rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize(
-    ("where", "table", "name", "knob"),
+@for_each(
+    "where, table, name, knob",
     [
         (typed_rows, "SCORES", "scaled_dot", "plain"),
         (typed_rows, "SCORES", "additive", "additive with biases"),
@@ -301,7 +303,7 @@ def test_additive_slopes_never_hold_a_number_for_every_query_key_and_hidden_unit
     assert peak < 3 * 8 * numbers
 
 
-@pytest.mark.parametrize("score", ["scaled_dot", "additive", "formula"])
+@for_each("score", ["scaled_dot", "additive", "formula"])
 def test_the_estimate_covers_the_way_back(score: str) -> None:
     sentence = " ".join(f"w{i}" for i in range(40))
     typed = "sum(exp(-abs(q - k)) * v) * g + sum(tanh(q @ W) * k)"
@@ -312,8 +314,8 @@ def test_the_estimate_covers_the_way_back(score: str) -> None:
     assert peak <= cost.estimate(NEEDS["explore/backward"], config).n_bytes - 8 * run_sizes.sizes(config).numbers
 
 
-@pytest.mark.parametrize("size", [1.0, 1e3, 1e150, 1e-160])
-@pytest.mark.parametrize("score", ["cosine", "negative_distance", "additive"])
+@for_each("size", [1.0, 1e3, 1e150, 1e-160])
+@for_each("score", ["cosine", "negative_distance", "additive"])
 def test_sizes_that_square_beyond_range_give_finite_slopes(score: str, size: float) -> None:
     Q, K = size * np.random.default_rng(0).normal(size=(2, 1, 3, 4))
     row, own = SCORES[score], {}
@@ -324,8 +326,8 @@ def test_sizes_that_square_beyond_range_give_finite_slopes(score: str, size: flo
     assert np.isfinite(dK).all()
 
 
-@pytest.mark.parametrize(
-    ("of", "message"),
+@for_each(
+    "of, message",
     [
         ({(0, "attention"): 1.0}, "L names 'attention', which is not a step there; choose one of: w_q"),
         ({(3, "scores"): 1.0}, "L names layer 3; the layers are 0 to 0"),

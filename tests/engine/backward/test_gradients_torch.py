@@ -9,6 +9,7 @@ import pytest
 
 from attnviz import SCORES, Config, Trace, gradients, run
 from tests.support import slopes
+from tests.support.cases import for_each
 from tests.torch_attention import TorchRun
 
 NEAR = 1e-9
@@ -61,19 +62,19 @@ def test_few_settings_have_grown_beyond_measure() -> None:
     assert sum(slopes.has_grown(run(slopes.anything(number))) for number in range(100)) <= 5
 
 
-@pytest.mark.parametrize("score", [name for name in SCORES if name != "formula"])
+@for_each("score", [name for name in SCORES if name != "formula"])
 def test_every_score_has_the_slopes_of_torch_with_every_normaliser(score: str, torch: Any) -> None:
     for config in slopes.combinations(score):
         far, where = off(torch, config)
         assert far <= NEAR or slopes.kink(run(config)), where
 
 
-@pytest.mark.parametrize("number", range(40))
+@for_each("number", range(40))
 def test_slopes_are_those_of_torch(number: int, torch: Any) -> None:
     agree(torch, number)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("number", range(40, 300))
+@for_each("number", range(40, 300))
 def test_slopes_are_those_of_torch_in_many_settings(number: int, torch: Any) -> None:
     agree(torch, number)

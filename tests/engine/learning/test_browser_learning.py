@@ -20,6 +20,7 @@ from attnviz.engine.learning import learnable, normalisers, scores, shipped_film
 from attnviz.engine.learning.frames import LearnedFrames
 from attnviz.exports.bundle import joined
 from attnviz.ui.session import browser_learner as browser
+from tests.support.cases import for_each
 
 SETTINGS = [
     *(("translation", {"score": name, "position": "sinusoidal"}) for name in scores.SCORES),
@@ -81,7 +82,7 @@ def test_the_film_of_a_task_has_the_hash_of_ours() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("task", "changes"), SETTINGS, ids=str)
+@for_each("task, changes", SETTINGS)
 def test_every_score_normaliser_and_kind_of_layer_has_our_bits(task: str, changes: dict[str, Any]) -> None:
     config = TASKS[task].config(seed=4, **changes)
     assert not learnable.obstacle(config)
@@ -133,7 +134,7 @@ def test_what_fits_the_job_is_taken(job: learning_job.Job) -> None:
     assert not frames.reaches(15)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "changes",
     [
         {"key": "other"},
@@ -154,13 +155,12 @@ def test_what_fits_the_job_is_taken(job: learning_job.Job) -> None:
         {"numbers": "////" * 24576},
         {"numbers": None},
     ],
-    ids=lambda changes: next(iter(changes)),
 )
 def test_anything_else_is_none(job: learning_job.Job, changes: dict[str, Any]) -> None:
     assert learning_job.received(answer(job, **changes), job) is None
 
 
-@pytest.mark.parametrize("what", [None, "film", [], 7])
+@for_each("what", [None, "film", [], 7])
 def test_what_is_no_film_is_none(job: learning_job.Job, what: Any) -> None:
     assert learning_job.received(what, job) is None
 

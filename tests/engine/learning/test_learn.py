@@ -19,6 +19,7 @@ from attnviz.engine.learning.frames import LearnedFrames
 from attnviz.engine.learning.trainer import Trainer
 from attnviz.engine.numerics import exact
 from attnviz.engine.tasks.games import GAMES
+from tests.support.cases import for_each
 
 PACKAGE = Path(exact.__file__).parents[2]
 SMALL = {"d_model": 12, "d_k": 6, "d_v": 5, "n_heads": 2, "d_a": 3, "learn_batch": 3, "rope_base": 10.0}
@@ -43,9 +44,9 @@ def test_a_task_is_learned(name):
     assert film.loss[-1] < 0.01 * film.loss[0]
 
 
-@pytest.mark.nightly  # the films of seed 0, which come with the package, are looked at above
-@pytest.mark.parametrize("name", WITHIN)
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.slow
+@for_each("name", WITHIN)
+@for_each("seed", range(3))
 def test_a_task_is_learned_with_any_seed(name, seed):
     film = learn(TASKS[name].config(seed=seed))
     assert max(first(film, "right", 0.99), first(film, "crisp", 0.9)) <= WITHIN[name]
@@ -59,8 +60,8 @@ def test_a_task_can_be_learned_and_stay_unreadable():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("name", "changes", "most"),
+@for_each(
+    "name, changes, most",
     [
         ("translation", {"position": "none"}, 0.75),
         ("translation", {"normaliser": "hardmax"}, 0.35),
@@ -72,17 +73,17 @@ def test_what_cannot_work_does_not(name, changes, most):
     assert max(learn(TASKS[name].config(**changes)).right) <= most
 
 
-@pytest.mark.nightly
+@pytest.mark.slow
 def test_without_the_mask_induction_looks_at_the_answer():
     film = learn(TASKS["induction"].config(mask="none"))
     assert film.right[-1] >= 0.95  # but for the last letter, after which no answer stands
     assert film.crisp[-1] <= 0.05
 
 
-@pytest.mark.nightly
-@pytest.mark.parametrize("name", ["translation", "backwards", "recall", "induction"])
+@pytest.mark.slow
+@for_each("name", ["translation", "backwards", "recall", "induction"])
 def test_what_is_learned_stays(name):
-    film = learn(TASKS[name].config(learn_steps=700))
+    film = learn(TASKS[name].config(learn_steps=400))
     assert min(right for step, right in zip(film.steps, film.right) if step > WITHIN[name] + 20) >= 0.985
 
 
@@ -97,7 +98,7 @@ def test_a_pair_of_words_that_was_never_shown_is_translated():
 # --- what is right ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", GAMES)
+@for_each("name", GAMES)
 def test_the_sentence_of_a_recipe_has_answers_and_its_words_are_tokens(name):
     config, game = TASKS[name].config(), GAMES[name]
     trace = run(replace(config, learn_steps=0))
@@ -131,7 +132,7 @@ REFUSALS = {
 """What is right in sentences that can be judged in one's head: the words of the rows that count, and what they read."""
 
 
-@pytest.mark.parametrize("given", REFUSALS, ids=lambda given: " ".join(given))
+@for_each("given", REFUSALS)
 def test_what_is_right(given):
     name, queries, keys = given
     game = GAMES[name]
@@ -143,8 +144,8 @@ def test_what_is_right(given):
     assert [read[index] for index in np.argwhere(answers.where[answers.counts])[:, 1]] == looked
 
 
-@pytest.mark.parametrize(
-    ("name", "queries", "keys"),
+@for_each(
+    "name, queries, keys",
     [
         ("translation", "begin le", "the cat sat"),
         ("translation", "begin le", "cat the black sees a dog"),
@@ -174,8 +175,8 @@ VARIANTS: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("task", ["translation", "induction"])
-@pytest.mark.parametrize("changes", VARIANTS, ids=str)
+@for_each("task", ["translation", "induction"])
+@for_each("changes", VARIANTS)
 def test_the_gradient_is_that_of_the_loss(changes, task, monkeypatch):
     monkeypatch.setattr(exact, "rounded", lambda x: x)  # otherwise the loss is a staircase of very small steps
     config = Config(**SMALL | {"initialiser": "learned", "task": task, "sentence": "a"} | changes)
@@ -199,7 +200,7 @@ def test_the_gradient_is_that_of_the_loss(changes, task, monkeypatch):
 # --- run has what was learned ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", TASKS)
+@for_each("name", TASKS)
 def test_no_steps_are_glorot_to_the_last_bit(name):
     config = TASKS[name].config(learn_steps=0)
     drawn = run(replace(config, initialiser="glorot"))
@@ -209,14 +210,13 @@ def test_no_steps_are_glorot_to_the_last_bit(name):
                 np.testing.assert_array_equal(one[step].array, other[step].array)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "config",
     [
         TASKS["translation"].config(learn_steps=20, projection_bias=True),
         TASKS["recall"].config(learn_steps=20, learn_batch=4),
         Config(initialiser="learned", task="backwards", learn_steps=15, n_kv_heads=2, score="location"),
     ],
-    ids=["translation", "recall", "location"],
 )
 def test_run_has_the_frame_and_the_weights_that_were_learned_with(config):
     film = learn(config)
@@ -285,7 +285,7 @@ CANNOT: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("changes", CANNOT, ids=str)
+@for_each("changes", CANNOT)
 def test_what_cannot_be_learned_is_said_and_stays_as_it_was_drawn(changes):
     config = Config(initialiser="learned", **changes)
     with pytest.raises(ConfigError, match="Nothing is learned in this setting, because the trainer"):
@@ -329,8 +329,8 @@ def test_a_number_that_becomes_too_large_ends_the_film_at_the_last_finite_frame(
     films._FRAMES.clear()
 
 
-@pytest.mark.parametrize(
-    ("name", "value", "message"),
+@for_each(
+    "name, value, message",
     [
         ("task", "chess", "choose one of: translation, dates"),
         ("learn_steps", -1, "choose 0 to 2,000"),
@@ -412,14 +412,12 @@ def test_learning_calls_nothing_that_differs_between_machines():
     assert faults(Path(exact.__file__).read_text("utf-8"), may_add=True) == []
 
 
-@pytest.mark.parametrize(
-    "line", ["a @ b", "np.exp(x)", "x.sum(-1)", "np.einsum('i,i', x, y)", "x**3", "np.matmul(a, b)"]
-)
+@for_each("line", ["a @ b", "np.exp(x)", "x.sum(-1)", "np.einsum('i,i', x, y)", "x**3", "np.matmul(a, b)"])
 def test_the_check_of_calls_can_fail(line):
     assert faults(line)
 
 
-@pytest.mark.parametrize("n", [1, 3, 100, 8192, 20_000])
+@for_each("n", [1, 3, 100, 8192, 20_000])
 def test_products_and_sums_do_not_depend_on_their_order(n):
     draw = np.random.default_rng(n)
     A, B = draw.normal(size=(3, n)) * np.exp(draw.normal(size=(3, n))), draw.normal(size=(n, 2))

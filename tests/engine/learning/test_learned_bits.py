@@ -6,6 +6,7 @@ another machine, library or version is held to the same ones.
 
 from __future__ import annotations
 
+import itertools
 import os
 import platform
 import subprocess
@@ -89,22 +90,19 @@ def test_the_bits_are_those_that_are_written_down() -> None:
 
 @pytest.mark.slow
 @x86
-def test_two_kernels_give_the_same_bits_and_plain_float64_does_not() -> None:
-    for kernel in ("Haswell", "Prescott"):
-        assert found(FIRST, OPENBLAS_CORETYPE=kernel) == written(FIRST)
+def test_plain_float64_has_other_bits_with_another_kernel() -> None:
     one, other = (found(FIRST, "float", OPENBLAS_CORETYPE=kernel) for kernel in ("Haswell", "Prescott"))
     assert one != other, "the check could not see a difference"
 
 
-@pytest.mark.nightly
+@pytest.mark.slow
 @x86
-@pytest.mark.parametrize("threads", ["1", "2"])
-@pytest.mark.parametrize("kernel", kernels())
+@pytest.mark.parametrize(("kernel", "threads"), [*zip(kernels(), itertools.cycle("12"))])
 def test_every_kernel_gives_every_film_the_same_bits(kernel: str, threads: str) -> None:
     assert found(WHOLE, OPENBLAS_CORETYPE=kernel, OPENBLAS_NUM_THREADS=threads) == written(WHOLE)
 
 
-@pytest.mark.nightly
+@pytest.mark.slow
 @x86
 def test_so_it_is_without_the_wide_instructions_of_numpy() -> None:
     known, there = numpy_core.__cpu_dispatch__, numpy_core.__cpu_features__

@@ -10,6 +10,7 @@ import pytest
 
 from attnviz import attend
 from attnviz.engine.numerics import buffer_pool
+from tests.support.cases import for_each
 
 LARGE = (buffer_pool.SMALL // 8 + 1,)
 
@@ -30,7 +31,7 @@ def test_memory_is_used_again_once_the_array_is_gone():
     assert where(buffer_pool.empty(LARGE)) == address
 
 
-@pytest.mark.parametrize(
+@for_each(
     "see",
     [
         lambda a: a,
@@ -40,7 +41,6 @@ def test_memory_is_used_again_once_the_array_is_gone():
         lambda a: np.asarray(memoryview(a)),
         lambda a: np.broadcast_to(a, (3, *a.shape)),
     ],
-    ids=["array", "slice", "view of views", "memoryview", "array of a memoryview", "broadcast"],
 )
 def test_memory_is_not_used_again_while_anything_sees_it(see):
     array = buffer_pool.empty(LARGE)

@@ -9,6 +9,7 @@ import pytest
 
 from attnviz import Config, run
 from attnviz.engine.numerics import buffer_pool, fixed_order
+from tests.support.cases import for_each
 
 NUMBERS = np.random.default_rng(11)
 
@@ -48,8 +49,8 @@ def test_products_of_stacks_of_empty_and_of_infinite_matrices_are_those_of_numpy
     np.testing.assert_array_equal(infinite, [[np.nan, np.inf]])
 
 
-@pytest.mark.parametrize("shape", [(1, 1), (7, 16), (16, 7), (9, 9), (33, 50), (3, 0), (0, 3)])
-@pytest.mark.parametrize("kind", ["random", "repeated", "nearly dependent", "orthogonal", "large", "zero"])
+@for_each("shape", [(1, 1), (7, 16), (16, 7), (9, 9), (33, 50), (3, 0), (0, 3)])
+@for_each("kind", ["random", "repeated", "nearly dependent", "orthogonal", "large", "zero"])
 def test_a_decomposition_is_that_of_the_matrix(shape: tuple[int, int], kind: str) -> None:
     X = np.random.default_rng(len(kind)).normal(size=shape)
     if kind == "repeated":

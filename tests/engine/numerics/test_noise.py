@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from attnviz.engine.numerics.noise import Address, normal, normal_each, uniform, uniform_each
+from tests.support.cases import for_each
 
 HERE = Address(7, "somewhere", (2,))
 DRAWS = pytest.mark.parametrize("draw", [uniform, normal])
@@ -47,7 +48,7 @@ def test_leading_indices_may_stand_in_the_address_or_in_the_shape(draw: object) 
     assert (whole[2] == draw(HERE, (3,))).all()  # type: ignore[operator]
 
 
-@pytest.mark.parametrize("shape", [(), (3,), (20, 25), (30, 25)])
+@for_each("shape", [(), (3,), (20, 25), (30, 25)])
 def test_indices_beyond_those_that_are_folded_at_once_have_their_own_numbers(shape: tuple[int, ...]) -> None:
     whole = uniform(Address(7, "somewhere"), (20, *shape))
     for at in (0, 7, 8, 15, 19):

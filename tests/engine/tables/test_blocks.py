@@ -10,6 +10,7 @@ import pytest
 from attnviz import Config, run
 from attnviz.engine.tables import blocks
 from attnviz.engine.tables.blocks import FEED_FORWARDS, NORMS
+from tests.support.cases import for_each
 
 X = np.random.default_rng(0).normal(size=(7, 5)) * np.array([[0.0, 1e-3, 1.0, 3.0, 10.0, 1e3, 1.0]]).T - 0.5
 """Rows of every size, and one whose numbers are all the same."""
@@ -21,7 +22,7 @@ def test_layer_norm_and_rms_norm_are_the_library_s(torch: Any) -> None:
     np.testing.assert_allclose(blocks.rms_norm(X), torch.nn.functional.rms_norm(x, (5,), eps=1e-5), rtol=0, atol=1e-14)
 
 
-@pytest.mark.parametrize("name", ["relu", "gelu", "gelu_tanh", "swiglu", "geglu"])
+@for_each("name", ["relu", "gelu", "gelu_tanh", "swiglu", "geglu"])
 def test_hidden_units_are_activated_as_the_library_does(name: str, torch: Any) -> None:
     functions = {
         "relu": torch.nn.functional.relu,

@@ -7,6 +7,7 @@ import pytest
 
 from attnviz import EMBEDDINGS, Config, ConfigError, run
 from attnviz.engine.tables.embeddings import ngrams, parse, spelling, written
+from tests.support.cases import for_each
 
 BY_TOKEN = ["normal", "uniform", "binary", "spelling"]
 
@@ -15,7 +16,7 @@ def embedded(**settings: object) -> np.ndarray:
     return run(Config(**({"position": "none"} | settings)))["embedded"].array  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("name", BY_TOKEN)
+@for_each("name", BY_TOKEN)
 def test_a_token_has_one_vector_in_any_position_of_any_sentence(name: str) -> None:
     here, there = embedded(embedding=name, sentence="a cat saw a cat"), embedded(embedding=name, sentence="the cat")
     assert (here[1] == here[4]).all()
@@ -23,13 +24,13 @@ def test_a_token_has_one_vector_in_any_position_of_any_sentence(name: str) -> No
     assert not (here[1] == here[2]).all()  # cat and saw: of one length, but two words
 
 
-@pytest.mark.parametrize("name", [*BY_TOKEN, "one_hot"])
+@for_each("name", [*BY_TOKEN, "one_hot"])
 def test_a_wider_embedding_keeps_the_columns_that_were_there(name: str) -> None:
     narrow, wide = (embedded(embedding=name, sentence="one two three", d_model=d) for d in (5, 9))
     assert (wide[:, :5] == narrow).all()
 
 
-@pytest.mark.parametrize("name", BY_TOKEN)
+@for_each("name", BY_TOKEN)
 def test_another_seed_gives_other_numbers(name: str) -> None:
     assert not (embedded(embedding=name, seed=0) == embedded(embedding=name, seed=1)).all()
 
@@ -73,8 +74,8 @@ def test_ngrams_of_a_word() -> None:
     assert ngrams("ab") == ("a", "b", "<a", "ab", "b>", "<ab", "ab>")
 
 
-@pytest.mark.parametrize(
-    ("text", "rows"),
+@for_each(
+    "text, rows",
     [
         ("1 2 3\n4 5 6", [[1, 2, 3], [4, 5, 6]]),
         ("1,2;3,4", [[1, 2], [3, 4]]),
@@ -87,8 +88,8 @@ def test_numbers_as_people_write_them(text: str, rows: list[list[float]]) -> Non
     assert parse(text) == rows
 
 
-@pytest.mark.parametrize(
-    ("text", "position"),
+@for_each(
+    "text, position",
     [
         ("1 nan", "row 1, column 2"),
         ("1 2\n3 inf", "row 2, column 2"),
@@ -119,7 +120,7 @@ def test_own_numbers_of_another_form_are_refused() -> None:
         Config(own_numbers=np.zeros((2, 2, 2)))  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("name", EMBEDDINGS)
+@for_each("name", EMBEDDINGS)
 def test_positions_are_added(name: str) -> None:
     trace = run(Config(embedding=name, position="sinusoidal", own_numbers="1 2"))
     total = trace["token_embeddings"].array + trace["positions"].array

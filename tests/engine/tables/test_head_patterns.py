@@ -17,6 +17,7 @@ from attnviz.engine.solved_heads import SolvedHeads, misses
 from attnviz.engine.tables.head_patterns import PATTERNS, LeastSquares, Match
 from attnviz.engine.tables.positions import sinusoidal
 from attnviz.settings import fields, tuple_kinds
+from tests.support.cases import for_each
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -60,10 +61,11 @@ def right_mass(trace: Trace, head: int, name: str) -> float:
 # What is promised -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("d_model", [16, 32, 64])
-@pytest.mark.parametrize("embedding", EMBEDDINGS)
-@pytest.mark.parametrize("sentence", SENTENCES)
-@pytest.mark.parametrize("score", ["scaled_dot", "dot", "gaussian"])
+@pytest.mark.slow
+@for_each("d_model", [16, 32, 64])
+@for_each("embedding", EMBEDDINGS)
+@for_each("sentence", SENTENCES)
+@for_each("score", ["scaled_dot", "dot", "gaussian"])
 def test_a_head_reads_what_it_was_made_for(score, sentence, embedding, d_model):
     for position, d_k in itertools.product(("sinusoidal", "random"), (2, 7)):
         settings = {"score": score, "embedding": embedding, "position": position, "d_model": d_model, "d_k": d_k}
@@ -73,8 +75,8 @@ def test_a_head_reads_what_it_was_made_for(score, sentence, embedding, d_model):
         assert trace.notes == ()
 
 
-@pytest.mark.parametrize("d_model", [16, 32, 64])
-@pytest.mark.parametrize("sentence", SENTENCES)
+@for_each("d_model", [16, 32, 64])
+@for_each("sentence", SENTENCES)
 def test_one_hot_words_do_as_well_where_positions_are_vectors_of_their_own(sentence, d_model):
     settings = {"embedding": "one_hot", "position": "random", "d_model": d_model}
     trace = run(by_hand(*ONE_LAYER, sentence=sentence, **settings))
@@ -105,7 +107,7 @@ def test_equal_words_share_alike():
     np.testing.assert_allclose(A[0, [0, 2, 4]], A[0, 0], rtol=0, atol=1e-9)
 
 
-@pytest.mark.parametrize("name", ["previous", "same_word", "first", "next"])
+@for_each("name", ["previous", "same_word", "first", "next"])
 def test_the_sharper_the_more(name):
     masses = [right_mass(run(by_hand(name, sharpness=s)), 0, name) for s in (0.5, 2, 4, 6, 12)]
     assert masses == sorted(masses)
@@ -146,9 +148,9 @@ TWO = {"n_layers": 2, "residual": True, "mask": "causal", "bos": True}
 REPEATS = ("A B C D A B C", "a rose is a rose is", "x y x z x", "one two one two one two one", "p q r s t u v w p q")
 
 
-@pytest.mark.parametrize("d_model", [16, 32, 64])
-@pytest.mark.parametrize(("embedding", "position"), [("normal", "sinusoidal"), ("one_hot", "random")])
-@pytest.mark.parametrize("sentence", REPEATS)
+@for_each("d_model", [16, 32, 64])
+@for_each("embedding, position", [("normal", "sinusoidal"), ("one_hot", "random")])
+@for_each("sentence", REPEATS)
 def test_after_a_b_a_the_second_a_finds_b(sentence, embedding, position, d_model):
     settings = {"embedding": embedding, "position": position, "d_model": d_model}
     for patterns in (("induction",), ("previous", "induction", "uniform")):
@@ -160,8 +162,8 @@ def test_after_a_b_a_the_second_a_finds_b(sentence, embedding, position, d_model
 GROUPS = {"n_heads": 4, "n_kv_heads": 2, "d_v": (3, 5), "d_k": (2, 6), "d_model": 32}
 
 
-@pytest.mark.parametrize(
-    ("config", "kv_head", "head", "start"),
+@for_each(
+    "config, kv_head, head, start",
     [
         (by_hand("induction", sentence="A B C D A B C", **TWO), 0, 0, 0),
         (by_hand("next", "induction", sentence="A B C D A B C", d_v=3, **TWO), 1, 1, 3),
@@ -247,7 +249,7 @@ def test_every_reason_that_can_be_given_is_tried():
     assert CANNOT.keys() == WHY.keys()
 
 
-@pytest.mark.parametrize(("why", "config"), [(why, config) for why, cases in CANNOT.items() for config in cases])
+@for_each("why, config", [(why, config) for why, cases in CANNOT.items() for config in cases])
 def test_a_head_that_cannot_is_named_with_its_least_and_the_reason(why, config):
     trace = run(config)
     matches = [NOTE.fullmatch(note) for note in trace.notes if "should attend to" in note]
@@ -312,17 +314,16 @@ def test_an_edit_that_spoils_a_head_is_said():
     assert run(by_hand("previous"), edits=[(0, "w_q", (0, i, 0), 0.0) for i in range(16)]).notes
 
 
-@pytest.mark.parametrize("value", [0.0, 1e-300, 1e200, 1e308, -1e308])
+@for_each("value", [0.0, 1e-300, 1e200, 1e308, -1e308])
 def test_numbers_of_any_size_are_no_error(value):
     edits = [(None, "embedded", (i, 3), value) for i in range(3)]
     trace = run(by_hand(*ONE_LAYER, **{"n_layers": 2, "residual": True}), edits=edits)
     assert np.isfinite(trace.layers[0]["w_q"].array).all()
 
 
-@pytest.mark.parametrize(
-    "settings", [{"d_model": 1}, {"sentence": "one"}, {"n_heads": 16}, {"sentence": "a", "bos": True}]
-)
-@pytest.mark.parametrize("score", ["scaled_dot", "location", "additive"])
+@pytest.mark.slow
+@for_each("settings", [{"d_model": 1}, {"sentence": "one"}, {"n_heads": 16}, {"sentence": "a", "bos": True}])
+@for_each("score", ["scaled_dot", "location", "additive"])
 def test_no_setting_is_an_error(settings, score):
     for layers in (1, 2, 3):
         for d in (1, 2, (1, 2, 3)):
@@ -340,9 +341,9 @@ def cosines(E: np.ndarray, E_kv: np.ndarray) -> np.ndarray:
     return np.array([[q @ k / np.linalg.norm(q) / np.linalg.norm(k) for k in E_kv] for q in E])
 
 
-@pytest.mark.parametrize("score", ["scaled_dot", "dot"])
-@pytest.mark.parametrize("embedding", ["meaning", "normal", "spelling"])
-@pytest.mark.parametrize("settings", [{}, {"tied": True}, {"position": "none"}, {"position": "random"}])
+@for_each("score", ["scaled_dot", "dot"])
+@for_each("embedding", ["meaning", "normal", "spelling"])
+@for_each("settings", [{}, {"tied": True}, {"position": "none"}, {"position": "random"}])
 def test_scores_of_like_words_are_the_cosines_of_their_vectors(score, embedding, settings):
     trace = run(by_hand("alike", sentence=PAIRS, embedding=embedding, d_model=64, d_k=16, score=score, **settings))
     E = trace["token_embeddings"].array
@@ -358,8 +359,8 @@ def test_queries_of_one_sentence_find_like_words_in_another():
     np.testing.assert_allclose(trace["scaled"].array[0], 12.0 * cosines(E, E_kv), atol=1e-8)
 
 
-@pytest.mark.parametrize("d_k", [8, 16, 64])
-@pytest.mark.parametrize("layers", [1, 2])
+@for_each("d_k", [8, 16, 64])
+@for_each("layers", [1, 2])
 def test_king_reads_queen_and_dog_reads_cat(d_k, layers):
     settings = {"sentence": PAIRS, "embedding": "meaning", "d_model": 64, "d_k": d_k, "mask": "no_self"}
     trace = run(by_hand("alike", **settings, n_layers=layers, residual=True))
@@ -378,7 +379,7 @@ def test_likeness_that_the_rows_cannot_hold_is_said():
     )
 
 
-@pytest.mark.parametrize("name", ["previous", "first", "next"])
+@for_each("name", ["previous", "first", "next"])
 def test_a_first_or_last_token_that_may_not_read_itself_is_no_fault(name):
     assert run(by_hand(name, mask="no_self")).notes == ()
 
@@ -390,7 +391,7 @@ def test_a_word_that_may_not_read_itself_and_stands_nowhere_else_is_said():
 # What else is promised ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("n", [1, 2, 3, 7])
+@for_each("n", [1, 2, 3, 7])
 def test_another_head_leaves_the_others_as_they_were(n):
     few, many = (run(by_hand(*PATTERNS, "first", n_heads=k, d_k=(5, 2, 3))) for k in (n, n + 1))
     for name in ("w_q", "w_k", "w_v", "queries", "keys", "values", "scores", "weights", "heads"):
@@ -434,7 +435,7 @@ def test_only_this_initialiser_is_solved():
 # The table and its field ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("row", PATTERNS.values(), ids=PATTERNS)
+@for_each("row", PATTERNS.values())
 def test_a_row_says_all_that_a_reader_wants_to_know(row):
     assert row.label[0].isupper()
     assert row.formula
@@ -469,8 +470,8 @@ def test_no_radius_where_all_are_one():
 KIND = tuple_kinds.Listed(PATTERNS, 3, lambda values: 2)
 
 
-@pytest.mark.parametrize(
-    ("text", "value", "problem"),
+@for_each(
+    "text, value, problem",
     [
         ("first", ("first",), None),
         ("first.next.first", ("first", "next", "first"), None),
@@ -485,7 +486,7 @@ def test_a_list_of_rows_is_read_in_order(text, value, problem):
     assert KIND.read(KIND.write(value)) == (value, None)
 
 
-@pytest.mark.parametrize("text", ["", "...", "last", "First"])
+@for_each("text", ["", "...", "last", "First"])
 def test_a_list_of_no_rows_is_unreadable(text):
     with pytest.raises(ValueError) as error:
         KIND.read(text)
@@ -502,7 +503,7 @@ def test_what_only_repeats_the_last_is_left_out():
     assert Config(patterns=("next", "first"), n_heads=4).head_patterns() == ("next", "first", "first", "first")
 
 
-@pytest.mark.parametrize("given", [(), ("first",) * 4, 3, None, ("first", "last"), ("first", 3)])
+@for_each("given", [(), ("first",) * 4, 3, None, ("first", "last"), ("first", 3)])
 def test_no_other_list_of_rows_is_taken(given):
     with pytest.raises(ConfigError, match=r"give a name or a tuple of 1 to 3 names|choose one of: previous"):
         KIND.check(given)
@@ -523,7 +524,7 @@ def test_a_word_that_the_other_sentence_does_not_have_is_said() -> None:
     assert not any("none to attend to" in note for note in alike.notes)
 
 
-@pytest.mark.parametrize("sharpness", [2.0, 2.5, 3.0])
+@for_each("sharpness", [2.0, 2.5, 3.0])
 def test_a_head_is_said_to_miss_where_it_puts_less_than_nine_tenths(sharpness):
     trace = run(by_hand("previous", sentence="a b c d e f", d_model=24, sharpness=sharpness))
     least = min(trace["weights"].array[0, i, max(i - 1, 0)] for i in range(6))

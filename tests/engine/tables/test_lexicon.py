@@ -14,6 +14,7 @@ from attnviz import Config, run
 from attnviz.engine.tables.embeddings import meaning, spelling
 from attnviz.engine.tables.lexicon import COLUMNS, lexicon
 from attnviz.pictures.columns import roles
+from tests.support.cases import for_each
 
 JUDGED = """
 gem jewel 3.94, midday noon 3.94, automobile car 3.92, cemetery graveyard 3.88, cushion pillow 3.84, boy lad 3.82,
@@ -75,8 +76,8 @@ def test_function_words_are_apart_from_the_others() -> None:
     assert max(cosine(word, the) for word in ("cat", "king", "bread") for the in ("the", "and", "of")) < 0.3
 
 
-@pytest.mark.parametrize(
-    ("word", "nearer", "further"),
+@for_each(
+    "word, nearer, further",
     [("king", "queen", "bread"), ("cat", "dog", "table"), ("bank", "river", "cat"), ("bank", "money", "cat")],
 )
 def test_words_of_like_meaning_are_nearer(word: str, nearer: str, further: str) -> None:
@@ -111,7 +112,7 @@ def test_nothing_is_read_before_it_is_needed() -> None:
     assert output.split() == ["0", "1"]
 
 
-@pytest.mark.parametrize("d_model", [1, 16, 64])
+@for_each("d_model", [1, 16, 64])
 def test_a_smaller_size_has_the_first_columns(d_model: int) -> None:
     words = ("king", "queen", "Xylvia")
     np.testing.assert_array_equal(meaning(words, d_model, (), seed=0), meaning(words, 64, (), seed=0)[:, :d_model])
@@ -123,8 +124,8 @@ def test_a_larger_size_adds_nothing_to_any_product() -> None:
     np.testing.assert_array_equal(wide @ wide.T, plain @ plain.T)
 
 
-@pytest.mark.parametrize(
-    ("token", "word"),
+@for_each(
+    "token, word",
     [
         ("King", "king"),
         ("king's", "king"),

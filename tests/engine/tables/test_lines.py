@@ -8,7 +8,7 @@ from pkgutil import iter_modules
 import numpy as np
 import pytest
 
-from attnviz import NORMALISERS, SCORES, Config, ConfigError, FormulaError, attend, normaliser, run
+from attnviz import NORMALISERS, SCORES, Config, ConfigError, FormulaError, attend, normaliser, run, score
 from attnviz.engine.records.typed_rows import normaliser_of
 from attnviz.engine.tables import normalisers, scores
 from attnviz.formula.evaluation.functions import normaliser_function
@@ -16,6 +16,7 @@ from attnviz.formula.reader import parse
 from attnviz.settings import url_codec
 from attnviz.settings.language import set_language
 from tests import reference
+from tests.support.cases import for_each
 
 SINK = "softmax_with_sink.sink"
 
@@ -58,7 +59,7 @@ def test_knobs_travel_in_the_link(value: dict) -> None:
     assert (again, problems) == (config, [])
 
 
-@pytest.mark.parametrize(
+@for_each(
     "value", [{"sink": 1}, {SINK: 21}, {SINK: "1"}, {SINK: ()}, {SINK: (0,) * 17}, {SINK: math.nan}, {SINK: True}, 3]
 )
 def test_a_knob_that_is_none_is_refused(value: object) -> None:
@@ -66,8 +67,8 @@ def test_a_knob_that_is_none_is_refused(value: object) -> None:
         Config(normaliser_knobs=value)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
-    ("text", "kept"),
+@for_each(
+    "text, kept",
     [
         (f"{SINK}~99_2", ((SINK, (20.0, 2.0)),)),
         (f"nothing.here~3~~{SINK}~2", ((SINK, 2.0),)),
@@ -106,6 +107,32 @@ def test_attend_takes_a_row_with_its_knobs_set() -> None:
         normaliser("entmax", alpha=3.0)
 
 
+def test_a_typed_normaliser_is_the_row_that_its_line_says() -> None:
+    x, unit = np.array([[1.0, 0.5, -1.0]]), np.eye(3)
+    line = "p = relu(x)**2; p / sum(p)"
+    typed = normaliser("mine", line)
+    traced = normaliser("mine", lambda x: np.maximum(x, 0) ** 2 / (np.maximum(x, 0) ** 2).sum())
+    for made in (typed, traced):
+        steps = attend(x, unit, unit, score="dot", normaliser=made)
+        np.testing.assert_allclose(steps.weights, [[0.8, 0.2, 0.0]], atol=1e-15)
+    assert typed.label == "mine"
+    held = Config(normaliser=typed)
+    assert (held.normaliser, held.normaliser_formula) == ("formula", line)
+    assert held == Config(normaliser="formula", normaliser_formula=line)
+    sharper = Config(normaliser=normaliser("entmax", alpha=1.25))
+    assert sharper == Config(normaliser="entmax", normaliser_knobs={"entmax.alpha": 1.25})
+    assert Config(normaliser=normaliser("softmax")) == Config()
+    for call, said in (
+        (lambda: normaliser("mine", "x +"), "x"),
+        (lambda: normaliser("mine", lambda x: np.fft.fft(x)), "line|formula"),
+        (lambda: normaliser("mine", line, alpha=2.0), "a line has its numbers in it; leave out alpha"),
+        (lambda: Config(score=typed), "the row 'mine' is a normaliser; choose it with normaliser="),
+        (lambda: Config(normaliser=score("own", "sum(q*k)")), "the row 'own' is a score; choose it with score="),
+    ):
+        with pytest.raises(ConfigError, match=said):
+            call()
+
+
 def test_every_line_is_in_its_table() -> None:
     for package, rows in ((scores, SCORES), (normalisers, NORMALISERS)):
         files = {file.name for file in iter_modules(package.__path__)} - {"row", "slopes", "shared", "python_function"}
@@ -115,7 +142,7 @@ def test_every_line_is_in_its_table() -> None:
 ROWS = np.random.default_rng(7).normal(size=(40, 9)) * np.geomspace(0.05, 30, 40)[:, None]
 
 
-@pytest.mark.parametrize("alpha", [1.05, 1.2, 1.5, 1.77, 2.0])
+@for_each("alpha", [1.05, 1.2, 1.5, 1.77, 2.0])
 def test_entmax_of_every_order_is_its_line_and_its_definition(alpha: float) -> None:
     row = normaliser_of(Config(normaliser="entmax", normaliser_knobs={"entmax.alpha": alpha}))
     X = np.where(np.random.default_rng(8).random(ROWS.shape) < 0.3, -np.inf, ROWS)
@@ -135,8 +162,8 @@ def test_entmax_holds_the_rows_between_which_it_lies(alpha: float, name: str) ->
     np.testing.assert_allclose(row.fn(ROWS), NORMALISERS[name].fn(ROWS), rtol=0, atol=1e-13)
 
 
-@pytest.mark.parametrize(
-    ("text", "kind"),
+@for_each(
+    "text, kind",
     [("level(q * k, 2)", "score"), *((f"level(x, {power})", "normaliser") for power in ("0.5", "x", "1e9", "n"))],
 )
 def test_a_level_is_of_a_row_and_a_power(text: str, kind: str) -> None:

@@ -11,12 +11,13 @@ from attnviz import Config, run
 from attnviz.engine.tables import mask_bits
 from attnviz.engine.tables.masks import parse
 from attnviz.settings import url_codec
+from tests.support.cases import for_each
 
 BOARD = np.indices((64, 64)).sum(axis=0) % 2 == 0
 NOISE = np.random.default_rng(5).random((64, 64)) < 0.5
 
 
-@pytest.mark.parametrize("mask", [BOARD, NOISE, NOISE[:, :63], ~np.eye(64, dtype=bool), np.tri(64, dtype=bool)])
+@for_each("mask", [BOARD, NOISE, NOISE[:, :63], ~np.eye(64, dtype=bool), np.tri(64, dtype=bool)])
 def test_any_mask_of_64_tokens_fits_into_a_link(mask: np.ndarray) -> None:
     config = Config(sentence="a " * 64, mask=("custom",), custom_cells=mask_bits.compact(mask))
     link = url_codec.query_string(config)
@@ -35,7 +36,7 @@ def test_a_list_comes_back_letter_by_letter(n_rows: int, n_columns: int, seed: i
     assert mask_bits.shorter(cells) == mask_bits.shorter(mask_bits.whole(written))
 
 
-@pytest.mark.parametrize(
+@for_each(
     "cells",
     [
         "1: 1, 2: 1-2",
@@ -50,9 +51,7 @@ def test_what_is_no_list_of_ours_stays_as_it_was_written(cells: str) -> None:
     assert mask_bits.shorter(cells) == cells
 
 
-@pytest.mark.parametrize(
-    "text", ["bits", "bits.0.AA", "bits.1000.AA", "bits.9.AA", "bits.3.A", "bits.3._w", "bits.1.A!"]
-)
+@for_each("text", ["bits", "bits.0.AA", "bits.1000.AA", "bits.9.AA", "bits.3.A", "bits.3._w", "bits.1.A!"])
 def test_bits_that_are_none_are_said_to_be(text: str) -> None:
     assert mask_bits.whole(text) == text
     with pytest.raises(ValueError, match="allowed cells"):

@@ -8,6 +8,7 @@ import pytest
 from attnviz import Config, ConfigError, run
 from attnviz.engine.tables.masks import parse, written
 from attnviz.engine.tables.tokenisers import PAD
+from tests.support.cases import for_each
 
 SENTENCE, SECOND = "a b c d e f g", "k l m n o"
 
@@ -18,8 +19,8 @@ def may(**settings: object) -> list[str]:
     return ["".join("x" if cell else "." for cell in row) for row in array]
 
 
-@pytest.mark.parametrize(
-    ("settings", "picture"),
+@for_each(
+    "settings, picture",
     [
         ({"mask": "none", "sentence": "a b"}, "xx xx"),
         ({"mask": "causal", "sentence": "a b c"}, "x.. xx. xxx"),
@@ -54,13 +55,13 @@ def test_masks_combine_in_any_order_and_none_changes_nothing() -> None:
     assert one.mask == ("causal", "window")
 
 
-@pytest.mark.parametrize("cells", [[(0, 0), (2, 1), (2, 0)], [], [(5, 3)]])
+@for_each("cells", [[(0, 0), (2, 1), (2, 0)], [], [(5, 3)]])
 def test_pairs_and_text_are_two_ways_to_write_a_list_of_cells(cells: list[tuple[int, int]]) -> None:
     assert sorted(parse(written(cells))) == sorted(cells)
     assert Config(custom_cells=cells).custom_cells == written(cells)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("text", ["1", "1: a", "1: 0", "1: 1-2-3", ": 1", "1-2: 3", "1: -1", "1: 99999999999", "x: 1"])
+@for_each("text", ["1", "1: a", "1: 0", "1: 1-2-3", ": 1", "1-2: 3", "1: -1", "1: 99999999999", "x: 1"])
 def test_a_list_that_cannot_be_read_shows_the_part(text: str) -> None:
     with pytest.raises(ConfigError, match=r"allowed cells: .* cannot be read"):
         run(Config(mask="custom", custom_cells=text))

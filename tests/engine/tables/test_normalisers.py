@@ -9,6 +9,7 @@ import pytest
 
 from attnviz import NORMALISERS, attend
 from tests import reference
+from tests.support.cases import for_each
 
 ROWS = np.random.default_rng(7).normal(size=(40, 9)) * np.geomspace(0.05, 30, 40)[:, None]
 SHARES = ["softmax", "sparsemax", "entmax15", "hardmax", "linear", "formula"]
@@ -21,13 +22,13 @@ def weigh(rows, normaliser: str, **options) -> np.ndarray:
     return attend(rows, unit, unit, score="dot", normaliser=normaliser, **options).weights
 
 
-@pytest.mark.parametrize("normaliser", NORMALISERS)
+@for_each("normaliser", NORMALISERS)
 def test_against_the_opinion(normaliser):
     expected = [reference.NORMALISERS[normaliser](row) for row in ROWS.tolist()]
     np.testing.assert_allclose(weigh(ROWS, normaliser), expected, rtol=1e-12, atol=1e-14)
 
 
-@pytest.mark.parametrize("normaliser", SHARES)
+@for_each("normaliser", SHARES)
 def test_rows_of_shares_sum_to_one(normaliser):
     rows = np.abs(ROWS) if normaliser == "linear" else ROWS
     weights = weigh(rows, normaliser)
@@ -40,18 +41,18 @@ def test_the_others_do_not(normaliser):
     assert (abs(weigh(ROWS, normaliser).sum(-1) - 1) > 1e-6).any()
 
 
-@pytest.mark.parametrize("normaliser", NORMALISERS)
+@for_each("normaliser", NORMALISERS)
 def test_larger_scores_never_weigh_less(normaliser):
     order = np.argsort(ROWS, axis=-1)
     assert (np.diff(np.take_along_axis(weigh(ROWS, normaliser), order, -1)) >= 0).all()
 
 
-@pytest.mark.parametrize("normaliser", ["softmax", "sparsemax", "entmax15", "hardmax"])
+@for_each("normaliser", ["softmax", "sparsemax", "entmax15", "hardmax"])
 def test_a_shift_of_all_scores_changes_nothing(normaliser):
     np.testing.assert_allclose(weigh(ROWS + 5, normaliser), weigh(ROWS, normaliser), rtol=1e-12, atol=1e-13)
 
 
-@pytest.mark.parametrize("normaliser", NORMALISERS)
+@for_each("normaliser", NORMALISERS)
 def test_permuting_scores_permutes_weights(normaliser):
     order = [4, 0, 8, 2, 6, 1, 7, 3, 5]
     expected = weigh(ROWS, normaliser)[:, order]
@@ -148,8 +149,8 @@ def test_linear_with_nothing_above_zero_is_a_row_of_zeros():
     np.testing.assert_allclose(steps.output, [[0], [0], [11 / 3]], rtol=1e-15)
 
 
-@pytest.mark.parametrize("normaliser", NORMALISERS)
-@pytest.mark.parametrize("temperature", [0.1, 1.0, 3.0])
+@for_each("normaliser", NORMALISERS)
+@for_each("temperature", [0.1, 1.0, 3.0])
 def test_a_temperature_divides_the_scores(normaliser, temperature):
     np.testing.assert_allclose(
         weigh(ROWS, normaliser, temperature=temperature), weigh(ROWS / temperature, normaliser), rtol=1e-12, atol=1e-14
@@ -161,14 +162,14 @@ def test_two_normalisers_do_not_feel_the_temperature(normaliser):
     np.testing.assert_allclose(weigh(ROWS, normaliser, temperature=7.0), weigh(ROWS, normaliser), rtol=1e-14)
 
 
-@pytest.mark.parametrize("normaliser", ["softmax", "sparsemax", "entmax15"])
+@for_each("normaliser", ["softmax", "sparsemax", "entmax15"])
 def test_cold_is_hardmax_and_hot_is_uniform(normaliser):
     tied = np.array([[1.0, 3.0, 3.0, 0.0]])
     np.testing.assert_allclose(weigh(tied, normaliser, temperature=1e-3), [[0, 0.5, 0.5, 0]], atol=1e-15)
     np.testing.assert_allclose(weigh(tied, normaliser, temperature=1e9), [[0.25] * 4], atol=1e-8)
 
 
-@pytest.mark.parametrize("normaliser", NORMALISERS)
+@for_each("normaliser", NORMALISERS)
 def test_forbidden_cells_are_exactly_zero_and_the_rest_is_as_if_they_were_not_there(normaliser):
     keep = np.array([True, False, True, True, False, True, True, False, True])
     masked = weigh(ROWS, normaliser, allowed=keep)

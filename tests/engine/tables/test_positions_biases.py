@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from attnviz import BIASES, POSITIONS, Config, alibi_slopes, rope, run, sinusoidal, t5_buckets
+from tests.support.cases import for_each
 
 WORDS = "a b c d e f g"
 
@@ -21,9 +22,9 @@ def numbers(*shape: int) -> np.ndarray:
 # Sinusoids -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("layout", ["interleaved", "concat"])
-@pytest.mark.parametrize("base", [1e4, 100.0])
-@pytest.mark.parametrize("d", [1, 2, 3, 6, 7, 16])
+@for_each("layout", ["interleaved", "concat"])
+@for_each("base", [1e4, 100.0])
+@for_each("d", [1, 2, 3, 6, 7, 16])
 def test_sinusoidal_is_the_papers_formula(d, base, layout):
     expected = np.empty((11, d))
     for position in range(11):
@@ -74,9 +75,9 @@ def rotated(x: list[float], position: float, base: float, layout: str) -> list[f
     return out
 
 
-@pytest.mark.parametrize("layout", ["interleaved", "half"])
-@pytest.mark.parametrize("base", [1e4, 10.0])
-@pytest.mark.parametrize("d", [2, 4, 6, 16])
+@for_each("layout", ["interleaved", "half"])
+@for_each("base", [1e4, 10.0])
+@for_each("d", [2, 4, 6, 16])
 def test_rope_turns_pairs(d, base, layout):
     x, positions = numbers(5, d), np.array([0, 1, 2, 7, 100])
     expected = [rotated(row, p, base, layout) for row, p in zip(x.tolist(), positions.tolist(), strict=True)]
@@ -90,8 +91,8 @@ def test_rope_by_hand():
     np.testing.assert_allclose(rope(x, np.array([1]), layout="half"), [[c, -2 * s2, s, 2 * c2]], rtol=1e-15)
 
 
-@pytest.mark.parametrize("layout", ["interleaved", "half"])
-@pytest.mark.parametrize("d", [1, 3, 7])
+@for_each("layout", ["interleaved", "half"])
+@for_each("d", [1, 3, 7])
 def test_rope_leaves_the_last_column_of_an_odd_width(d, layout):
     x = numbers(5, d)
     turned = rope(x, np.arange(5), layout=layout)
@@ -101,8 +102,8 @@ def test_rope_leaves_the_last_column_of_an_odd_width(d, layout):
         assert (turned[1:, :-1] != x[1:, :-1]).all()
 
 
-@pytest.mark.parametrize("layout", ["interleaved", "half"])
-@pytest.mark.parametrize("d", [1, 2, 5, 6])
+@for_each("layout", ["interleaved", "half"])
+@for_each("d", [1, 2, 5, 6])
 def test_rope_sees_only_how_far_apart_two_positions_are(d, layout):
     q, k = numbers(9, d), numbers(9, d) * 2 - 1
     at = np.arange(9)
@@ -137,7 +138,7 @@ def press(heads: int) -> list[float]:
     return slopes if whole == heads else slopes + press(2 * whole)[0::2][: heads - whole]
 
 
-@pytest.mark.parametrize("heads", range(1, 33))
+@for_each("heads", range(1, 33))
 def test_alibi_slopes_are_those_of_press_et_al(heads):
     np.testing.assert_allclose(alibi_slopes(heads), press(heads), rtol=1e-15)
 
@@ -156,7 +157,7 @@ def past(layer) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return added[:, i, j], i, j
 
 
-@pytest.mark.parametrize("heads", [1, 3, 8])
+@for_each("heads", [1, 3, 8])
 def test_the_alibi_bias_falls_by_the_slope_of_its_head(heads):
     added, i, j = past(run(Config(sentence=WORDS, n_heads=heads, bias="alibi", mask="causal")).layers[0])
     np.testing.assert_allclose(added, alibi_slopes(heads)[:, None] * (j - i), atol=1e-12)
@@ -191,8 +192,8 @@ def bucket(rel: int, bidirectional: bool, buckets: int, max_distance: int) -> in
     return later + exact + extra
 
 
-@pytest.mark.parametrize("bidirectional", [True, False])
-@pytest.mark.parametrize(("buckets", "max_distance"), [(32, 128), (32, 100), (8, 20), (4, 16), (6, 11), (64, 1000)])
+@for_each("bidirectional", [True, False])
+@for_each("buckets, max_distance", [(32, 128), (32, 100), (8, 20), (4, 16), (6, 11), (64, 1000)])
 def test_t5_buckets_are_those_of_the_paper(bidirectional, buckets, max_distance):
     rel = np.arange(-300, 301)
     expected = [bucket(r, bidirectional, buckets, max_distance) for r in rel.tolist()]
@@ -208,15 +209,15 @@ def test_t5_buckets_by_hand():
     assert one_way.tolist() == [0, 0, 0, 1, 15, 16, 31]
 
 
-@pytest.mark.parametrize(("bidirectional", "buckets"), [(True, 4), (False, 2), (False, 3)])
+@for_each("bidirectional, buckets", [(True, 4), (False, 2), (False, 3)])
 def test_the_fewest_buckets_that_are_legal(bidirectional, buckets):
     got = t5_buckets(np.arange(-50, 51), bidirectional=bidirectional, buckets=buckets, max_distance=20)
     assert set(got.tolist()) <= set(range(buckets))
     assert got.max() == buckets - 1
 
 
-@pytest.mark.parametrize(
-    ("bidirectional", "buckets"),
+@for_each(
+    "bidirectional, buckets",
     [(True, 3), (True, 5), (True, 2), (True, 0), (True, -4), (False, 1), (False, 0), (False, -2)],
 )
 def test_bucket_counts_that_make_no_sense(bidirectional, buckets):
@@ -262,7 +263,7 @@ def test_random_positions_stay_when_the_sentence_grows():
     np.testing.assert_array_equal(short, long[:3])
 
 
-@pytest.mark.parametrize("d_k", [1, 4, 5])
+@for_each("d_k", [1, 4, 5])
 def test_rope_turns_what_the_score_sees(d_k):
     layer = run(Config(sentence=WORDS, position="rope", d_k=d_k, rope_base=50.0)).layers[0]
     for plain, turned in (("projected_queries", "queries"), ("projected_keys", "keys")):
@@ -279,8 +280,8 @@ def test_rope_turns_a_narrow_head_by_its_own_width():
         np.testing.assert_allclose(layer["queries"].array[h, :, :width], rope(plain, np.arange(7)), atol=1e-13)
 
 
-@pytest.mark.parametrize("position", POSITIONS)
-@pytest.mark.parametrize("bias", BIASES)
+@for_each("position", POSITIONS)
+@for_each("bias", BIASES)
 def test_every_row_runs_at_odd_and_unit_widths(position, bias):
     for d_model, d_k in ((1, 1), (5, 3)):
         trace = run(Config(sentence=WORDS, position=position, bias=bias, d_model=d_model, d_k=d_k, d_v=1))

@@ -13,10 +13,11 @@ from attnviz import (
 )
 from attnviz.settings import fields
 from attnviz.settings.rows import Choice, pick, table
+from tests.support.cases import for_each
 from tests.support.tables import TABLES
 
 ROWS = [(setting, row) for setting, rows in TABLES.items() for row in rows.values()]
-EVERY_ROW = pytest.mark.parametrize(("setting", "row"), ROWS, ids=[f"{setting}-{row.name}" for setting, row in ROWS])
+EVERY_ROW = for_each("setting, row", ROWS)
 
 FOR_EVER = {
     "score": "scaled_dot dot general additive cosine gaussian negative_distance location "
@@ -66,7 +67,7 @@ def test_knobs_that_no_chosen_row_uses_are_not_drawn() -> None:
     assert "seed" in fields.relevant_fields(Config(embedding="one_hot", position="none"))
 
 
-@pytest.mark.parametrize("setting", FOR_EVER)
+@for_each("setting", FOR_EVER)
 def test_names_stand_in_links_for_ever(setting: str) -> None:
     assert set(FOR_EVER[setting].split()) <= set(TABLES[setting])
 

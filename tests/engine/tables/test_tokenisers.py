@@ -16,6 +16,7 @@ from attnviz.engine.tables.tokenisers import (
     with_special_tokens,
     words,
 )
+from tests.support.cases import for_each
 
 FAMILY = "\U0001f468\u200d\U0001f469\u200d\U0001f467"  # three people and two joiners: one picture
 WAVE = "\U0001f44b\U0001f3fd"  # a hand and a skin tone
@@ -23,8 +24,8 @@ FLAGS = "\U0001f1eb\U0001f1f7\U0001f1e9\U0001f1ea"  # four letters: two flags
 HEART = "\u2764\ufe0f"
 
 
-@pytest.mark.parametrize(
-    ("text", "clusters"),
+@for_each(
+    "text, clusters",
     [
         ("abc", ("a", "b", "c")),
         ("e\u0301a", ("e\u0301", "a")),
@@ -43,8 +44,8 @@ def test_graphemes_are_what_a_reader_calls_characters(text: str, clusters: tuple
     assert graphemes(text) == clusters
 
 
-@pytest.mark.parametrize(
-    ("text", "tokens"),
+@for_each(
+    "text, tokens",
     [
         ("The cat, sat.", ("The", "cat", ",", "sat", ".")),
         ("It didn't; o\u2019clock", ("It", "didn't", ";", "o\u2019clock")),
@@ -104,8 +105,8 @@ def test_pieces_put_together_are_the_words() -> None:
     assert joined.split() == text.split()
 
 
-@pytest.mark.parametrize(
-    ("settings", "tokens"),
+@for_each(
+    "settings, tokens",
     [
         ({}, ("a", "b", "c")),
         ({"bos": True, "eos": True}, (BOS, "a", "b", "c", EOS)),
@@ -132,17 +133,15 @@ def test_typed_special_tokens_count_as_tokens_of_the_sentence() -> None:
     assert run(Config(sentence="a <pad>", mask="padding")).notes == ()
 
 
-@pytest.mark.parametrize("name", TOKENISERS)
-@pytest.mark.parametrize("sentence", ["", "\n\t", "\u2003\n"])
+@for_each("name", TOKENISERS)
+@for_each("sentence", ["", "\n\t", "\u2003\n"])
 def test_a_sentence_without_tokens_says_what_to_do(name: str, sentence: str) -> None:
     with pytest.raises(ConfigError, match="no tokens; type at least one word"):
         run(Config(sentence=sentence, tokeniser=name))
 
 
-@pytest.mark.parametrize("name", TOKENISERS)
-@pytest.mark.parametrize(
-    "sentence", [FAMILY, "\ud800", "a" * 10_000, "\u202eabc", "\u200b", "😀" * 70, "__proto__", "<script>"]
-)
+@for_each("name", TOKENISERS)
+@for_each("sentence", [FAMILY, "\ud800", "a" * 10_000, "\u202eabc", "\u200b", "😀" * 70, "__proto__", "<script>"])
 def test_no_text_breaks_a_tokeniser(name: str, sentence: str) -> None:
     tokens = TOKENISERS[name].fn(sentence, **TOKENISERS[name].settings(Config()))
     assert all(isinstance(token, str) and token for token in tokens)

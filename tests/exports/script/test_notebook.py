@@ -12,6 +12,7 @@ from attnviz import Config, ConfigError, run
 from attnviz.exports.script.notebook import notebook
 from attnviz.exports.script.numpy_script import numpy_script
 from tests.support import scripts
+from tests.support.cases import for_each
 
 SOME = [
     "plain",
@@ -32,14 +33,14 @@ def source(cell: dict) -> str:
     return "".join(cell["source"])
 
 
-@pytest.mark.parametrize("name", SOME)
+@for_each("name", SOME)
 def test_its_cells_in_order_compute_what_the_page_shows(name):
     config, trace = scripts.traced(name)
     code = "\n".join(source(cell) for cell in cells(config, "code"))
     scripts.compare(trace, scripts.execute(code), 1e-12, bits=True)
 
 
-@pytest.mark.parametrize("name", SOME)
+@for_each("name", SOME)
 def test_it_is_a_notebook(name):
     text = notebook(scripts.config(name))
     book = json.loads(text)
@@ -57,7 +58,7 @@ def test_it_is_a_notebook(name):
     assert notebook(scripts.config(name)) == text
 
 
-@pytest.mark.parametrize("name", SOME)
+@for_each("name", SOME)
 def test_its_format_is_the_one_that_is_published(name):
     nbformat = pytest.importorskip("nbformat")
     nbformat.validate(nbformat.reads(notebook(scripts.config(name)), as_version=4))
@@ -112,7 +113,7 @@ def test_words_in_angle_brackets_are_no_tags():
     assert "<pad> keys" not in texts
 
 
-@pytest.mark.parametrize("sentence", scripts.HOSTILE)
+@for_each("sentence", scripts.HOSTILE)
 def test_no_sentence_stands_anywhere_but_in_strings_of_code(sentence):
     config = Config(sentence=sentence, tokeniser="whitespace", n_heads=1, d_model=2)
     harmless = Config(sentence="a", tokeniser="whitespace", n_heads=1, d_model=2)

@@ -17,9 +17,11 @@ from attnviz.engine.records.step_specs import OF_MODELS, STEPS
 from attnviz.exports.script import rows as script_rows
 from attnviz.exports.script.numpy_script import numpy_script
 from tests.support import scripts
+from tests.support.cases import for_each
 
 
-@pytest.mark.parametrize("name", scripts.SETTINGS)
+@pytest.mark.slow
+@for_each("name", scripts.SETTINGS)
 def test_the_script_computes_what_the_page_shows(name):
     config, trace = scripts.traced(name)
     scripts.compare(trace, scripts.execute(numpy_script(config)), 1e-12, bits=True)
@@ -51,9 +53,7 @@ def test_every_table_has_its_lines():
     assert set(script_rows.VARIABLES) == set(STEPS) - set(OF_MODELS)
 
 
-@pytest.mark.parametrize(
-    "name", ["plain", "by_hand_induction", "three_layers", "ragged_additive", "edits_layers", "learned_layers"]
-)
+@for_each("name", ["plain", "by_hand_induction", "three_layers", "ragged_additive", "edits_layers", "learned_layers"])
 def test_it_reads_well(name):
     lines = numpy_script(scripts.config(name)).splitlines()
     assert max(map(len, lines)) <= 120
@@ -90,8 +90,8 @@ def test_every_name_that_it_gives_is_used_and_every_line_fits():
         }, name
 
 
-@pytest.mark.parametrize("sentence", scripts.HOSTILE)
-@pytest.mark.parametrize("tokeniser", ["words", "whitespace"])
+@for_each("sentence", scripts.HOSTILE)
+@for_each("tokeniser", ["words", "whitespace"])
 def test_no_sentence_is_anything_but_strings(sentence, tokeniser):
     setting = {"sentence": sentence, "second_sentence": sentence[::-1], "tokeniser": tokeniser}
     plain = {"embedding": "one_hot", "initialiser": "identity", "position": "none", "score": "dot"}

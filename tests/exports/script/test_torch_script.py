@@ -10,11 +10,12 @@ import pytest
 from attnviz import Config, run
 from attnviz.exports.script.torch_script import torch_script
 from tests.support import scripts
+from tests.support.cases import for_each
 
 pytestmark = pytest.mark.usefixtures("torch")
 
 
-@pytest.mark.parametrize("name", scripts.SETTINGS)
+@for_each("name", scripts.SETTINGS)
 def test_the_script_computes_what_the_page_shows(name):
     config, trace = scripts.traced(name)
     scripts.compare(trace, scripts.execute(torch_script(config)), 1e-9, bits=True)
@@ -34,7 +35,7 @@ def config(**more) -> Config:
 CALL, MODULE = "scaled_dot_product_attention(", "MultiheadAttention(d_model"
 
 
-@pytest.mark.parametrize(
+@for_each(
     "more",
     [
         {},
@@ -65,7 +66,7 @@ def test_the_one_call_is_used_where_it_can_do_it(more):
     scripts.compare(run(setting), scripts.execute(script), 1e-9, bits=True)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "more",
     [
         {"score": "cosine"},
@@ -84,7 +85,7 @@ def test_elsewhere_the_steps_stand_alone(more):
     assert "Z = A @ V" in script
 
 
-@pytest.mark.parametrize(
+@for_each(
     "more",
     [
         {},
@@ -104,7 +105,7 @@ def test_the_module_is_shown_where_it_has_the_shape(more):
     scripts.compare(run(setting), scripts.execute(script), 1e-9, bits=True)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "more",
     [
         {"d_v": 3},

@@ -5,16 +5,15 @@ from __future__ import annotations
 import ast
 import re
 
-import pytest
-
 from attnviz import Config
 from attnviz.exports.script.torch_script import torch_script
+from tests.support.cases import for_each
 
 SHARED = {"sentence": "a b", "n_heads": 4, "n_kv_heads": 2, "normaliser": "sparsemax"}
 
 
-@pytest.mark.parametrize(
-    ("setting", "lines"),
+@for_each(
+    "setting, lines",
     [
         (SHARED, ["K_h = torch.repeat_interleave(K, 2, dim=0)", "V_h = torch.repeat_interleave(V, 2, dim=0)"]),
         (SHARED | {"tied": True}, ["W_Q = torch.repeat_interleave(W_shared, 2, dim=0)"]),

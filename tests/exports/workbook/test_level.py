@@ -29,7 +29,7 @@ def _traces() -> dict[str, Trace]:
     return {name: run(Config(**small | settings)) for name, settings in SETTINGS.items()}
 
 
-@pytest.mark.nightly  # LibreOffice takes seconds to start; CI has it recalculate one workbook, in test_book.py
+@pytest.mark.slow
 def test_another_program_finds_the_same_weights(traces: dict[str, Trace], tmp_path: Path) -> None:
     files = {name: spreadsheets.Spreadsheet(workbook(trace)).stripped() for name, trace in traces.items()}
     for name, sheet in spreadsheets.recalculated(files, tmp_path).items():

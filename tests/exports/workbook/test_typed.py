@@ -8,6 +8,7 @@ from attnviz import Config, run
 from attnviz.exports.workbook.book import workbook
 from tests.exports.workbook.test_book import differences, stale
 from tests.support import scripts, spreadsheets
+from tests.support.cases import for_each
 from tests.support.spreadsheets import Spreadsheet
 
 NAMES = [name for name in scripts.SETTINGS if name.startswith("typed_")]
@@ -17,7 +18,8 @@ def written(name: str) -> Spreadsheet:
     return Spreadsheet(workbook(run(scripts.config(name))))
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.slow
+@for_each("name", NAMES)
 def test_every_step_stands_in_it_as_a_formula(name: str) -> None:
     trace, sheet = run(scripts.config(name)), written(name)
     assert differences(trace, sheet) == []
@@ -28,7 +30,7 @@ def test_every_step_stands_in_it_as_a_formula(name: str) -> None:
                 assert sheet.corner(f"{step}_{at + 1}_1", 0, 0) in sheet.formulas, step
 
 
-@pytest.mark.nightly
+@pytest.mark.slow
 def test_recalculated_it_is_the_run(tmp_path) -> None:
     sheets = {name: written(name) for name in NAMES}
     sheets["width_1"] = Spreadsheet(workbook(run(WIDTH_1)))

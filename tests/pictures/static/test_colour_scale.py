@@ -8,6 +8,7 @@ import pytest
 from attnviz.pictures.colours import DARK, SHARE, SIGNED
 from attnviz.pictures.stage_record import Scale
 from attnviz.pictures.static.colour_scale import colour, contrast
+from tests.support.cases import for_each
 
 ENOUGH = 4.5
 
@@ -24,7 +25,7 @@ def ratio(one: str, other: str) -> float:
     return (high + 0.05) / (low + 0.05)
 
 
-@pytest.mark.parametrize("colours", [SIGNED, SHARE, DARK[SIGNED], DARK[SHARE]])
+@for_each("colours", [SIGNED, SHARE, DARK[SIGNED], DARK[SHARE]])
 def test_every_digit_can_be_read_on_its_cell(colours: tuple[str, ...]) -> None:
     scale = Scale(0.0, 1.0, colours)
     grounds = [colour(scale, share) for share in np.linspace(0, 1, 401)]

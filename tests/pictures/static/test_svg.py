@@ -11,11 +11,16 @@ import pytest
 
 from attnviz import Config, Trace, run
 from attnviz.engine.external.traces import of_weights
+from attnviz.pictures import columns as columns_of
 from attnviz.pictures import stages
-from attnviz.pictures.colours import SHARE, SIGNED
-from attnviz.pictures.stage_record import Stage
+from attnviz.pictures.colours import QUIET, SHARE, SIGNED
+from attnviz.pictures.stage_record import Scale, Stage
 from attnviz.pictures.static import svg
+from attnviz.pictures.static.colour_scale import colour as static_colour
 from attnviz.pictures.static.text_metrics import word
+from attnviz.text.cell_sentence import short_percent
+from attnviz.text.format import cell_number
+from tests.support.cases import for_each
 
 BOX = re.compile(r"M(-?[\d.]+) (-?[\d.]+)h(-?[\d.]+)v(-?[\d.]+)h(-?[\d.]+)z")
 HOSTILE = [
@@ -80,8 +85,8 @@ def cells(drawing: ET.Element, stage: Stage) -> dict[tuple[int, int, int], str]:
     return found
 
 
-@pytest.mark.parametrize("width", [1200, 420])
-@pytest.mark.parametrize("name", SETTINGS)
+@for_each("width", [1200, 420])
+@for_each("name", SETTINGS)
 def test_every_cell_has_the_colour_of_its_number(name: str, width: int) -> None:
     shown = stages.side_by_side(run(Config(**SETTINGS[name])), 0)
     root = parsed(svg.picture(shown, width=width))
@@ -118,11 +123,9 @@ def test_numbers_are_the_runs_own_rounded_to_the_digits_that_are_written(name: s
         assert y + row * cell_h < float(text.get("y", 0)) < y + (row + 1) * cell_h
         label, number = str(text.text).replace("−", "-"), stage.array[head, row, column]
         if label == "≈0":
-            assert abs(number) < 1e-3 * abs(stage.array).max()
+            assert 0 < abs(number) < 0.05
         else:
-            mantissa, _, power = label.partition("e")
-            unit = 10.0 ** (int(power or 0) - len(mantissa.partition(".")[2]))
-            assert abs(float(label) - number) <= 0.5000001 * unit
+            assert abs(float(label) - number) <= 0.5000001 * 10.0 ** -len(label.partition(".")[2])
 
 
 def test_what_is_no_finite_number_stands_out() -> None:
@@ -156,23 +159,27 @@ def test_every_word_stands_on_both_axes_and_every_head_has_its_name(name: str) -
         assert columns == words * (len(columns) // len(words))
         assert rows
         assert columns
-        assert [text.text for text in group(drawing, "names")] == list(stage.names)
+        heads, roles = ([], [])
+        for text in group(drawing, "names"):
+            (roles if text.get("font-weight") == "400" else heads).append(text.text)
+        assert heads == [name.split(" · ")[0] for name in stage.names]
+        assert roles == (list(columns_of.roles(trace, 0)) if stage.name == "weights" else [])
 
 
 def test_headings_say_what_the_page_says() -> None:
     trace = run(Config(**SETTINGS["causal"], n_layers=2))
-    root = parsed(svg.page(trace, 1, foot="seed 0 & more"))
+    root = parsed(svg.page(trace, 1, svg.View(apart=False), foot="seed 0 & more"))
     texts = ["".join(text.itertext()) for text in root.iter("text")]
-    assert texts[0] == "a b c d e"
-    assert "Layer 2 of 2." in texts[1]
+    assert [text.text for text in group(root, "words").iter("text")] == list("abcde")
+    assert "Layer 2 of 2." in str(group(root, "about")[0].text)
     assert texts[-1] == "seed 0 & more"
-    assert {"QKT", "Weights", "Outputs"} <= set(texts)
+    assert {"Scores", "how well each word matches each:", "Weights", "Outputs"} <= set(texts)
     legend = [text.text for text in group(group(root, "stage stage-scores"), "legend").iter("text")]
     end = abs(trace.layers[1]["scores"].array[:, np.tri(5, dtype=bool)]).max()
     assert [float(each.replace("−", "-")) for each in legend[:2] if each] == pytest.approx([-end, end], rel=0.05)
 
 
-@pytest.mark.parametrize("token", HOSTILE)
+@for_each("token", HOSTILE)
 def test_no_token_breaks_out_or_is_lost(token: str) -> None:
     weights = np.array([[[0.25, 0.75], [1.0, 0.0], [0.5, 0.5]]])
     trace = of_weights(weights, ["q", token, "r"], [token, "k"])
@@ -193,6 +200,46 @@ def test_equal_runs_are_equal_files_and_a_sentence_of_one_word_is_cut() -> None:
     title = [text.text for text in group(parsed(once), "title")]
     assert len(title) == 3
     assert str(title[-1]).endswith("…")
+
+
+def test_a_saved_picture_is_what_the_screen_shows() -> None:
+    config = Config(
+        sentence="the king saw his queen", embedding="meaning", d_model=64, initialiser="by_hand", d_k=8,
+        patterns=("alike", "previous", "next", "first"),
+    )  # fmt: skip
+    trace = run(config)
+    seen = parsed(svg.page(trace, 0, svg.View(head=1, query=4, key=3), width=1800))
+    scores, weights = (group(seen, f"stage stage-{name}") for name in ("scores", "weights"))
+    array = trace["scores"].array
+    for head, shades in enumerate(group(scores, "cells")):  # each head has colours that reach to its own largest number
+        fills = {str(shape.get("fill")) for shape in shades}
+        assert fills & {QUIET[0], QUIET[-1]}, head
+        assert cells(scores, columns_of.columns(trace, 0)[0])[head, 0, 0] == static_colour(
+            Scale(-abs(array[head]).max(), abs(array[head]).max(), QUIET), array[head, 0, 0]
+        )
+    assert [text.text for text in group(scores, "legend").iter("text")] == ["−", "+"]
+    roles = [text.text for text in group(weights, "names") if text.get("font-weight") == "400"]
+    assert roles == ["similar meaning", "previous token", "next token", "first token"]
+    written = [str(text.text) for text in group(weights, "numbers")]
+    expected = [cell_number.share(float(number), 40) for number in trace["weights"].array.flat]
+    assert written == [each for each in expected if each]
+    for drawing, n in ((scores, 4), (weights, 4), (group(seen, "stage stage-heads"), 2)):  # each frame on a ground
+        frames = [boxes(path)[0] for path in drawing.iter("path") if path.get("class") == "chosen"]
+        left, top, wide, tall = boxes(drawing.find(".//path[@class='outlines']"))[1]
+        assert len(frames) == n
+        assert frames[0] == pytest.approx((left, top + 4 * tall / 5, wide, tall / 5), abs=0.05)
+        if n == 4:
+            assert frames[2] == pytest.approx((left + 3 * wide / 5, top + 4 * tall / 5, wide / 5, tall / 5), abs=0.05)
+    assert group(seen, "said")[0].text == f"queen attends to his ({short_percent(trace['weights'].array[1, 4, 3])})."
+    assert group(seen, "origin")[0].text == "head 2 · previous token · made by hand"
+    widths = [float(path.get("stroke-width", 0)) for path in group(seen, "arcs")]
+    row = np.delete(trace["weights"].array[1, 4], 4)
+    assert widths == pytest.approx([0.8 + 7.2 * each for each in np.sort(row[row >= 0.03])], abs=0.006)
+    one = parsed(svg.page(trace, 0, svg.View(focus=2)))
+    assert [len(group(group(one, f"stage stage-{name}"), "cells")) for name in ("scores", "weights", "heads")] == [
+        1
+    ] * 3
+    assert group(one, "origin")[0].text == "head 3 · next token · made by hand"
 
 
 @pytest.mark.parametrize(("shown", "width", "message"), [((), 1200, "no stages"), (None, 200, "320 to 10,000")])
@@ -226,5 +273,6 @@ def test_a_wider_picture_has_larger_cells_and_numbers_in_them() -> None:
     assert len(sides[1200]) == len(sides[1800]) == 12
     assert all(small < large for small, large in zip(sides[1200], sides[1800]))
     numbers = [text for kind in drawings[1800].iter("g") if kind.get("class") == "numbers" for text in kind]
-    assert len(numbers) == 4 * 7 * (7 + 7 + 4)
+    seen = np.count_nonzero(trace["weights"].array >= 0.005)
+    assert len(numbers) == 4 * 7 * (7 + 4) + seen
     assert int(drawings[1800].get("height", 0)) < 1800

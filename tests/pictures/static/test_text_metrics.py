@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from attnviz.engine.tables.tokenisers import graphemes
 from attnviz.pictures.static.text_metrics import ELLIPSIS, drawable, fitted, width, word, wrapped
+from tests.support.cases import for_each
 
 HOSTILE = [
     "",
@@ -26,7 +27,7 @@ HOSTILE = [
 ANY = st.text(st.characters(), max_size=40)
 
 
-@pytest.mark.parametrize("token", HOSTILE)
+@for_each("token", HOSTILE)
 def test_a_token_can_be_seen_and_stands_in_xml(token: str) -> None:
     element = ET.Element("text")
     element.text = word(token)

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
 from streamlit.testing.v1 import AppTest
 
 from attnviz import Config, run
 from attnviz.pictures.colours import SHARE
 from attnviz.text.query_sentences import query_weights, sentence
 from attnviz.ui.components.sentence.attention_lines import Request, payload, read
+from tests.support.cases import for_each
 
 PAGE = str(Path(__file__).parents[2] / "browser/scripts/word.py")
 TRACE = run(Config(sentence="the cat sat on it", n_heads=3, mask="causal"))
@@ -45,8 +45,8 @@ def test_a_long_sentence_stays_small_on_the_wire() -> None:
     assert len(json.dumps(sent)) < 45_000
 
 
-@pytest.mark.parametrize(
-    ("answer", "expected"),
+@for_each(
+    "answer, expected",
     [
         ({"query": 4, "head": 2}, Request(4, 2)),
         ({"query": None, "head": None}, Request(None, None)),

@@ -16,6 +16,7 @@ from attnviz.pictures.stage_record import Stage
 from attnviz.ui.components.pickers import film_strip
 from attnviz.ui.components.stage.available_space import HEIGHTS, WIDTHS, Room, View, assumed, room_for, within
 from attnviz.ui.components.stage.picking import Picked, focused_head, read
+from tests.support.cases import for_each
 from tests.support.page_figures import figures, numbers
 
 HOSTILE = ("<b>", "constructor", "$x$", "the", "the")
@@ -103,8 +104,8 @@ def test_other_numbers_leave_the_charts_as_they_are_so_that_the_browser_keeps_th
     assert components(page)[0].SerializeToString() == components(other)[0].SerializeToString()
 
 
-@pytest.mark.parametrize(
-    ("kept", "room"),
+@for_each(
+    "kept, room",
     [
         ("1600x920x1", (1600, 920, True)),
         ("366x600x0", (366, 600, False)),
@@ -137,7 +138,7 @@ def test_the_width_told_by_the_browser_decides_the_arrangement() -> None:
     assert max(narrow[0]["data"][0]["x"]) < 358
 
 
-@pytest.mark.parametrize("reported", [None, "1200", True, 12.5, [], {}])
+@for_each("reported", [None, "1200", True, 12.5, [], {}])
 def test_a_width_that_is_none_is_not_used(reported: Any) -> None:
     assert within(reported, WIDTHS, 904) == 904
 
@@ -146,9 +147,7 @@ def test_a_width_is_kept_within_reason() -> None:
     assert [within(reported, WIDTHS, 904) for reported in (-5, 0, 358, 10**9)] == [240, 240, 358, 3840]
 
 
-@pytest.mark.parametrize(
-    ("reported", "height"), [(None, None), ("300", None), (True, None), (300, 300), (-5, 160), (10**9, 2160)]
-)
+@for_each("reported, height", [(None, None), ("300", None), (True, None), (300, 300), (-5, 160), (10**9, 2160)])
 def test_the_room_told_by_the_browser_is_kept_within_reason(reported: Any, height: int | None) -> None:
     assert within(reported, HEIGHTS, None) == height
 
@@ -165,8 +164,8 @@ def answer(stage: Any = "scores", head: Any = 0, row: Any = 0, column: Any = 0) 
     return {"stage": stage, "head": head, "row": row, "column": column}
 
 
-@pytest.mark.parametrize(
-    ("browser_message", "picked"),
+@for_each(
+    "browser_message, picked",
     [
         (answer(), Picked("scores", 0, 0, 0)),
         (answer(head=1, row=2, column=3), Picked("scores", 1, 2, 3)),
@@ -179,7 +178,7 @@ def test_a_good_choice_is_read(browser_message: Any, picked: Picked) -> None:
     assert read(browser_message, stages(), figures_of_pictures.placed(stages(), 900, 500)) == picked
 
 
-@pytest.mark.parametrize(
+@for_each(
     "browser_message",
     [
         None,
@@ -207,8 +206,8 @@ def test_a_choice_of_what_is_not_there_is_none(browser_message: Any) -> None:
     assert read(browser_message, stages(), figures_of_pictures.placed(stages(), 900, 500)) is None
 
 
-@pytest.mark.parametrize(
-    ("browser_message", "found"),
+@for_each(
+    "browser_message, found",
     [
         (None, None),
         ({}, None),

@@ -6,12 +6,12 @@ import json
 from pathlib import Path
 
 import numpy as np
-import pytest
 from streamlit.testing.v1 import AppTest
 
 from attnviz import Config, run
 from attnviz.pictures import colours, pipeline_strip
 from attnviz.ui.components.pickers import step_strip
+from tests.support.cases import for_each
 
 PAGE = Path(__file__).parents[2] / "browser" / "scripts" / "strip.py"
 ENTRIES = pipeline_strip.entries(run(Config(sentence="the cat sat", mask="causal")), 0)
@@ -39,7 +39,7 @@ def test_the_colours_are_those_of_all_pictures():
     by_name = {step["name"]: header["scales"][step["scale"]] for step in header["steps"]}
     assert by_name["scores"] == list(colours.SIGNED)
     assert by_name["weights"] == list(colours.SHARE)
-    assert header["masked"] == colours.MASKED_COLOUR
+    assert header["masked"] == colours.MASKED[0]
 
 
 def test_what_changes_nothing_and_what_goes_into_others_is_folded():
@@ -61,7 +61,7 @@ def test_a_strip_of_eight_heads_and_twelve_tokens_is_small():
     assert len(step_strip.packed(entries, None)) < 16_000
 
 
-@pytest.mark.parametrize("answer", [None, "nothing", "Scores", 3, True, [], {}, ["scores"], {"name": "scores"}, ""])
+@for_each("answer", [None, "nothing", "Scores", 3, True, [], {}, ["scores"], {"name": "scores"}, ""])
 def test_nothing_is_chosen_that_is_not_there(answer):
     assert step_strip.read(answer, ENTRIES) is None
 

@@ -10,6 +10,7 @@ import streamlit as st
 from attnviz import Config, run
 from attnviz.ui.components.answer import drawer
 from attnviz.ui.components.stage import heatmap
+from tests.support.cases import for_each
 from tests.support.page_figures import figures
 from tests.ui.pages.test_explore import opened, sent
 
@@ -122,9 +123,7 @@ def test_an_entry_that_is_not_there_is_said() -> None:
     assert any("Dimension was 99" in html.proto.body for html in at.get("html"))
 
 
-@pytest.mark.parametrize(
-    "browser_message", [None, 3, [], {"key": True}, {"key": -1}, {"key": 7}, {"key": "1"}, {"close": 1}]
-)
+@for_each("browser_message", [None, 3, [], {"key": True}, {"key": -1}, {"key": 7}, {"key": "1"}, {"close": 1}])
 def test_what_no_browser_of_ours_says_is_nothing(browser_message: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(st, "session_state", {"answer-lines": browser_message})
     assert drawer.chosen("answer", 7) is None

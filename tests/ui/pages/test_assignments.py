@@ -22,6 +22,7 @@ from attnviz.settings import url_codec
 from attnviz.ui.panels.classroom import grading_desk
 from attnviz.ui.session.selection import Selection
 from tests.engine.test_cost import LARGEST
+from tests.support.cases import for_each
 from tests.support.page_figures import figures, numbers
 from tests.ui.pages.test_lessons import everything
 from tests.ui.test_app import clean, drawn, expected, opened, page_text
@@ -58,6 +59,13 @@ def student(task: Assignment = TASK, name: str = "Ada", **changes: Any) -> AppTe
 def asks(name: str, task: Assignment = TASK) -> list[ResolvedQuestion]:
     trace = run(assignments.of_student(CONFIG, assignments.with_setting(task, CONFIG), name))
     return [ask for ask in assignments.resolved_questions(task, trace) if isinstance(ask, ResolvedQuestion)]
+
+
+def test_that_there_are_no_questions_is_said_once() -> None:
+    at = opened(page="assign")
+    assert clean(at)
+    assert page_text(at).count("There are no questions yet") == 1
+    assert "There will be a link as soon as there is a question." in page_text(at)
 
 
 def answer_keys(at: AppTest) -> list[str]:
@@ -187,7 +195,7 @@ def test_a_lock_that_was_edited_out_makes_another_assignment() -> None:
     assert "another assignment" in found.problem
 
 
-@pytest.mark.parametrize("assigned", ["", "nonsense", "1.00000000.e30", "2.x.y"])
+@for_each("assigned", ["", "nonsense", "1.00000000.e30", "2.x.y"])
 def test_a_broken_link_is_said_to_be_and_leaves_a_way_out(assigned: str) -> None:
     at = opened(page="assign", desk="student", assigned=assigned)
     assert clean(at)
@@ -330,7 +338,7 @@ CHANGES = tuple(question_codec.item("rows_changed", {"change": change}) for chan
 """Questions each of which is about a run of its own."""
 
 
-@pytest.mark.nightly
+@pytest.mark.slow
 def test_runs_that_questions_ask_for_are_part_of_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
     task = Assignment(task_questions=CHANGES[:1])
     assert grading_desk._portion(CONFIG, task, MANY) < 0.6 * grading_desk._portion(CONFIG, Assignment(), MANY)

@@ -17,6 +17,7 @@ from attnviz.settings import url_codec
 from attnviz.ui.session import session_state
 from attnviz.ui.session.selection import Selection
 from tests.support.address import parameters
+from tests.support.cases import for_each
 from tests.support.page_figures import figures, numbers
 from tests.ui.test_app import clean, drawn, expected, opened, page_text
 
@@ -77,6 +78,7 @@ def test_what_differs_is_chosen_and_taken_back() -> None:
     assert clean(at)
 
 
+@pytest.mark.slow
 def test_swap_adopt_and_start_again() -> None:
     at = opened(page="compare", seed="5", b_score="dot", b_seed="7")
     at.button(key="swap").click().run()
@@ -100,8 +102,9 @@ def test_two_sentences() -> None:
     assert at.text_input(key="b_sentence").value == "the dog sat on the warm mat"
 
 
-@pytest.mark.parametrize(
-    ("query", "words"),
+@pytest.mark.slow
+@for_each(
+    "query, words",
     [
         ({"b_score": "nonsense"}, "Score function in B was &#x27;nonsense&#x27;; choose from"),
         ({"b_n_heads": "99"}, "Heads in B was &#x27;99&#x27;; 16 is used"),
@@ -116,7 +119,7 @@ def test_what_cannot_be_read_is_said(query: dict[str, str], words: str) -> None:
     assert words in page_text(at)
 
 
-@pytest.mark.parametrize("step", ["embedded", "w_q", "b_q", "output", "nonsense"])
+@for_each("step", ["embedded", "w_q", "b_q", "output", "nonsense"])
 def test_any_step_of_any_setting(step: str) -> None:
     at = opened(page="compare", step=step, projection_bias="yes", second_sentence="a dog", b_d_k="3.2", b_n_layers="2")
     assert clean(at)
@@ -139,6 +142,7 @@ def test_too_long_a_sentence_in_b_is_said() -> None:
     assert "Sentence in B" in page_text(at)
 
 
+@pytest.mark.slow
 def test_the_step_follows_its_list_and_the_list_follows_back(monkeypatch: pytest.MonkeyPatch) -> None:
     at = opened(page="compare")
     for step in ("scores", "values", "output"):
@@ -211,7 +215,8 @@ TYPED_IN_B = {
 """For each kind a line, one that cannot be read, one from which another is guessed, and that one."""
 
 
-@pytest.mark.parametrize("kind", TYPED_IN_B)
+@pytest.mark.slow
+@for_each("kind", TYPED_IN_B)
 def test_b_may_be_a_formula_and_says_below_what_it_means_or_where_it_goes_wrong(kind: str) -> None:
     line, wrong, slip, meant = TYPED_IN_B[kind]
     b = {f"b_{kind}": "formula", f"b_{kind}_formula": line}

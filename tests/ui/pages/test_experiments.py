@@ -17,6 +17,7 @@ from attnviz.text.format.number_format import localised
 from attnviz.ui.components import number_tables
 from attnviz.ui.pages.experiments import EXPERIMENTS
 from attnviz.ui.session.selection import EXPERIMENT_NAMES
+from tests.support.cases import for_each
 from tests.support.page_figures import figures, numbers
 
 APP = str(Path(__file__).parents[3] / "app.py")
@@ -63,8 +64,8 @@ def test_every_experiment_has_a_row_and_a_page() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("experiment", ["axis", "scale", "sharing", "shuffle", "importance"])
-@pytest.mark.parametrize("name", SETTINGS)
+@for_each("experiment", ["axis", "scale", "sharing", "shuffle", "importance"])
+@for_each("name", SETTINGS)
 def test_every_experiment_draws(experiment: str, name: str) -> None:
     at = opened(experiment, **SETTINGS[name])
     assert not at.exception

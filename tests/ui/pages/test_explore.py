@@ -19,6 +19,7 @@ from attnviz.ui.components.pickers import film_strip, step_path
 from attnviz.ui.components.sentence import opening_sentence
 from attnviz.ui.components.sentence.opening_sentence import Opening
 from attnviz.ui.pages.explore import GONE
+from tests.support.cases import for_each
 from tests.support.page_figures import figures
 
 APP = str(Path(__file__).parents[3] / "app.py")
@@ -143,22 +144,20 @@ def test_the_pictures_of_the_page_have_names_of_their_own_and_headings() -> None
     assert written.count("<h2") == 3
 
 
-@pytest.mark.parametrize("answer", [None, [], "x", 3, {}, {"shown": 3}, {"shown": ""}])
+@for_each("answer", [None, [], "x", 3, {}, {"shown": 3}, {"shown": ""}])
 def test_what_no_browser_of_ours_says_of_the_way_is_none(answer: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(st, "session_state", {"way": answer})
     assert step_path.chosen("way") is None
 
 
-@pytest.mark.parametrize(
-    ("answer", "query"), [({"query": 2}, 2), ({"query": 7}, None), ({"query": True}, None), (3, None)]
-)
+@for_each("answer, query", [({"query": 2}, 2), ({"query": 7}, None), ({"query": True}, None), (3, None)])
 def test_a_word_that_is_not_there_is_not_chosen(answer: Any, query: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(st, "session_state", {"telling": answer})
     assert opening_sentence.chosen_query("telling", 7) == query
 
 
-@pytest.mark.parametrize(
-    ("answer", "head"),
+@for_each(
+    "answer, head",
     [({"head": 2}, (2,)), ({"head": -1}, (None,)), ({"head": 4}, None), ({"head": False}, None), (1, None)],
 )
 def test_a_head_that_is_not_on_the_strip_is_not_chosen(answer: Any, head: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -189,6 +188,7 @@ def test_the_table_comes_with_the_shapes_of_all_steps() -> None:
     assert len(shapes.dataframe) == 2
 
 
+@pytest.mark.slow
 def test_the_heads_stand_as_cards_sorted_by_what_they_do_and_a_press_shows_one_large() -> None:
     made = {"initialiser": "by_hand", "sentence": "the cat sat on the warm mat"}
     cards = sent(opened(panel="statistics", **made), "head_cards")["cards"]

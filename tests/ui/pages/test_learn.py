@@ -26,6 +26,7 @@ from attnviz.ui.panels.learn import curves, frame, opening
 from attnviz.ui.session import browser_learner
 from attnviz.ui.session.selection import Selection
 from tests.support.address import parameters
+from tests.support.cases import for_each
 from tests.support.page_figures import figures, numbers
 from tests.ui.test_app import clean, drawn, expected, opened, page_text
 
@@ -150,6 +151,7 @@ def test_no_button_has_the_name_of_a_field() -> None:
     assert not fields & {button.key for at in (opened(page="learn"), learning()) for button in at.button}
 
 
+@pytest.mark.slow
 def test_outlines_have_a_key_where_there_are_any() -> None:
     for at in (opened(page="learn"), learning()):
         assert "Outlined: where it should attend." in page_text(at)
@@ -164,6 +166,7 @@ def test_outlines_stand_where_the_last_layer_should_look() -> None:
     assert frame.maps(run(TASKS["recall"].config(sentence="tom zebra", learn_steps=1)), ["a", "b"])[-1].wanted == ()
 
 
+@pytest.mark.slow
 def test_what_is_taken_away_is_learned_beside_and_listed() -> None:
     at = learning("translation")
     names = {str(option.content) for option in at.get("button_group")[-1].proto.options}
@@ -179,6 +182,7 @@ def test_what_is_taken_away_is_learned_beside_and_listed() -> None:
     assert int(table.iloc[0, 1]) <= 60
 
 
+@pytest.mark.slow
 def test_playing_shows_the_frames_one_after_the_other_and_stops_at_the_best() -> None:
     at = learning(learn_rate=0.03, learn_steps=20)
     best = learn(TASKS["backwards"].config(learn_rate=0.03)).best
@@ -193,6 +197,7 @@ def test_playing_shows_the_frames_one_after_the_other_and_stops_at_the_best() ->
     assert [button.label for button in at.button if button.key == "film-play"] == ["Play"]
 
 
+@pytest.mark.slow
 def test_one_press_shows_the_best_frame() -> None:
     at = learning("dates")
     at.button(key="best").click().run()
@@ -226,6 +231,7 @@ def test_what_cannot_be_learned_is_said() -> None:
     assert "frame" not in {each.key for each in at.select_slider}
 
 
+@pytest.mark.slow
 def test_too_few_numbers_for_the_words_are_said_with_what_they_cost() -> None:
     share = best_success(TASKS["translation"].config(d_model=8))
     assert share < 0.5
@@ -312,7 +318,7 @@ def test_a_link_makes_the_server_learn_no_longer_than_moments(monkeypatch: pytes
     assert "On 200 new sentences" in page_text(at)
 
 
-@pytest.mark.parametrize("hostile", [{"task": "chess"}, {"learn_steps": "1e99"}, {"learn_rate": "nan"}, {"frame": "9"}])
+@for_each("hostile", [{"task": "chess"}, {"learn_steps": "1e99"}, {"learn_rate": "nan"}, {"frame": "9"}])
 def test_hostile_links_open(hostile: dict[str, str]) -> None:
     at = opened(**{"page": "learn", "initialiser": "learned", "learn_batch": "1", "score": "cosine"} | hostile)
     assert clean(at)

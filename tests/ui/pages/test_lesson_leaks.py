@@ -18,6 +18,7 @@ from attnviz.lessons.catalogue import LESSONS
 from attnviz.lessons.lesson import Lesson, Slide
 from attnviz.ui.pages import lessons
 from tests.lessons.test_ask_first import QUESTIONS
+from tests.support.cases import for_each
 from tests.support.lesson_leaks import found_in, hidden
 from tests.ui.test_app import clean, opened
 
@@ -42,8 +43,9 @@ def opened_slide(lesson: Lesson, slide: Slide, **query: str) -> tuple[AppTest, l
     return at, SENT[-1]
 
 
-@pytest.mark.parametrize("presenter", [False, True])
-@pytest.mark.parametrize(("lesson", "slide"), QUESTIONS)
+@pytest.mark.slow
+@for_each("presenter", [False, True])
+@for_each("lesson, slide", QUESTIONS)
 def test_no_message_of_an_open_question_holds_its_answer(
     lesson: Lesson, slide: Slide, presenter: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:

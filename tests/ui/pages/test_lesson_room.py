@@ -14,6 +14,7 @@ from attnviz import run
 from attnviz.exports import links
 from attnviz.lessons.catalogue import LESSONS
 from attnviz.ui.panels.lesson import speaker, tally
+from tests.support.cases import for_each
 from tests.ui.pages.test_lessons import everything, lesson, measures, question
 from tests.ui.test_app import clean, page_text
 
@@ -83,7 +84,8 @@ def test_hands_are_counted_and_the_right_option_is_marked_only_afterwards() -> N
     assert ">11</b>" in texts(at)
 
 
-@pytest.mark.parametrize("typed", ["many", "1 2 3 4 5 6 7", "-1", "1000", "١٢"])
+@pytest.mark.slow
+@for_each("typed", ["many", "1 2 3 4 5 6 7", "-1", "1000", "١٢"])
 def test_hands_that_cannot_be_read_are_refused_in_a_sentence(typed: str) -> None:
     at = lesson("causal", 3, presenter="yes")
     at.text_input(key="hands-causal-3").set_value(typed).run()
@@ -105,7 +107,8 @@ def test_the_notes_give_the_answer_what_is_often_said_and_the_next_slide() -> No
     assert (at.query_params["slide"], at.query_params["notes"]) == ("5", "yes")
 
 
-@pytest.mark.parametrize("name", LESSONS)
+@pytest.mark.slow
+@for_each("name", LESSONS)
 def test_every_lesson_has_notes_on_every_slide(name: str) -> None:
     found = LESSONS[name]
     for slide in found.slides:
@@ -122,6 +125,7 @@ def test_the_notes_of_the_last_slide_say_what_was_learned() -> None:
     assert "1 of" not in page_text(at)
 
 
+@pytest.mark.slow
 def test_a_lesson_becomes_an_assignment_in_one_press() -> None:
     at = lesson("causal", 2)
     at.button(key="show-answer").click().run()

@@ -27,6 +27,7 @@ from attnviz.ui.pages import lessons
 from attnviz.ui.panels.lesson import path
 from attnviz.ui.session.selection import PAGE_NAMES, Selection, outside
 from tests.support.address import parameters
+from tests.support.cases import for_each
 from tests.support.page_figures import figures, numbers
 from tests.ui.test_app import clean, drawn, expected, opened, page_text
 
@@ -80,6 +81,7 @@ def test_the_list_opens_a_lesson_at_its_first_slide() -> None:
     assert "1 of 7" in page_text(at)
 
 
+@pytest.mark.slow
 def test_the_first_slide_says_what_for_and_the_last_one_what_was_learned_and_what_comes_next() -> None:
     at = lesson("store", 1, sentence="mine")
     assert LESSONS["store"].goal in page_text(at)
@@ -139,6 +141,7 @@ def test_moves_go_together_and_explore_opens_what_was_tried() -> None:
     assert (at.query_params["d_k"], at.query_params["score"]) == ("16", "formula")
 
 
+@pytest.mark.slow
 def test_a_lesson_is_opened_from_a_file_gone_through_and_closed() -> None:
     at = lesson("store", 4)
     text = written("why_minus_infinity").replace("Why −∞ before", "My own −∞ before")
@@ -167,7 +170,7 @@ def test_a_picture_that_is_turned_has_its_words_turned() -> None:
     assert measures(at) == ["0 … 5", "1"]
 
 
-@pytest.mark.parametrize("name", LESSONS)
+@for_each("name", LESSONS)
 def test_every_lesson_leads_to_a_page_that_there_is(name: str) -> None:
     there = path.with_further(Selection(), LESSONS[name])
     assert there.page not in ("lessons", "assign", "class")
@@ -175,13 +178,14 @@ def test_every_lesson_leads_to_a_page_that_there_is(name: str) -> None:
     assert outside(there, run(LESSONS[name].config)) == []
 
 
-@pytest.mark.parametrize(("slide", "shown"), [("39", "7 of 7"), ("0", "1 of 7"), ("99", "7 of 7"), ("x", "1 of 7")])
+@for_each("slide, shown", [("39", "7 of 7"), ("0", "1 of 7"), ("99", "7 of 7"), ("x", "1 of 7")])
 def test_a_slide_that_is_not_there_is_the_nearest(slide: str, shown: str) -> None:
     at = opened(page="lessons", lesson="tied", slide=slide)
     assert clean(at)
     assert shown in page_text(at)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "slide"), [("tied", 3), ("causal", 5)])
 def test_a_number_is_refused_and_then_accepted(name: str, slide: int) -> None:
     at, right = lesson(name, slide), question(name, slide)
@@ -217,6 +221,7 @@ def test_a_fraction_is_read_and_a_known_mistake_is_told() -> None:
     assert "Right." in page_text(at)
 
 
+@pytest.mark.slow
 def test_the_same_question_comes_again_with_other_numbers() -> None:
     at = lesson("bits", 2)
     first = drawn(numbers(figures(at)[0]))
@@ -308,7 +313,7 @@ def test_a_link_that_names_lessons_that_do_not_exist_keeps_the_others() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", LESSONS)
+@for_each("name", LESSONS)
 def test_every_lesson_opens_and_would_look_the_same_with_any_other_answer(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -414,7 +419,7 @@ def test_a_slide_opens_in_explore_with_its_setting_and_position() -> None:
     assert (records[1].page, records[1].query, records[1].key) == ("explore", 0, 0)
 
 
-@pytest.mark.parametrize("name", LESSONS)
+@for_each("name", LESSONS)
 def test_the_setting_of_every_slide_fits_into_a_link(name: str) -> None:
     for slide in LESSONS[name].slides:
         link = url_codec.query_string(LESSONS[name].on(slide), Selection())
@@ -422,6 +427,7 @@ def test_the_setting_of_every_slide_fits_into_a_link(name: str) -> None:
         assert parse_qs(link)
 
 
+@pytest.mark.slow
 def test_names_of_matrices_are_typeset_and_numbers_are_written_as_in_the_language() -> None:
     at = lesson("causal", 6)
     assert "do the eight matrices <i>W</i><sub><i>Q</i></sub> have together?" in page_text(at)

@@ -18,6 +18,7 @@ from attnviz.settings import url_codec
 from attnviz.text.query_sentences import visible_token
 from attnviz.ui.components.pickers import head_mosaic
 from attnviz.ui.session.selection import EXPERIMENT_NAMES, PANEL_NAMES
+from tests.support.cases import for_each
 from tests.support.page_figures import figures, numbers
 from tests.support.small_models import FOLDER
 from tests.ui.test_app import clean, drawn, opened, page_text
@@ -68,7 +69,7 @@ def test_a_link_to_a_model_that_is_not_here_is_said_and_kept() -> None:
     assert at.slider(key="n_heads").value == 4
 
 
-@pytest.mark.parametrize("name", ["../../etc/passwd", "%2e%2e%2fetc", "a\x00b", "x" * 5_000])
+@for_each("name", ["../../etc/passwd", "%2e%2e%2fetc", "a\x00b", "x" * 5_000])
 def test_a_hostile_name_opens_the_page_with_a_sentence(name: str) -> None:
     at = opened(model=name)
     assert clean(at)
@@ -92,7 +93,7 @@ def test_all_heads_of_all_layers_are_one_mosaic_and_a_press_opens_one(bert: str)
     assert len(figures(at)) == 3
 
 
-@pytest.mark.parametrize("answer", [None, "1", -1, 99, True, {"head": 1}])
+@for_each("answer", [None, "1", -1, 99, True, {"head": 1}])
 def test_a_mosaic_opens_only_heads_that_there_are(answer: object, monkeypatch: pytest.MonkeyPatch, bert: str) -> None:
     trace = run(Config(sentence=WORDS, model=bert))
     monkeypatch.setattr(st, "session_state", {"mosaic": {"head": answer}})
@@ -136,7 +137,7 @@ REFUSED = ("axis", "scale", "sharing", "shuffle", "importance", "redeal", "learn
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("query", PLACES, ids=str)
+@for_each("query", PLACES)
 def test_every_place_works_with_a_model_or_says_why_not(bert: str, query: dict[str, str]) -> None:
     at = opened(model=bert, sentence=WORDS, **query)
     assert clean(at)

@@ -31,6 +31,7 @@ def drawn(at: AppTest, figure: int) -> np.ndarray:
     return np.sort(array[~np.isnan(array)])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", ["output", "points_at", "weight"])
 def test_the_maps_hold_the_slopes_of_the_chosen_result(target: str) -> None:
     at = opened(target=target, head="2", query="3", key="5")

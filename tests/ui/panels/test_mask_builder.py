@@ -15,6 +15,7 @@ from attnviz.engine.tables.mask_bits import compact
 from attnviz.experiments import masking_methods
 from attnviz.ui.components import mask_painter
 from attnviz.ui.panels import mask_builder
+from tests.support.cases import for_each
 
 ROOT = Path(__file__).parents[3]
 LAB = str(ROOT / "tests" / "browser" / "scripts" / "mask_values.py")
@@ -44,7 +45,7 @@ def test_a_mask_is_sent_and_read_back() -> None:
     np.testing.assert_array_equal(mask_painter.read({"cells": told["cells"]}, (2, 3)), MASK)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "answer",
     [
         None,
@@ -151,9 +152,7 @@ def test_the_lab_offers_no_empty_row_where_there_is_one() -> None:
     assert not at.toggle
 
 
-@pytest.mark.parametrize(
-    "query", [{"initialiser": "by_hand"}, {"initialiser": "by_hand", "mask": "causal"}, {}, {"n_heads": "1"}]
-)
+@for_each("query", [{"initialiser": "by_hand"}, {"initialiser": "by_hand", "mask": "causal"}, {}, {"n_heads": "1"}])
 def test_the_lab_opens_where_most_leaks(query: dict[str, str]) -> None:
     at = opened(LAB, **query)
     assert not at.exception

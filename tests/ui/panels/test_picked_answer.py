@@ -11,6 +11,7 @@ from attnviz.lessons.catalogue import LESSONS
 from attnviz.ui.components.stage import picking
 from attnviz.ui.components.stage.picking import Picked
 from attnviz.ui.panels.lesson.picked_answer import option_at
+from tests.support.cases import for_each
 from tests.ui.pages.test_lessons import everything, lesson
 from tests.ui.test_app import clean, page_text
 
@@ -23,8 +24,8 @@ def question_at(name: str, number: int):  # type: ignore[no-untyped-def]
     return found, open_questions.pictures(slide, slide.question, found, own, shown)
 
 
-@pytest.mark.parametrize(
-    ("picked", "number"),
+@for_each(
+    "picked, number",
     [
         (Picked("weights", 0, 2, 1), 1),
         (Picked("weights", 0, None, 4), 4),

@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-import pytest
 from streamlit.testing.v1 import AppTest
 
 from attnviz import Config, run
 from attnviz.formula.reader import parse
 from attnviz.settings.language import set_language, translate
 from attnviz.ui.panels.typed_formula import EXAMPLES, FIELDS, LABELS
+from tests.support.cases import for_each
 
 APP = Path(__file__).parents[3] / "app.py"
 
@@ -29,7 +29,7 @@ def below(at: AppTest) -> str:
     return "\n".join([*(each.value for each in at.sidebar.caption), *(each.value for each in at.sidebar.code)])
 
 
-@pytest.mark.parametrize("kind", FIELDS)
+@for_each("kind", FIELDS)
 def test_each_table_has_five_examples_that_run(kind: str) -> None:
     assert len(EXAMPLES[kind]) == 5
     for name, line in EXAMPLES[kind].items():

@@ -12,6 +12,7 @@ from attnviz.text.edit_table import EditedMatrix
 from attnviz.ui.panels import what_if
 from attnviz.ui.session import session_state
 from attnviz.ui.session.selection import Selection
+from tests.support.cases import for_each
 from tests.ui.test_app import clean, opened, page_text
 
 
@@ -19,7 +20,8 @@ def panel(**query: str) -> AppTest:
     return opened(**{"panel": "what_if", "sentence": "a b", "n_heads": "1", "d_model": "2"} | query)
 
 
-@pytest.mark.parametrize("step", ["embedded", "w_q", "scores", "weights", "output", "nonsense", "allowed"])
+@pytest.mark.slow
+@for_each("step", ["embedded", "w_q", "scores", "weights", "output", "nonsense", "allowed"])
 def test_every_step_opens(step: str) -> None:
     assert clean(panel(step=step, edits="scores.1.1.1.1~2.0", n_layers="2", layer="2", projection_bias="yes"))
 
@@ -33,7 +35,8 @@ def test_a_pasted_matrix_replaces_what_differs() -> None:
     assert "4 numbers were changed by hand" in page_text(at)
 
 
-@pytest.mark.parametrize(
+@pytest.mark.slow
+@for_each(
     "text",
     [
         "query,query_token,model,value\n1,a,1,1\n1,a,2,2.5\n2,b,1,3\n2,b,2,4",
@@ -75,8 +78,9 @@ def test_an_emptied_cell_goes_back_to_what_it_was_and_is_drawn_again(
     assert what_if._key(config, EditedMatrix(0, "scores", 0)) != before
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
+@pytest.mark.slow
+@for_each(
+    "text, words",
     [
         ("1,2\n3", "row 2"),
         ("1,2\n3,nan", "row 2, column 2"),
@@ -128,6 +132,7 @@ def test_changes_that_have_no_position_can_be_undone() -> None:
     assert at.query_params["edits"] == "scores.1.1.1.1~2.0"
 
 
+@pytest.mark.slow
 def test_a_pasted_matrix_of_64_rows_travels_in_the_link() -> None:
     numbers = np.random.default_rng(1).normal(size=(64, 16)).round(6)
     at = panel(step="w_q", d_model="64", d_k="16")

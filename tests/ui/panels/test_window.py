@@ -19,6 +19,7 @@ from attnviz.ui.components.pickers import overview
 from attnviz.ui.panels import window
 from attnviz.ui.session import admission
 from attnviz.ui.session.selection import Selection
+from tests.support.cases import for_each
 from tests.support.needs import NEEDS
 from tests.support.page_figures import figures as drawn
 
@@ -121,7 +122,7 @@ def test_places_in_a_long_text_are_those_of_all_its_words() -> None:
     assert shown.inside(replace(whole, key=11)).key is None
 
 
-@pytest.mark.parametrize("answer", [None, 3, [1], [1, -1], [True, 1], [1.0, 2], ["a", 1], [10**9, 1], {"a": 1}])
+@for_each("answer", [None, 3, [1], [1, -1], [True, 1], [1.0, 2], ["a", 1], [10**9, 1], {"a": 1}])
 def test_a_browser_may_say_anything_of_the_frame(answer: object, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(st, "session_state", {"overview": {"window": answer}})
     assert overview.moved("overview") is None

@@ -21,6 +21,7 @@ from attnviz.ui.session import admission
 from attnviz.ui.session.run_queue import RunQueue
 from attnviz.ui.session.selection import PANEL_NAMES
 from tests.engine.test_cost import LARGEST
+from tests.support.cases import for_each
 from tests.support.needs import NEEDS
 from tests.ui.pages import test_your_data
 from tests.ui.test_app import clean, opened, page_text
@@ -48,6 +49,7 @@ def runs() -> list[Trace]:
 SOME_PLACES = [pytest.param(place, marks=[pytest.mark.slow] * (n % 6 > 0)) for n, place in enumerate(PLACES)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", SOME_PLACES, ids=lambda place: "-".join(place.values()))
 def test_no_session_holds_a_run_after_it_was_drawn(place: dict[str, str]) -> None:
     before = {id(each) for each in runs()}
@@ -56,6 +58,7 @@ def test_no_session_holds_a_run_after_it_was_drawn(place: dict[str, str]) -> Non
     assert [each.config for each in runs() if id(each) not in before] == []
 
 
+@pytest.mark.slow
 def test_no_session_holds_a_run_that_was_brought() -> None:
     before = {id(each) for each in runs()}
     at = test_your_data.upload(test_your_data.opened(), "w.npy", test_your_data._npy(np.full((3, 4, 4), 0.25)))
@@ -81,6 +84,7 @@ def test_a_page_beyond_the_budget_says_what_to_make_smaller_and_keeps_the_settin
     assert setting(at) == ("6", "512")
 
 
+@pytest.mark.slow
 def test_an_experiment_beyond_the_budget_leaves_the_rest_of_the_page() -> None:
     at = opened(page="experiments", experiment="shuffle", **LARGEST_LINK)
     assert clean(at)
@@ -96,6 +100,7 @@ def test_lessons_and_your_data_do_not_compute_the_setting(monkeypatch: pytest.Mo
         assert "MB" not in page_text(at).replace("5 MB", "")
 
 
+@pytest.mark.slow
 def test_a_file_beyond_the_budget_is_not_offered_and_says_why() -> None:
     large = LARGEST_LINK | {"n_layers": "4"}
     at = opened(page="take", **large)
@@ -105,8 +110,8 @@ def test_a_file_beyond_the_budget_is_not_offered_and_says_why() -> None:
     assert {"Save .py", "Save .csv"} <= {each.proto.label for each in at.get("download_button")}
 
 
-@pytest.mark.parametrize(
-    ("what", "setting", "beside"),
+@for_each(
+    "what, setting, beside",
     [
         ("explore", {"pad_to": 128, "max_tokens": 128, "n_heads": 16}, {}),
         ("explore", {"d_model": 512, "feed_forward": "relu", "d_ff": 1024, "n_layers": 6}, {}),
@@ -118,7 +123,6 @@ def test_a_file_beyond_the_budget_is_not_offered_and_says_why() -> None:
         ("compare", {}, LARGEST),
         ("explore", LARGEST, {}),
     ],
-    ids=["pad_to", "d_ff", "d_a", "the second of two", "the largest"],
 )
 def test_what_is_large_follows_from_the_estimate(what: str, setting: Any, beside: Any) -> None:
     assert admission.is_large(cost.estimate(NEEDS[what], Config(**setting), *([Config(**beside)] if beside else [])))
@@ -147,7 +151,7 @@ def test_learning_is_done_one_at_a_time_and_what_was_learned_is_there_at_once() 
     assert not any(admission.waits(NEEDS[what], of) for what in ("explore", "learn") for of in (config, trace))
 
 
-@pytest.mark.nightly
+@pytest.mark.slow
 def test_deal_again_takes_fewer_seeds_where_the_setting_is_slow_and_says_so() -> None:
     slow = {"n_layers": 1, "feed_forward": "none", "score": "negative_distance"}
     at = opened(panel="redeal", **LARGEST_LINK | {name: str(value) for name, value in slow.items()})

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
 from streamlit.testing.v1 import AppTest
 
 import attnviz
@@ -69,6 +70,7 @@ PASSED_ON = {("locale", "choose"): ("session_state", "put"), ("speaker", "turn")
 """What a function is given by its only caller."""
 
 
+@pytest.mark.slow
 def test_every_function_that_a_widget_calls_is_a_callback() -> None:
     callbacks = {
         (module, node.name)

@@ -79,6 +79,7 @@ def test_another_setting_and_one_that_is_refused_are_left_to_the_whole_page(
         partial_run._draw(part)
 
 
+@pytest.mark.slow
 def test_a_session_keeps_no_run(part: partial_run._Part) -> None:
     kept: list[weakref.ref[Trace]] = []
 

@@ -9,6 +9,7 @@ from streamlit.testing.v1 import AppTest
 from attnviz.ui.pages.explore import GONE, TOOLS
 from attnviz.ui.session import places, session_state
 from attnviz.ui.session.selection import PAGE_NAMES, PANEL_NAMES, Selection
+from tests.support.cases import for_each
 from tests.support.page_figures import figures
 from tests.ui.pages.test_explore import opened
 
@@ -18,7 +19,8 @@ def held(at: AppTest) -> Selection:
     return Selection(page=query.get("page", "explore"), panel=query.get("panel", "cell"))
 
 
-@pytest.mark.parametrize("page", PAGE_NAMES)
+@pytest.mark.slow
+@for_each("page", PAGE_NAMES)
 def test_a_link_to_a_page_opens_it_in_its_place(page: str) -> None:
     at = opened(page=page)
     place = next(name for name, parts in places.PLACES.items() if page in parts)
@@ -28,7 +30,8 @@ def test_a_link_to_a_page_opens_it_in_its_place(page: str) -> None:
         assert at.segmented_control(key="pick-part").value == page
 
 
-@pytest.mark.parametrize("panel", [name for name in PANEL_NAMES if name not in GONE])
+@pytest.mark.slow
+@for_each("panel", [name for name in PANEL_NAMES if name not in GONE])
 def test_a_link_to_a_panel_opens_it_in_its_place(panel: str) -> None:
     at = opened(panel=panel)
     assert held(at) == Selection(panel=panel)
@@ -40,6 +43,7 @@ def test_a_link_to_a_panel_opens_it_in_its_place(panel: str) -> None:
     assert panel in places.PANELS[at.segmented_control(key="pick-group").value]
 
 
+@pytest.mark.slow
 def test_presses_lead_from_place_to_place_and_what_was_looked_at_stays() -> None:
     at = opened(panel="statistics", n_heads="2")
     at.segmented_control(key="pick-place").set_value("teach").run()

@@ -13,6 +13,7 @@ from streamlit.testing.v1 import AppTest
 from attnviz.settings import link_check
 from attnviz.ui.session import session_state
 from tests.support.address import parameters
+from tests.support.cases import for_each
 from tests.support.settings_page import opened, run, shown
 
 
@@ -40,9 +41,7 @@ def test_a_change_is_written_and_what_is_not_ours_stays() -> None:
     assert parameters(run(page)) == {"who": ["me", "you"], "guest": "1", "v": "1"}
 
 
-@pytest.mark.parametrize(
-    "query", [{"guests": "07"}, {"guests": "99"}, {"guests": ["3", "5"]}, {"v": "1", "guests": "4"}]
-)
+@for_each("query", [{"guests": "07"}, {"guests": "99"}, {"guests": ["3", "5"]}, {"v": "1", "guests": "4"}])
 def test_a_link_is_not_rewritten_before_something_changes(query: dict[str, Any]) -> None:
     page = opened(**query)
     assert parameters(run(page)) == query
@@ -209,8 +208,9 @@ def test_streamlit_still_says_which_runs_the_history_of_the_browser_asked_for() 
     assert get_script_run_ctx(suppress_warning=True) is None
 
 
-@pytest.mark.parametrize(
-    ("gone", "followed"),
+@pytest.mark.slow
+@for_each(
+    "gone, followed",
     [
         ("v=1&guests=6&name=%C3%A9", True),
         ("guests=6&v=1&name=%C3%A9&embed=true&embed_options=light_theme", True),

@@ -9,6 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from attnviz.engine.records.config import Config
 from attnviz.settings import fields
+from tests.support.cases import for_each
 from tests.support.settings_page import opened, run, shown
 
 
@@ -35,8 +36,8 @@ def test_each_kind_has_its_widget() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("kind", "name", "typed", "value"),
+@for_each(
+    "kind, name, typed, value",
     [
         ("text_input", "name", "Tea", "Tea"),
         ("text_input", "name", "a\x00\u202eb", "ab"),
@@ -122,8 +123,8 @@ def test_an_optional_number_can_be_emptied() -> None:
     assert shown(run(page))["salt"] is None
 
 
-@pytest.mark.parametrize(
-    ("name", "typed", "used", "words"),
+@for_each(
+    "name, typed, used, words",
     [
         ("spoons", "4, 99", [4, 9], ["1 to 9", "now: 4, 9"]),
         ("spoons", "<b>", 2, ["1 to 9", "now: 2"]),

@@ -76,9 +76,12 @@ function drawTerms(parent, terms, setting) {
   if (!more) return;
   const row = append(box, "div", "ad-term ad-alone ad-more");
   append(row, "bdi", "", more);
-  drawBar(append(row, "div", "ad-bar"), value, ends, "");
+  drawBar(append(row, "div", "ad-bar"), value, ends, terms.rows.some(isPart) ? "ad-part" : "");
   append(row, "span", "", rest);
 }
+
+/** Whether a row of terms is a weight of a word, and not a product of two numbers. @param {AnswerTerms["rows"][number]} row */
+const isPart = ([name, left]) => Boolean(name && !left);
 
 /** @param {HTMLElement} row @param {AnswerTerms} terms @param {number} at @param {[number, number]} ends */
 function drawTerm(row, terms, at, ends) {
@@ -93,7 +96,7 @@ function drawTerm(row, terms, at, ends) {
   }
   const bar = append(row, "div", "ad-bar");
   if (terms.whole) drawBar(bar, terms.whole[at], ends, "ad-whole");
-  drawBar(bar, value, ends, name && !left ? "ad-part" : "");
+  drawBar(bar, value, ends, isPart(terms.rows[at]) ? "ad-part" : "");
   append(row, "b", "ad-text", text).style.fontWeight = "400";
 }
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from attnviz.arrays import Array
-from attnviz.pictures.colours import DARK, MASKED_COLOUR, SHARE
+from attnviz.pictures.colours import DARK, SHARE
 from attnviz.settings.language import Words
 from attnviz.ui.session.browser import transport
 from attnviz.ui.session.browser.component import component, ignore, report
@@ -55,7 +55,6 @@ def packed(film: Strip, height: int) -> bytes:
         "size": list(small.shape[1:]),
         "pixels": base64.b64encode(small.tobytes()).decode(),
         "scales": [list(SHARE), list(DARK[SHARE])],
-        "masked": MASKED_COLOUR,
     }
     return transport.packed(data)
 

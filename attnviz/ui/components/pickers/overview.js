@@ -2,7 +2,7 @@
 // The largest weights of all words of a long text, block by block, and a frame around those that are shown: it is
 // dragged, or moved with the arrow keys, and on release the page shows those words.
 
-import { between, contextOf, isDark } from "../colours.js";
+import { CLEAR, between, contextOf, isDark } from "../colours.js";
 
 /** @typedef {[query: number, key: number]} Pair */
 /**
@@ -115,7 +115,7 @@ class Overview {
     Object.assign(this.canvas, { width, height });
     const image = new ImageData(width, height);
     this.weights.forEach((weight, i) => {
-      image.data.set(Number.isNaN(weight) ? [128, 128, 128, 97] : [...between(scale, weight / high), 255], 4 * i);
+      image.data.set(Number.isNaN(weight) ? CLEAR : [...between(scale, weight / high), 255], 4 * i);
     });
     contextOf(this.canvas).putImageData(image, 0, 0);
     this.canvas.style.height = `${(100 * height * block) / size[0]}%`;

@@ -9,12 +9,11 @@ const NOT_A_NUMBER = [...parts("#f5c518"), 255]; // on neither colour scale
  * The colour of every byte: between LOWEST and HIGHEST along the scale.
  *
  * @param {readonly string[]} scale
- * @param {string} masked  as CSS has it
+ * @param {string} masked
  */
 export function stepColours(scale, masked) {
-  const [r, g, b, share] = (masked.match(/[\d.]+/g) ?? []).map(Number);
   return Array.from({ length: 256 }, (_, byte) => {
-    if (byte === MASKED_CELL) return [r, g, b, 255 * share];
+    if (byte === MASKED_CELL) return [...parts(masked), 255];
     if (byte === NOT_FINITE) return NOT_A_NUMBER;
     return byte < LOWEST ? [0, 0, 0, 0] : [...between(scale, (byte - LOWEST) / (HIGHEST - LOWEST)), 255];
   });

@@ -145,7 +145,7 @@ class StepPath {
     const { data } = this;
     if (!data) return;
     const dark = isDark(this.box) ? 1 : 0;
-    const tables = data.scales.map((scale) => stepColours(scale[dark], data.masked));
+    const tables = data.scales.map((scale) => stepColours(scale[dark], data.masked[dark]));
     data.nodes.forEach(({ size, scale }, i) => {
       const canvas = this.canvases[i];
       paint(canvas, this.pixels[i], size, tables[scale]);

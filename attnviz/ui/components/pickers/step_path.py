@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from attnviz.pictures.colours import DARK, MASKED_COLOUR
+from attnviz.pictures.colours import DARK, MASKED
 from attnviz.pictures.step_path import PathStep
 from attnviz.settings.language import Words
 from attnviz.ui.session.browser import transport
@@ -38,7 +38,7 @@ def packed(nodes: Sequence[PathStep], words: int, shown: Sequence[str]) -> bytes
         "strip": WORDS["strip"],
         "words": WORDS["words"],
         "count": one if words == 1 else many.format(n=words),
-        "masked": MASKED_COLOUR,
+        "masked": list(MASKED),
         "scales": [[list(scale), list(DARK.get(scale, scale))] for scale in scales],
         "nodes": [_described(node, scales.index(node.colours), node.name in shown) for node in nodes],
     }

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from attnviz.pictures.colours import MASKED_COLOUR
+from attnviz.pictures.colours import MASKED
 from attnviz.pictures.pipeline_strip import FlowStep
 from attnviz.settings.language import Words
 from attnviz.ui.session.browser import transport
@@ -46,7 +46,7 @@ def packed(entries: Sequence[FlowStep], chosen: str | None) -> bytes:
     described = {
         "chosen": chosen,
         "words": {**WORDS, "all": WORDS["all"].format(n=len(entries))},
-        "masked": MASKED_COLOUR,
+        "masked": MASKED[0],
         "scales": scales,
         "steps": [_described(entry, scales.index(entry.colours)) for entry in entries],
     }

@@ -12,7 +12,6 @@ export interface FilmData {
   pixels: string;
   /** The colours of shares, on a light page and on a dark one. */
   scales: string[][];
-  masked: string;
 }
 
 /** What a head does, in words. */
@@ -75,7 +74,8 @@ export interface PathData {
   strip: string;
   words: string;
   count: string;
-  masked: string;
+  /** The colour of masked cells on a light page and on a dark one. */
+  masked: string[];
   /** Each on a light page and on a dark one. */
   scales: [light: string[], dark: string[]][];
   nodes: PathStep[];

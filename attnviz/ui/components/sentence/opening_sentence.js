@@ -4,6 +4,7 @@
 /** @import { Component, Row } from "../../types" */
 /** @import { OpeningData } from "./types" */
 import { percent } from "../percent.js";
+import { WordLine, shorten } from "./word_line.js";
 import { alongReading, isFocusSeen, make, readingDirection, rove, within } from "./words.js";
 
 /** @typedef {{ query: number, head: number | null | undefined, row: (number | null)[] }} Highlighted  a word, a head, and its weights there */
@@ -48,8 +49,9 @@ class OpeningSentence {
   constructor(root, data) {
     this.data = data;
     this.box = make(root, "div", "attn-opening");
-    this.line = make(this.box, "div", "at-line");
-    this.words = make(this.line, "div", "at-words");
+    const line = make(this.box, "div", "at-line");
+    this.words = make(line, "div", "at-words");
+    this.line = new WordLine(line, this.words);
     this.words.setAttribute("role", "group");
     this.arcs = document.createElementNS("http://www.w3.org/2000/svg", "svg");
     this.arcs.setAttribute("aria-hidden", "true");
@@ -60,7 +62,7 @@ class OpeningSentence {
     this.from = make(text, "small");
     this.stop = new AbortController();
     this.resizer = new ResizeObserver(() => {
-      this.words.classList.remove("at-tight");
+      this.line.loosen();
       this.draw();
     });
     this.listen();
@@ -76,7 +78,7 @@ class OpeningSentence {
     this.words.addEventListener("click", (event) => at(event) >= 0 && this.choose(at(event)));
     this.words.addEventListener("keydown", (event) => this.onKeydown(event, at(event)));
     window.addEventListener(ROW, (event) => event instanceof CustomEvent && this.onRow(event.detail), { signal });
-    this.resizer.observe(this.line);
+    this.resizer.observe(this.line.box);
     document.fonts.ready.then(() => this.draw());
   }
 
@@ -93,13 +95,8 @@ class OpeningSentence {
     this.frame ??= requestAnimationFrame(() => {
       this.frame = undefined;
       this.draw();
-      this.centre();
+      this.line.centre(this.queries[this.data.query]);
     });
-  }
-
-  /** Move the words closer together where a sentence would be cut; they stay so for as long as they are the same. */
-  fit() {
-    if (this.line.scrollWidth > this.line.clientWidth + 1) this.words.classList.add("at-tight");
   }
 
   fill() {
@@ -109,17 +106,17 @@ class OpeningSentence {
       this.shown = shown;
       this.words.replaceChildren(this.arcs);
       this.words.classList.toggle("at-many", queries.length > MANY);
-      this.words.classList.remove("at-tight");
-      this.line.dir = readingDirection(queries);
+      this.line.loosen();
+      this.line.box.dir = readingDirection(queries);
       const word = (/** @type {string} */ text) => {
         const element = make(this.words, "button");
-        make(element, "bdi", "", text);
+        make(element, "bdi", "", text).dataset.word = text;
         element.title = text.length > 14 ? text : "";
         return element;
       };
       this.queries = queries.map(word);
       this.queries.forEach((button) => (button.type = "button"));
-      if (keys) make(this.words, "span", "at-gap", this.line.dir === "rtl" ? "→" : "←");
+      if (keys) make(this.words, "span", "at-gap", this.line.box.dir === "rtl" ? "→" : "←");
       const others = keys?.map(word);
       others?.forEach((button) => Object.assign(button, { disabled: true, tabIndex: -1 }));
       this.keys = others ?? this.queries;
@@ -147,7 +144,7 @@ class OpeningSentence {
     const strong = ranked(highlighted.row).filter(([weight]) => weight >= NAMED);
     const named = new Set(strong.slice(0, MOST_NAMED).map(([, key]) => key));
     this.keys.forEach((word, key) => this.tint(word, highlighted.row[key] ?? NaN, named.has(key)));
-    this.fit();
+    this.line.fit();
     this.drawArcs(highlighted);
     this.describe(highlighted);
   }
@@ -182,7 +179,6 @@ class OpeningSentence {
       path.setAttribute("stroke-opacity", (0.25 + 0.6 * Math.min(weight, 1)).toFixed(2));
       return path;
     });
-    this.arcs.setAttribute("width", String(box.width));
     this.arcs.replaceChildren(...paths);
   }
 
@@ -199,24 +195,16 @@ class OpeningSentence {
       "{amount}": ["", shares ? percent(weight) : String(Number(weight.toPrecision(3)))],
     };
     const pieces = (key === null ? words.nothing : shares ? words.takes : words.weighs).split(/(\{\w+\})/);
-    this.reading.replaceChildren(
-      ...pieces.map((piece) => {
-        const [tag, text] = slots[piece] ?? ["", piece];
-        if (!tag) return document.createTextNode(text);
-        const element = document.createElement(tag);
-        make(element, "bdi", "", text);
-        return element;
-      }),
-    );
+    this.reading.replaceChildren();
+    /** @type {HTMLElement[]} */
+    const named = [];
+    for (const piece of pieces) {
+      const [tag, text] = slots[piece] ?? ["", piece];
+      if (tag) make(named[named.push(make(this.reading, tag)) - 1], "bdi", "", text);
+      else this.reading.append(text);
+    }
+    shorten(named, this.reading.scrollWidth - this.reading.clientWidth);
     this.from.textContent = [heads[head ?? 0], made].filter(Boolean).join(" · ");
-  }
-
-  /** Scroll a long sentence to the word that it opens on. */
-  centre() {
-    const word = this.queries[this.data.query];
-    if (!word) return;
-    const [at, line] = [word, this.line].map((element) => element.getBoundingClientRect());
-    this.line.scrollLeft += at.left + at.width / 2 - line.left - line.width / 2;
   }
 
   /** @param {number | null} query */
@@ -237,6 +225,7 @@ class OpeningSentence {
     this.received = at !== null && this.queries[at] ? detail : null;
     this.pointed = null;
     this.draw();
+    this.line.follow(this.received && this.queries[this.highlighted.query]);
   }
 
   /** @param {number} query */
@@ -260,7 +249,7 @@ class OpeningSentence {
   onKeydown(event, at) {
     /** @type {Partial<Record<string, number>>} */
     const targets = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: this.queries.length - 1 };
-    const to = targets[alongReading(event.key, this.line.dir)];
+    const to = targets[alongReading(event.key, this.line.box.dir)];
     if (at < 0 || to === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
     event.preventDefault();
     event.stopPropagation();

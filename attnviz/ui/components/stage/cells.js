@@ -8,6 +8,20 @@ import { full, svg, visible } from "./ink.js";
 /** @type {WeakMap<object, Numbers[]>} */
 export const NUMBERS = new WeakMap(); // the numbers as they are of a trace that holds them in parts of its own scales
 
+/**
+ * The strong weights of the rows of a map, and where those of each row begin among them.
+ *
+ * @typedef {{ starts: number[], columns: Uint16Array, weights: Float32Array }} Strong
+ */
+
+/** @param {Meta} meta @returns {Strong | null} */
+function strongOf({ strong }) {
+  if (!strong) return null;
+  const starts = [0];
+  for (const count of new Uint16Array(unpacked(strong.counts).buffer)) starts.push(starts[starts.length - 1] + count);
+  return { starts, columns: new Uint16Array(unpacked(strong.columns).buffer), weights: new Float32Array(unpacked(strong.weights).buffer) };
+}
+
 export class Cells {
   // in pixels of the chart: where its cells begin, how large one is, how wide and high all is, and how long a unit of each axis
   x = 0;
@@ -18,7 +32,7 @@ export class Cells {
   height = 0;
   kx = 1;
   ky = 1;
-  /** @type {{ text: string, meta: Meta, nan: Uint8Array | null } | undefined} */
+  /** @type {{ text: string, meta: Meta, nan: Uint8Array | null, strong: Strong | null } | undefined} */
   parsed;
 
   /** @param {Heatmap} heatmap @param {string} name @param {Plot} chart */
@@ -55,13 +69,13 @@ export class Cells {
     return this.read().meta;
   }
 
-  /** The `meta` of the trace, and its bits as bytes. */
+  /** The `meta` of the trace, and its bytes as numbers. */
   read() {
     const text = this.filled.meta;
     if (this.parsed?.text === text) return this.parsed;
     /** @type {Meta} */
     const meta = JSON.parse(text);
-    return (this.parsed = { text, meta, nan: meta.nan === null ? null : unpacked(meta.nan) });
+    return (this.parsed = { text, meta, nan: meta.nan === null ? null : unpacked(meta.nan), strong: strongOf(meta) });
   }
 
   get columns() {
@@ -198,6 +212,22 @@ export class Cells {
     const number = this.numbers[y][x];
     const bit = (head * this.rows + row) * this.columns + column;
     return Number.isNaN(number) && !(nan && (nan[bit >> 3] >> (7 - (bit & 7))) & 1) ? null : number;
+  }
+
+  /**
+   * The numbers of a row of the array. Where words share a cell of a map of weights, the strong ones: the others are 0.
+   *
+   * @param {number} head
+   * @param {number} row
+   * @returns {(number | null)[]}
+   */
+  rowOf(head, row) {
+    const { meta, strong } = this.read();
+    if (!strong) return Array.from({ length: this.columns }, (_, column) => this.value({ head, row, column }));
+    const numbers = Array(meta.columns?.length ?? 0).fill(0);
+    const [first, last] = [0, 1].map((next) => strong.starts[head * meta.rows.length + row + next]);
+    for (let at = first; at < last; at++) numbers[strong.columns[at]] = strong.weights[at];
+    return numbers;
   }
 
   /** The colour of a number on the scale of its head. @param {number} head @param {number} number */

@@ -4,7 +4,6 @@
 /** @import { ChartProps, Meta, Plot, Trace } from "./types" */
 import { Cells, NUMBERS } from "./cells.js";
 
-const MASKED_IN_THE_DARK = "rgba(128,128,128,.24)";
 const GLIDE = 200; // milliseconds
 const MOST_GLIDING = 10_000; // cells
 const UNMOVED = matchMedia("(prefers-reduced-motion: reduce)");
@@ -72,7 +71,7 @@ export class Chart extends Cells {
     const { data, layout } = chart;
     const { xaxis, yaxis } = props.layout; // Plotly writes into those that it is passed
     const axes = { xaxis: { ...xaxis, domain: [0, 1] }, yaxis: { ...yaxis, domain: [0, 1] } };
-    Object.assign(chart, { data: [ready], layout: { ...layout, ...props.layout, ...axes, shapes: this.shapes(props) } });
+    Object.assign(chart, { data: [ready], layout: { ...layout, ...props.layout, ...axes } });
     chart.emit("plotly_redraw");
     Object.assign(chart, { data, layout });
   }
@@ -103,16 +102,6 @@ export class Chart extends Cells {
     const { old } = this;
     this.old = null;
     old?.animate([{ opacity: 1 }, { opacity: 0 }], { duration: GLIDE, easing: "ease-out" }).finished.then(() => old.remove());
-  }
-
-  /**
-   * What lies under and over the cells; grey is fainter on a dark page, where it would be the lightest of all.
-   *
-   * @param {ChartProps} props
-   */
-  shapes(props) {
-    const { shapes } = props.layout;
-    return this.heatmap.dark ? shapes.map((shape) => (shape.fillcolor ? { ...shape, fillcolor: MASKED_IN_THE_DARK } : shape)) : shapes;
   }
 
   /** A chart that is being built listens only once it has been plotted and the promises that wait for that are kept. */

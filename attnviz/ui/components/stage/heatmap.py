@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -147,15 +147,9 @@ def numbers(stages: Sequence[Stage], *, key: str, view: View) -> bytes:
 
 def _drawing(stages: Sequence[Stage], key: str, view: View, *, has_film: bool) -> _Drawing:
     room = room_for(key, view, has_film=has_film)
-    visible = _beside_weights(room.visible(stages))
+    visible = list(room.visible(stages))
     tabs = [(stage.name, stage.title) for stage in stages] if len(visible) < len(stages) else []
     return _Drawing(key, visible, tabs, room, room.placement(visible))
-
-
-def _beside_weights(stages: Sequence[Stage]) -> list[Stage]:
-    """Return the stages with paler colours in those that stand beside one that leads."""
-    led = any(stage.leads for stage in stages)
-    return [replace(stage, quiet=True) if led and not stage.leads else stage for stage in stages]
 
 
 def _message(drawing: _Drawing, heads: Heads, lettering: Lettering) -> dict[str, Any]:

@@ -94,10 +94,10 @@ export class Highlights {
   shares(row, head) {
     if (row === null || head === null) return null;
     const there = [...this.heatmap.pictures.values()].filter(({ w, trace }) => w && trace?.z);
-    const picture = there.find(({ meta }) => meta.share && meta.axes.join() === "query,key" && meta.block[1] === 1);
+    const picture = there.find(({ meta }) => meta.share && meta.axes.join() === "query,key");
     const at = picture?.index(0, row) ?? null;
-    if (!picture || head >= picture.meta.heads.length || at === null || at >= picture.rows) return null;
-    return Array.from({ length: picture.columns }, (_, column) => picture.value({ head, row: at, column }));
+    if (!picture || head >= picture.meta.heads.length || at === null || at >= picture.meta.rows.length) return null;
+    return picture.rowOf(head, at);
   }
 
   /** A head's number among all heads, where only one is shown. @param {number | null} head */

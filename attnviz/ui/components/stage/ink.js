@@ -38,6 +38,22 @@ export function truncate(text, room) {
   return kept + "…";
 }
 
+const LEAST_LETTERS = 3; // of a word that is shortened
+
+/**
+ * What a head does with the word that it names shortened, so that it takes no more room in the context's font: the word
+ * gives way before what is said of it.
+ *
+ * @param {string} role
+ * @param {number} room
+ */
+export function shortened(role, room) {
+  const [, before, word, after] = role.match(/^(.*[“„])(.+)([”“])$/) ?? [];
+  if (!word || context.measureText(role).width <= room) return role;
+  const short = truncate(word, room - context.measureText(before + after).width);
+  return graphemes(short).length > LEAST_LETTERS ? before + short + after : role;
+}
+
 /** `text` in lines of no more than `room` pixels in the context's font. @param {string} text @param {number} room */
 export function wrap(text, room) {
   /** @type {string[]} */
@@ -64,6 +80,17 @@ export function svg(parent, kind, attributes, word) {
   for (const name in attributes) element.setAttribute(name, String(attributes[name]));
   if (word !== undefined) element.textContent = word;
   return element;
+}
+
+const HATCH = { every: 6, line: 1.2 }; // pixels
+let hatches = 0;
+
+/** The lines in masked cells, as the fill of what is drawn in an SVG. @param {Element} parent */
+export function hatch(parent) {
+  const id = `attn-hatch-${++hatches}`;
+  const pattern = svg(parent, "pattern", { id, width: HATCH.every, height: HATCH.every, patternUnits: "userSpaceOnUse", patternTransform: "rotate(-45)" });
+  svg(pattern, "rect", { width: HATCH.every, height: HATCH.line, class: "attn-hatch" });
+  return `url(#${id})`;
 }
 
 /** @param {string} text */

@@ -4,7 +4,7 @@
 /** @import { Cell } from "./types" */
 /** @import { Picture } from "./picture.js" */
 import { inkOn } from "../colours.js";
-import { NOT_A_NUMBER, context, decimals, minus, share, short, svg, truncate } from "./ink.js";
+import { NOT_A_NUMBER, context, decimals, hatch, minus, share, short, svg, truncate } from "./ink.js";
 
 export class Lens {
   static BELOW = 11; // pixels of a cell
@@ -124,10 +124,11 @@ export class Lens {
     const found = rows.map((row) => columns.map((column) => map.value({ head, row, column })));
     const finite = found.flat().flatMap((number) => (number !== null && Number.isFinite(number) ? [number] : []));
     const digits = map.isShare ? 0 : Math.max(0, decimals(finite, Lens.WIDTH - 3));
+    const masked = hatch(picture);
     found.forEach((numbers, i) =>
       numbers.forEach((number, j) => {
         const [x, y] = [Lens.LEFT + j * Lens.WIDTH, Lens.OVER + i * Lens.HEIGHT];
-        const [fill, ink] = Lens.colours(map, head, number);
+        const [fill, ink] = number === null ? [masked, "currentColor"] : Lens.colours(map, head, number);
         svg(picture, "rect", { x, y, width: Lens.WIDTH - 1, height: Lens.HEIGHT - 1, fill });
         const text = Lens.text(map, number, digits);
         const at = { x: x + Lens.WIDTH / 2, y: y + Lens.HEIGHT / 2, "text-anchor": "middle", "dominant-baseline": "central" };
@@ -141,11 +142,10 @@ export class Lens {
   /**
    * @param {Picture} map
    * @param {number} head
-   * @param {number | null} number
+   * @param {number} number
    * @returns {[ground: string, ink: string]}
    */
   static colours(map, head, number) {
-    if (number === null) return ["rgba(128,128,128,.3)", "currentColor"];
     if (!Number.isFinite(number)) return [NOT_A_NUMBER.ground, NOT_A_NUMBER.ink];
     const colour = map.colour(head, number);
     return [`rgb(${colour.join()})`, inkOn(colour)];

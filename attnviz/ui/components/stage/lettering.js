@@ -1,6 +1,6 @@
 // The names and words beside the cells of a heat map, over the numbers in them.
 
-import { context, svg, truncate, wrap } from "./ink.js";
+import { context, shortened, svg, truncate, wrap } from "./ink.js";
 import { Numbered } from "./numbers.js";
 
 const BARE = 20; // pixels left of a map in which no word fits
@@ -39,6 +39,7 @@ export class Lettered extends Numbered {
     this.drawn = drawn;
     this.words.replaceChildren();
     this.drawGaps();
+    this.drawMasked();
     this.drawFrames();
     this.drawNames();
     this.drawBars();
@@ -60,7 +61,8 @@ export class Lettered extends Numbered {
     const plains = heads.map((name) => name.split(" · ")[0]);
     const numbers = heads.map((name) => name.match(/\d+/)?.[0] ?? "");
     const shorter = roles?.map((role) => role.replace(/^\D+? (?=[\d“„])/, "")) ?? []; // 5.9 words, “cat”
-    const forms = roles ? [[plains, roles], [numbers, roles], [numbers, shorter]] : [];
+    const whole = roles ? [[plains, roles], [numbers, roles], [numbers, shorter]] : [];
+    const forms = [...whole, ...whole.map(([names, said]) => [names, said.map((role, head) => shortened(role, beside(head) - context.measureText(`${names[head]}  `).width))])];
     const alike = forms.find(([names, said]) => names.every((name, head) => fits([name, said[head]], head))); // all heads in the same form
     const wide = (/** @type {number} */ head) => (ragged ? ` · ${all[head]}` : "");
     const bare = [heads.map((name, head) => (ragged ? `${name}${wide(head)} ${this.heatmap.data.words.wide}` : name)), heads, plains, numbers.map((number, head) => number + wide(head)), numbers];
@@ -161,7 +163,7 @@ export class Lettered extends Numbered {
     const below = sums ? Math.max(0, (this.size - this.h) / 2) : 0; // how far the last row's word hangs out of its row
     if (columns && sums) svg(group, "text", { x, y: bottom + 9 + below }, truncate(words.total, x));
     if (columns && along) svg(group, "text", { x, y: bottom + (sums ? 22 : 16) + below }, truncate(along + " →", x));
-    if (!columns) svg(group, "text", { x: this.x, y: bottom + 32, "text-anchor": "start" }, along + " →");
+    if (!columns) svg(group, "text", { x: this.x, y: bottom + (this.meta.large ? 42 : 32), "text-anchor": "start" }, along + " →");
   }
 
   /**

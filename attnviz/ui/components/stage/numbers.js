@@ -3,7 +3,7 @@
 /** @import { Cell } from "./types" */
 import { inkOn } from "../colours.js";
 import { Chart } from "./chart.js";
-import { NOT_A_NUMBER, context, decimals, minus, share, short, svg, truncate, wrap } from "./ink.js";
+import { NOT_A_NUMBER, context, decimals, hatch, minus, share, short, svg, truncate, wrap } from "./ink.js";
 
 const GAP_FROM = 9; // pixels of a cell
 const NUMBERS_FROM = [26, 14]; // pixels of a cell that its number fits into,
@@ -70,6 +70,28 @@ export class Numbered extends Chart {
         if (at > from) found(from, at);
         from = at + 1;
       }
+  }
+
+  /** Lines in masked cells, and an edge around each region of them. */
+  drawMasked() {
+    if (!this.meta.masked) return;
+    const fill = hatch(this.words);
+    /** @type {{ inside: string[], edges: string[] }} */
+    const { inside, edges } = { inside: [], edges: [] };
+    this.meta.widths.forEach((width, head) => {
+      const x = (/** @type {number} */ column) => this.edgeX(head, column);
+      const y = (/** @type {number} */ row) => this.edgeY(head, row);
+      /** @param {number} row @param {number} column */
+      const masked = (row, column) => row >= 0 && row < this.rows && column >= 0 && column < width && this.value({ head, row, column }) === null;
+      for (let row = 0; row < this.rows; row++)
+        this.runs(width, (at) => masked(row, at), (from, to) => inside.push(`M${x(from)},${y(row)}H${x(to)}V${y(row + 1)}H${x(from)}Z`));
+      for (let row = 0; row <= this.rows; row++)
+        this.runs(width, (at) => masked(row, at) !== masked(row - 1, at), (from, to) => edges.push(`M${x(from)},${y(row)}H${x(to)}`));
+      for (let column = 0; column <= width; column++)
+        this.runs(this.rows, (at) => masked(at, column) !== masked(at, column - 1), (from, to) => edges.push(`M${x(column)},${y(from)}V${y(to)}`));
+    });
+    svg(this.words, "path", { d: inside.join(""), fill });
+    svg(this.words, "path", { d: edges.join(""), fill: "none", class: "attn-masked" });
   }
 
   drawFrames() {

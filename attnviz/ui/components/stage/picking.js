@@ -16,6 +16,8 @@ export class Picking {
   received; // the pick that Python sent last
   /** @type {PointerEvent | null} */
   touch = null; // where a finger came down
+  /** @type {{ target: Node, choose: () => void } | null} */
+  pressed = null; // what is under the pointer where the pointer came down, until it goes up
 
   /** @param {Heatmap} heatmap */
   constructor(heatmap) {
@@ -25,11 +27,28 @@ export class Picking {
   /** @param {AbortSignal} signal */
   listen(signal) {
     window.addEventListener("keydown", (event) => this.shortcut(event), { signal });
+    window.addEventListener("pointerup", () => this.release(), { signal, capture: true });
+    window.addEventListener("pointercancel", () => (this.pressed = null), { signal, capture: true });
+  }
+
+  /** The pointer comes down in a map. @param {Picture} picture @param {PointerEvent} event */
+  press(picture, event) {
+    const spot = event.button === 0 ? picture.locate(event) : null;
+    const choose = spot && this.chooser(picture, spot);
+    this.pressed = choose && event.target instanceof Node ? { target: event.target, choose } : null;
+  }
+
+  /** The pointer goes up. A press that leaves a field has its numbers computed, and where the map is drawn anew before
+   *  the pointer is up, no click follows: then what was pressed is chosen all the same. */
+  release() {
+    const { pressed } = this;
+    this.pressed = null;
+    if (pressed && !pressed.target.isConnected) pressed.choose();
   }
 
   /** @param {HTMLElement} host @param {AbortSignal} signal */
   follow(host, signal) {
-    host.addEventListener("click", ({ target }) => this.press(target), { signal });
+    host.addEventListener("click", ({ target }) => this.pressButton(target), { signal });
     host.addEventListener("pointerdown", (event) => (this.touch = event.pointerType === "touch" ? event : null), { signal });
     host.addEventListener("pointerup", (event) => this.swipe(event), { signal });
   }
@@ -59,7 +78,7 @@ export class Picking {
   }
 
   /** A press on a button of a heading. @param {EventTarget | null} target */
-  press(target) {
+  pressButton(target) {
     if (!(target instanceof Element)) return;
     if (target.closest(".attn-scale")) this.heatmap.page.setTriggerValue("scale", true);
     const button = target.closest(".attn-step");
@@ -89,27 +108,34 @@ export class Picking {
   click(picture, event) {
     const spot = picture.locate(event);
     if (!spot) return;
-    if (spot.name !== undefined) return this.focusHead(spot.name);
-    this.pick(picture, spot);
-    if (event.pointerType === "touch") this.heatmap.show(picture, spot, event.clientX, event.clientY);
+    this.chooser(picture, spot)();
+    if (event.pointerType === "touch" && spot.name === undefined) this.heatmap.show(picture, spot, event.clientX, event.clientY);
   }
 
   /**
-   * Choose a cell; where cells are too small to be hit with intent, its head is focused.
+   * What chooses a head by its name, or cells; where these are too small to be hit with intent, their head is focused.
    *
    * @param {Picture} picture
    * @param {Spot} spot
    */
-  pick(picture, { head, row, column }) {
-    const { data, highlights: lights, page } = this.heatmap;
+  chooser(picture, { name, head, row, column }) {
+    if (name !== undefined) return () => this.focusHead(name);
     const { block } = picture.meta;
     const down = row === undefined ? null : row * block[0];
     const across = column === undefined ? null : column * block[1];
-    this.chosen = { stage: picture.name, head: head ?? null, row: down, column: across };
-    this.pending.push(JSON.stringify(this.chosen));
+    const pick = { stage: picture.name, head: head ?? null, row: down, column: across };
+    const isSmall = head !== undefined && Math.min(picture.w, picture.h) < FOCUS_BELOW;
+    return () => this.pick(pick, isSmall);
+  }
+
+  /** @param {Pick} pick @param {boolean} isSmall */
+  pick(pick, isSmall) {
+    const { data, highlights: lights, page } = this.heatmap;
+    this.chosen = pick;
+    this.pending.push(JSON.stringify(pick));
     lights.set(lights.highlight);
-    const small = head !== undefined && data.heads > 1 && data.focus === null && Math.min(picture.w, picture.h) < FOCUS_BELOW;
-    page.setTriggerValue("picked", small ? { ...this.chosen, focus: true } : this.chosen);
+    const focus = isSmall && data.heads > 1 && data.focus === null;
+    page.setTriggerValue("picked", focus ? { ...pick, focus: true } : pick);
   }
 
   /** Show one head by itself, or with null all of them again. @param {number | null} head */
@@ -164,7 +190,7 @@ export class Picking {
     const { data, highlights: lights } = this.heatmap;
     const cursor = (picture.cursor ??= { head: 0, row: 0, column: 0 });
     const moved = neighbour(picture, cursor, event.key);
-    if (event.key === "Enter" || event.key === " ") this.pick(picture, cursor);
+    if (event.key === "Enter" || event.key === " ") this.chooser(picture, cursor)();
     else if (event.key === "Escape" && lights.highlight) this.heatmap.leave();
     else if (event.key.toLowerCase() === "f") this.focusHead(data.focus ?? cursor.head);
     else if (event.key === "PageUp" && data.focus) this.focusHead(data.focus - 1);

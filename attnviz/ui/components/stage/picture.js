@@ -24,7 +24,10 @@ export class Picture extends Lettered {
     super(heatmap, name, chart);
     const { focus } = this;
     chart.addEventListener("pointermove", (event) => heatmap.hover(this, event));
-    chart.addEventListener("pointerdown", (event) => event.pointerType === "touch" && heatmap.hover(this, event));
+    chart.addEventListener("pointerdown", (event) => {
+      heatmap.picking.press(this, event);
+      if (event.pointerType === "touch") heatmap.hover(this, event);
+    });
     chart.addEventListener("pointerleave", () => heatmap.leave());
     chart.addEventListener("click", (event) => event instanceof PointerEvent && heatmap.picking.click(this, event));
     focus.addEventListener("keydown", (event) => heatmap.picking.onKeydown(this, event));

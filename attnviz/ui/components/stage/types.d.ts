@@ -133,6 +133,9 @@ export interface Meta {
   odd: boolean;
   /** The drawn cells that are not a number, as bits in base64. */
   nan: string | null;
+  /** Where words share a cell, the strong weights of each row of each head: how many, in which columns, and their
+   *  numbers, in base64. */
+  strong: Record<"counts" | "columns" | "weights", string> | null;
 }
 
 /** An axis as Plotly takes it. */

@@ -1,4 +1,4 @@
-"""Every question of every lesson with 200 seeds, its answer against one that is found another way."""
+"""Every question of every lesson with many seeds, its answer against one that is found another way."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ from attnviz.lessons.lesson import Lesson, Question, Slide
 from attnviz.text.format.sentence_parts import plain
 from tests.classroom.test_question_kinds import looked_up
 from tests.lessons.test_ask_first import QUESTIONS
+from tests.support.cases import for_each
 
-SEEDS = range(200)
-FEW = range(5)
+SEEDS = range(30)
+FEW = range(2)
 """For a run of a million numbers."""
 
 NEAR = 1e-9
@@ -67,8 +68,8 @@ def holds(question: Question, trace: Trace) -> bool:
     pytest.fail(f"{says} is not known here")
 
 
-@pytest.mark.nightly
-@pytest.mark.parametrize(("lesson", "slide"), QUESTIONS)
+@pytest.mark.slow
+@for_each("lesson, slide", QUESTIONS)
 def test_the_answer_is_right_with_every_seed(lesson: Lesson, slide: Slide) -> None:
     question = slide.question
     assert question is not None

@@ -1,0 +1,1 @@
+"""Measurements that are no tests: each file says what it measures, and how it is run."""
