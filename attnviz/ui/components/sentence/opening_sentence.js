@@ -3,6 +3,7 @@
 
 /** @import { Component, Row } from "../../types" */
 /** @import { OpeningData } from "./types" */
+import { fourDigits } from "../number_format.js";
 import { percent } from "../percent.js";
 import { WordLine, shorten } from "./word_line.js";
 import { alongReading, isFocusSeen, make, readingDirection, rove, within } from "./words.js";
@@ -192,7 +193,7 @@ class OpeningSentence {
     const slots = {
       "{query}": ["em", queries[query]],
       "{key}": ["strong", isItself ? words.itself : key === null ? "" : (this.data.keys ?? queries)[key]],
-      "{amount}": ["", shares ? percent(weight) : String(Number(weight.toPrecision(3)))],
+      "{amount}": ["", shares ? percent(weight) : fourDigits(weight)],
     };
     const pieces = (key === null ? words.nothing : shares ? words.takes : words.weighs).split(/(\{\w+\})/);
     this.reading.replaceChildren();
