@@ -66,9 +66,7 @@ def npz(trace: Trace) -> bytes:
     with zipfile.ZipFile(out, "w") as archive:
         for name, array in {ABOUT: about, **{name: step.array for name, step in _named(trace)}}.items():
             cancellation.check()
-            member = zipfile.ZipInfo(f"{name}.npy", EARLIEST)
-            member.compress_type = zipfile.ZIP_DEFLATED
-            archive.writestr(member, _npy(array))
+            archive.writestr(zipfile.ZipInfo(f"{name}.npy", EARLIEST), _npy(array), zipfile.ZIP_DEFLATED)
     return out.getvalue()
 
 
@@ -89,8 +87,7 @@ def to_json(trace: Trace) -> str:
 def json_file(trace: Trace) -> bytes:
     """Return `to_json` as the bytes of a file, put together row by row: as text it would be in memory several times."""
     out = io.BytesIO()
-    for part in _json(trace):
-        out.write(part.encode("ascii"))
+    out.writelines(part.encode("ascii") for part in _json(trace))
     return out.getvalue()
 
 

@@ -108,7 +108,7 @@ def decode(query: Mapping[str, Any], *classes: type[Any]) -> tuple[tuple[Any, ..
     known = {name: query[name] for name in query if name in names or name in RESERVED}
     texts = _migrated(dict(_single(known, names, problems)), problems)
     problems += _unknown([str(name) for name in query if name not in known and not _hosting(str(name))])
-    for name in texts.pop(WITHOUT, "").split("."):
+    for name in dict.fromkeys(texts.pop(WITHOUT, "").split(".")):
         if name in names and name not in texts:
             problems.append(PROBLEMS["without"].format(label=names[name]))
     return tuple(_record(cls, texts, problems) for cls in classes), problems

@@ -15,6 +15,7 @@ from attnviz.engine.pretrained import model_registry
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.run import run
+from attnviz.engine.tables.initialisers import INITIALISERS
 from attnviz.models import hosting
 from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import Words
@@ -37,6 +38,7 @@ from attnviz.ui.session import (
     widgets,
 )
 from attnviz.ui.session.browser import component, styles, transport
+from attnviz.ui.session.failures import contained
 from attnviz.ui.session.notices import notice, paragraph
 from attnviz.ui.session.selection import Selection, outside, outside_lesson, within
 
@@ -162,7 +164,8 @@ def _notes(name: str, trace: Trace | None, selection: Selection) -> Selection:
         return selection
     if name not in ("explore", "class", "learn"):  # there it stands below the maps
         paragraph(headline(trace))
-    notice(*trace.notes)
+    if name != "learn" or INITIALISERS[trace.config.initialiser].learned:  # else the film there is not of this run
+        notice(*trace.notes)
     if name == "explore":
         window.offer_more(trace)
     notice(*session_state.of_address(outside(selection, trace)))
@@ -215,7 +218,7 @@ def _run(name: str, draft: Config, saved: Config, lines: dict[str, DeltaGenerato
 
 def _draw(name: str, config: Config, trace: Trace | None, selection: Selection, assignment: Opened | None) -> Selection:
     """Draw a page, as a part that runs alone where that is enough; return the selection."""
-    page = PAGES[name].page
+    page = partial(contained, PAGES[name].page)
     if trace is not None and _is_part(name, config, selection):
         compute, is_enough = partial(_admitted, name), partial(_is_part, name, config)
         return partial_run.show(trace, config, selection, compute=compute, page=page, is_enough=is_enough)

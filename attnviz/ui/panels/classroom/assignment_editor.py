@@ -47,6 +47,7 @@ WORDS = Words(
         "link": "Link for students",
         "link_note": "It holds the setting, the questions and your words; no right answer is in it.",
         "too_long": "The assignment is too long for a link. Shorten the sentence, the instructions or what was pasted.",
+        "no_link": "There will be a link as soon as there is a question.",
         "no_questions": "There are no questions yet; students will see the setting and your words.",
         "open": "Open as a student",
         "blanks": "Handout with blanks",
@@ -223,7 +224,7 @@ def _hand_out(config: Config, selection: Selection, task: Assignment, field: str
     if not field or field != selection.assigned or not url_codec.fits_in_link(url_codec.encode(config, student)):
         link.markdown(f"#### {WORDS['link']}")
         with link:
-            notice(WORDS["too_long"] if field else WORDS["no_questions"], kind="fault" if field else "note")
+            notice(WORDS["too_long"] if field else WORDS["no_link"], kind="fault" if field else "note")
     else:
         whole = links.page_address(st.context.url or "", url_codec.query_string(config, student))
         with link:
