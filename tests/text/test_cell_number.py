@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 from pathlib import Path
 
 import numpy as np
-import pytest
 
 from attnviz.exports.bundle import joined
 from attnviz.text.format import cell_number
@@ -18,8 +16,7 @@ CANVAS = "{ getContext: () => ({ measureText: (text) => ({ width: text.length })
 PAGE = f"const document = {{ createElement: () => ({CANVAS}) }};"
 
 
-@pytest.mark.skipif(shutil.which("node") is None, reason="there is no node here; nothing else runs this script")
-def test_a_number_in_a_cell_reads_the_same_in_a_file_and_on_the_screen() -> None:
+def test_a_number_in_a_cell_reads_the_same_in_a_file_and_on_the_screen(node: str) -> None:
     draws = np.random.default_rng(7)
     numbers = [0.0, 0.125, -0.125, 2.5, -2.5, 1.005, 1e-9, -0.004, 0.005, 0.995, 99_999.5, *draws.normal(0, 30, 200)]
     shares = [0.0, 0.0049, 0.005, 0.0499, 0.05, 0.125, 0.9949, 0.995, 1.0, *draws.random(200)]
@@ -32,7 +29,7 @@ console.log(JSON.stringify([
   [20, 30].map((room) => shares.map((number) => share(number, room))),
   [1, 3, 5, 7, 9].map((room) => sets.map((each) => decimals(each, room))),
 ]));"""
-    made = subprocess.run(["node", "-e", code], check=True, capture_output=True, encoding="utf-8")
+    made = subprocess.run([node, "-e", code], check=True, capture_output=True, encoding="utf-8")
     assert json.loads(made.stdout) == [
         [[cell_number.written(number, places) for number in numbers] for places in range(3)],
         [[cell_number.share(number, room) for number in shares] for room in (20, 30)],

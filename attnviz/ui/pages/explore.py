@@ -31,6 +31,7 @@ from attnviz.ui.panels import cell as cell_panel
 from attnviz.ui.panels import explore_panels, model_views, window
 from attnviz.ui.panels.window import Seen
 from attnviz.ui.session import places, widget_values, widgets
+from attnviz.ui.session.failures import contained
 from attnviz.ui.session.notices import paragraph
 from attnviz.ui.session.selection import Selection
 
@@ -89,7 +90,7 @@ def _draw_panel(trace: Trace, selection: Selection, cell: Cell | None) -> Select
             return selection
         if selection.panel == "cell" and cell is not None:
             selection = widgets.draw(selection, "all_lines")
-            return cell_panel.panel(trace, selection, cell) if selection.all_lines else selection
+            return contained(cell_panel.panel, trace, selection, cell) if selection.all_lines else selection
         return panel.draw(trace, selection)
 
 
