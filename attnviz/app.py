@@ -1,6 +1,14 @@
 """The page as a script inside the package: the command `attnviz` starts it from anywhere."""
 
-from attnviz.ui.main import page
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+from streamlit.starlette import App
 
-if __name__ == "__main__":
+if get_script_run_ctx(suppress_warning=True) is None:  # the server, before the first visitor
+    from attnviz.ui import server
+
+    server.begin()
+    app = App(__file__, routes=server.ROUTES, middleware=server.MIDDLEWARE)
+else:  # the page of a visitor
+    from attnviz.ui.main import page
+
     page()

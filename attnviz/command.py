@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from attnviz import __version__, options
+from attnviz.engine.cost import estimate as cost
 from attnviz.engine.pretrained import model_registry
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
@@ -147,6 +148,7 @@ def _start(port: str | None, host: str, rest: Sequence[str]) -> None:
     for module in NEEDED:
         if find_spec(module) is None:
             raise ConfigError(FAULTS["page"].format(module=module))
+    cost.most_bytes(os.environ.get(cost.VARIABLE, ""))
     from streamlit.web import cli
 
     flags = [f"--{name}={value}" for name, value in server_settings().items()]

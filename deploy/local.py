@@ -116,7 +116,7 @@ def configured(folder: Path, port: int, ports: list[int]) -> Path:
             raise RuntimeError(f"nginx.conf no longer says {there}")
         text = text.replace(there, here)
     shutil.copy("/etc/nginx/mime.types", folder)
-    servers = [f"server 127.0.0.1:{each} max_fails=1 fail_timeout=5s;\n" for each in ports]
+    servers = [f"server 127.0.0.1:{each} max_fails=2 fail_timeout=15s;\n" for each in ports]
     (folder / "upstream.conf").write_text("".join(servers), encoding="utf-8")
     (folder / "nginx.conf").write_text(text, encoding="utf-8")
     return folder / "nginx.conf"

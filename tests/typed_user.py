@@ -10,7 +10,24 @@ from dataclasses import replace
 import numpy as np
 
 import attnviz
-from attnviz import MASKS, NORMALISERS, SCORES, Config, Trace, attend, gradients, heatmaps, of_weights, run, score, show
+from attnviz import (
+    MASKS,
+    NORMALISERS,
+    SCORES,
+    Config,
+    Knob,
+    LineRow,
+    Trace,
+    add_rows,
+    attend,
+    gradients,
+    heatmaps,
+    normaliser,
+    of_weights,
+    run,
+    score,
+    show,
+)
 
 config = Config(sentence="the cat sat", n_heads=2, mask="causal")
 masked: tuple[str, ...] = config.mask
@@ -20,6 +37,22 @@ other = replace(config, mask="window", score="additive")
 typed = Config(score=score("Manhattan", "-sum(abs(q - k))"))
 traced = Config(score=score("capped", lambda q, k: np.tanh(q * k).sum()))
 
+row = LineRow(
+    kind="normaliser",
+    name="powers",
+    label="Powers over their sum",
+    line="p = relu(x)**gamma; ratio(p, sum(p))",
+    note="Positive scores to a power, over their sum.",
+    source="-",
+    knobs=(Knob("gamma", "Power", default=2.0, low=1.0, high=4.0),),
+)
+add_rows(row)
+of_a_row = run(Config(normaliser=row, normaliser_knobs={"powers.gamma": 3.0}))
+mine = Config(normaliser=normaliser("mine", "relu(x) / n"), score="dot")
+as_function = Config(normaliser=normaliser("mine", lambda x: np.exp(x) / np.exp(x).sum()))
+sharper = Config(normaliser=normaliser("entmax", alpha=2.0))
+chosen: str = sharper.normaliser
+
 trace: Trace = run(config)
 weights: np.ndarray = trace["weights"].array
 of_output = {(0, "output"): np.ones(trace["output"].shape)}
@@ -27,13 +60,17 @@ slopes: np.ndarray = gradients(trace, of_output).layers[0]["scores"].array
 both = gradients(trace, {(None, "embedded"): trace["embedded"].array, (0, "weights"): weights})
 every = [run(Config(score=score, normaliser=n, mask=mask)) for score in SCORES for n in NORMALISERS for mask in MASKS]
 output: np.ndarray = attend(weights, weights, weights, score="dot", normaliser="sparsemax").output
-show(weights, ["the", "cat", "sat"])
+of_rows: np.ndarray = attend(weights, weights, weights, normaliser=row).weights
+show(weights, ["the", "cat", "sat"], layers=[0])
 heatmaps(of_weights(weights), layer=0)
 same = attnviz.show
 
 Config(mask="causl")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
 Config(patterns=("previous", "nxt"))  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
 Config(score="dott")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+Config(normaliser="powrs")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+Config(normaliser=3)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+normaliser("mine", 3.0)  # type: ignore[call-overload]  # pyright: ignore[reportCallIssue, reportArgumentType]
 Config(n_heads="4")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
 attend(weights, weights, weights, score="dott")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
 attnviz.showw  # type: ignore[attr-defined]  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType]  # noqa: B018

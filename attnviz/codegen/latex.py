@@ -11,7 +11,8 @@ from attnviz.formula.graph import REDUCTIONS, Formula, Node
 Text = tuple[str, float]
 """LaTeX, and how tightly its last operation binds: 10 needs no brackets anywhere."""
 
-ATOM, POWER, FRACTION, TIMES, MANY, REST, PLUS, COMPARE, AND, OR = 10.0, 9.0, 8.0, 7.0, 6.5, 6.2, 6.0, 4.0, 2.0, 1.0
+ATOM, POWER, FRACTION, TIMES, DOT, MANY, REST = 10.0, 9.0, 8.0, 7.0, 6.8, 6.5, 6.2
+PLUS, COMPARE, AND, OR = 6.0, 4.0, 2.0, 1.0
 MAX_PARTS = 60
 """Parts that a formula in one piece may have; a longer one is written line by line."""
 
@@ -163,7 +164,8 @@ class Latex:
         sign = r" \cdot " if is_number else r"\, "
         if not entry and "d" in one.axes and "d" in other.axes:
             sign = r" \odot "
-        closed = _closed(right) if right.startswith("-") or level < MANY else right
+        is_vector = not entry and "d" in one.axes  # beside it a dot product would be read from the left
+        closed = _closed(right) if right.startswith("-") or level < (TIMES if is_vector else MANY) else right
         is_first = one.op == "number" or (id(one) in self.known and _is_number(self.known[id(one)]))
         return self.text(one, entry, 0.0 if is_first else TIMES) + sign + closed, min(TIMES, max(MANY, level))
 
@@ -176,7 +178,7 @@ class Latex:
         return f"{self.text(node.args[0], entry, ATOM)}^{{{each}{self.text(node.args[1], entry)}}}", POWER
 
     def negative(self, node: Node, entry: str) -> Text:
-        return f"-{self.text(node.args[0], entry, TIMES)}", PLUS
+        return f"-{self.text(node.args[0], entry, DOT)}", PLUS
 
     def truth(self, node: Node, entry: str) -> Text:
         return rf"\left[{self.text(node.args[0], entry)}\right]", ATOM
@@ -214,7 +216,7 @@ class Latex:
                 return rf"\left\|{self.text(x)}\right\|", ATOM
             is_here = node.op == "sum" and id(x) not in {*self.known, *self.names}
             if is_here and x.op == "*" and all("d" in arg.axes for arg in x.args):
-                return self._dot(*x.args), TIMES
+                return self._dot(*x.args), DOT
             if is_here and x.is_square and "d" in x.args[0].axes:
                 return rf"\left\|{self.text(x.args[0])}\right\|^2", POWER
         index = "l" if node.over == "j" else node.over

@@ -20,6 +20,8 @@ from numpy.typing import ArrayLike
 from attnviz.arrays import Allowed, Array, Keys, Queries, Scores, Values, Weights
 from attnviz.engine import checks
 from attnviz.engine.numerics import buffer_pool, products
+from attnviz.engine.rows.line_row import LineRow
+from attnviz.engine.tables.added_rows import added_name
 from attnviz.engine.tables.normalised_axes import NORMALISED_AXES
 from attnviz.engine.tables.normalisers import NORMALISERS, Normaliser
 from attnviz.engine.tables.normalisers.hardmax import hardmax, size_of_terms
@@ -112,14 +114,14 @@ def attend(
     k: ArrayLike,
     v: ArrayLike,
     *,
-    score: ScoreName | Score = "scaled_dot",
+    score: ScoreName | Score | LineRow = "scaled_dot",
     params: Parameters | None = None,
     allowed: ArrayLike | None = None,
     bias: ArrayLike | None = None,
     causal: bool = False,
     scale: ArrayLike | None = None,
     softcap: float | None = None,
-    normaliser: NormaliserName | Normaliser = "softmax",
+    normaliser: NormaliserName | Normaliser | LineRow = "softmax",
     temperature: float = 1.0,
 ) -> Attention:
     r"""Compute attention and keep every step.
@@ -129,14 +131,14 @@ def attend(
     q            (..., Hq, n_query, d_k), or (n_query, d_k)
     k, v         (..., Hkv, n_key, d_k), (..., Hkv, n_key, d_v), or without heads; Hq % Hkv == 0, and head h uses
                  key/value head h // (Hq / Hkv); batch axes that q has may be missing
-    score        a row of SCORES, or one that `attnviz.score` made; `params` are its own matrices, with or without an
-                 axis of Hq heads in front
+    score        a row of SCORES, by name or as it was added, or one that `attnviz.score` made; `params` are its own
+                 matrices, with or without an axis of Hq heads in front
     allowed      boolean, True = MAY attend; broadcasts to the scores
     bias         added to the scores, -inf forbids; broadcasts to the scores
     causal       allows key j for query i only if j <= i, counted from the first of each
     scale        factor on the scores, a number or one for each head (Hq,); None is the score's own
     softcap      c tanh(s / c) before the bias; None or 0 is off
-    normaliser   a row of NORMALISERS, or one whose knobs `attnviz.normaliser` set; `temperature` > 0 divides the scores
+    normaliser   a row of NORMALISERS likewise, or one of `attnviz.normaliser`; `temperature` > 0 divides the scores
 
     A row with nothing allowed has weights 0 and output 0. A forbidden key takes no part, whatever its value holds.
 
@@ -146,8 +148,12 @@ def attend(
     >>> attend([[1.0, 0.0]], [[1.0, 0.0], [0.0, 1.0]], [[10.0], [20.0]], score="dot").weights.round(4)
     array([[0.7311, 0.2689]])
     """
-    row = score if isinstance(score, Score) else pick(SCORES, score, "score")
-    way = normaliser if isinstance(normaliser, Normaliser) else pick(NORMALISERS, normaliser, "normaliser")
+    row = score if isinstance(score, Score) else pick(SCORES, _name("score", score), "score")
+    way = (
+        normaliser
+        if isinstance(normaliser, Normaliser)
+        else pick(NORMALISERS, _name("normaliser", normaliser), "normaliser")
+    )
     Q, K, V = checks.aligned(checks.real("q", q), checks.real("k", k), checks.real("v", v), row)
     shape = (*Q.shape[:-1], K.shape[-2])
     B = None if bias is None else checks.fitting("bias", checks.real("bias", bias), shape)
@@ -186,6 +192,11 @@ class MultiHead:
     heads: Array
     concat: Array
     output: Array
+
+
+def _name(kind: str, given: str | LineRow) -> str:
+    """Return the name of a row that is given by it, or as it was added."""
+    return added_name(kind, given) if isinstance(given, LineRow) else given
 
 
 def multi_head(

@@ -11,7 +11,7 @@ import hashlib
 import html as markup
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -111,7 +111,7 @@ PAGE = """<!DOCTYPE html>
 <body>
 <h1 id="sentence"></h1>
 <p class="quiet">{overview}</p>
-{bound}<noscript><p>{no_script}</p>{tables}</noscript>
+{notes}<noscript><p>{no_script}</p>{tables}</noscript>
 <main id="page" hidden>
 <div class="bar">
 <span id="views" class="views" role="group" aria-label="{views}" hidden></span>
@@ -162,11 +162,17 @@ def html(trace: Trace, part: Part | None = None) -> str:
         "style": style,
         "script": script,
         "overview": markup.escape(" ".join(headline(trace))),
-        "bound": f'<p id="bound" class="quiet">{markup.escape(" ".join(part.said))}</p>\n' if part.said else "",
+        "notes": _paragraph("notes", trace.notes) + _paragraph("bound", part.said),
         "tables": "".join(_tables(trace, part)),
     }
     before, after = (half.format_map(texts) for half in PAGE.split("{run}"))
     return "".join([before, *_run(trace, part), after])
+
+
+def _paragraph(name: str, sentences: Sequence[str]) -> str:
+    """Return what is to be said of a run, or nothing if that is nothing."""
+    said = markup.escape(drawable(" ".join(sentences)))
+    return f'<p id="{name}" class="quiet">{said}</p>\n' if sentences else ""
 
 
 def _run(trace: Trace, part: Part) -> Iterator[str]:

@@ -31,6 +31,7 @@ from attnviz.settings.language import Words
 
 DEFAULT = "default"
 MAX_LESSON_CHARACTERS = 100_000
+LARGEST_NUMBER = 2**63
 MOST_KEY_PARTS = 16
 
 _NAME = r"""(?:(?<![\w-])[\w-]{1,40}|"(?:[^"\\\n]|\\.){0,40}"|'[^'\n]{0,40}')"""
@@ -93,6 +94,7 @@ WORDS = Words(
     {
         "long": "{where} has {n:,} characters; at most {most:,} fit",
         "key": "{where} has a key of more than {most} names between points, {given}; no key of a lesson has so many",
+        "large": "{where} has a whole number that is too long; TOML has 64 bits for one",
         "toml": "{where} is not written in TOML: look at line {line}, column {column}; texts stand between straight "
         "quotes, numbers have a decimal point, and every key has a line of its own",
         "minutes": "{where} takes {given} minutes; choose 1 to {most}",
@@ -121,11 +123,6 @@ def read_lesson(
     and a setting that cannot be used.
     """
     where = POSITIONS["lesson"].format(name=name)
-    if len(text) > MAX_LESSON_CHARACTERS:
-        raise ConfigError(WORDS["long"].format(where=where, n=len(text), most=MAX_LESSON_CHARACTERS))
-    long_key = _LONG_KEY.search(text)
-    if long_key:
-        raise ConfigError(WORDS["key"].format(where=where, most=MOST_KEY_PARTS, given=shorten(long_key[0])))
     entries = checked(_parsed(text, where), _KEYS["lesson"], where, _NEEDED["lesson"])
     setting = _setting(entries["setting"], POSITIONS["setting"].format(name=name))
     slides = [_slide(each, POSITIONS["slide"].format(n=n, name=name)) for n, each in enumerate(entries["slides"], 1)]
@@ -145,14 +142,28 @@ def read_lesson(
 
 
 def _parsed(text: str, where: str) -> dict[str, Any]:
-    """Return what a TOML file holds; raise ConfigError, with the line and the column, for what is no TOML."""
+    """Return what a TOML file holds.
+
+    Raises ConfigError, with the line and the column, for what is no TOML, and for what would take long to read.
+    """
+    if len(text) > MAX_LESSON_CHARACTERS:
+        raise ConfigError(WORDS["long"].format(where=where, n=len(text), most=MAX_LESSON_CHARACTERS))
+    long_key = _LONG_KEY.search(text)
+    if long_key:
+        raise ConfigError(WORDS["key"].format(where=where, most=MOST_KEY_PARTS, given=shorten(long_key[0])))
     try:
-        return tomllib.loads(text)
+        entries = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
         lines = text.splitlines() or [""]
         at = _AT.search(str(error))
         line, column = at.groups() if at else (len(lines), len(lines[-1]))
         raise ConfigError(WORDS["toml"].format(where=where, line=line, column=column)) from None
+    parts: list[Any] = [entries]
+    for part in parts:
+        if isinstance(part, int) and abs(part) > LARGEST_NUMBER:
+            raise ConfigError(WORDS["large"].format(where=where))
+        parts += part.values() if isinstance(part, dict) else part if isinstance(part, list) else ()
+    return entries
 
 
 def _tried_out(lesson: Lesson, slide: Slide, admit: Callable[[Config], None]) -> None:

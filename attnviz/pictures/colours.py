@@ -6,7 +6,7 @@ SIGNED: tuple[str, ...] = ("#2a5ea8", "#8fb4dc", "#fbfaf7", "#eea47c", "#b8402a"
 """From the most negative number by way of 0 to the most positive."""
 
 QUIET: tuple[str, ...] = ("#7395c4", "#b5cde5", "#fbfaf7", "#f3c2a7", "#cf8172")
-"""`SIGNED` beside weights: paler by a third, so that the eye goes to the weights."""
+"""`SIGNED` in maps that stand beside weights or lead to them: paler by a third, so that the eye goes to the weights."""
 
 SHARE = ("#fbfaf7", "#c9dcef", "#86b2da", "#3d7ab8", "#12355f")
 """From 0 to 1."""

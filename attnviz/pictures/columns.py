@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -70,6 +69,7 @@ TITLES = Words(
         "masked": "Scores, scaled and masked",
         "weights": "Weights",
         "heads": "Outputs",
+        "w_o": "Output projection",
         "output": "Output",
     }
 )
@@ -83,11 +83,12 @@ PHRASES = Words(
         "keys": "what each word offers to be matched by",
         "values": "what each word passes on",
         "embedded": "each word as a vector",
+        "w_o": "mixes the heads",
         "output": "the heads joined",
     }
 )
 SYMBOLS = {"embedded": "X", "queries": "Q", "keys": "K", "values": "V", "scores": "S", "weights": "A"}
-SYMBOLS |= {"heads": "Z", "output": "Y", "token_embeddings": "E", "positions": "P"}
+SYMBOLS |= {"heads": "Z", "w_o": "W_O", "output": "Y", "token_embeddings": "E", "positions": "P"}
 SHORTER = Words(
     {
         "product": "how words match:",
@@ -98,6 +99,7 @@ SHORTER = Words(
         "keys": "what it offers",
         "values": "what it passes on",
         "embedded": "words as vectors",
+        "w_o": "mixes heads",
         "output": "heads joined",
     }
 )
@@ -150,7 +152,7 @@ def _dressed(trace: Trace, layer: int, stage: Stage, *, apart: bool) -> Stage:
     title = TITLES.get(name, stage.title)
     symbol = SYMBOLS.get(name, "")
     plain = tuple(name.split(" · ")[0] for name in stage.names)  # what a head was made for stands beside the weights
-    stage = replace(stage, title=title, symbol="" if symbol == title else symbol, heads=plain)
+    stage = replace(stage, title=title, symbol="" if symbol == title else symbol, heads=plain, quiet=True)
     if name in PHRASES and (name not in ("scores", "weights") or _is_usual(stage)):
         key = "product" if name == "scores" and score_of(trace.config).is_dot else name
         fewer = [words[key] for words in (SHORTER, SHORTEST) if key in words]
@@ -203,12 +205,6 @@ def _from_weights(trace: Trace, weights: Array) -> tuple[str, ...]:
         else:
             by_head.append(ROLES["spread"].format(n=float(keys)))
     return tuple(by_head)
-
-
-def beside_weights(shown: Sequence[Stage]) -> tuple[Stage, ...]:
-    """Return the stages with paler colours in those that stand beside one that leads."""
-    led = any(stage.leads for stage in shown)
-    return tuple(replace(stage, quiet=True) if led and not stage.leads else stage for stage in shown)
 
 
 def focused(stage: Stage, head: int, heads: int) -> Stage:

@@ -27,7 +27,7 @@ WORDS = Words(
         "fold_shorter": "largest of {n}",
     }
 )
-SUBSCRIPT = re.compile(r"(?<![A-Za-z0-9_])([A-Za-z])_([A-Za-z])(?![A-Za-z0-9_])")
+SUBSCRIPT = re.compile(r"(?<![A-Za-z0-9_&#])([A-Za-z](?:&#x27;|′)?)_([A-Za-z])(?![A-Za-z0-9_])")
 LETTER, LETTER_FOR_A_ROOM = 5.6, 8.4  # pixels of a letter of a phrase, at most on average: Source Sans at 12 and 18
 
 
@@ -55,14 +55,14 @@ def heading(
 
     Words of a visitor never enter here.
     """
-    symbol = f'<b class="attn-symbol">{html.escape(stage.symbol)}</b>' if stage.symbol else ""
-    name = f'<h{level} class="attn-name">{symbol}{_typeset(stage.title)}</h{level}>'
+    symbol = f'<b class="attn-symbol">{typeset(stage.symbol)}</b>' if stage.symbol else ""
+    name = f'<h{level} class="attn-name">{symbol}{typeset(stage.title)}</h{level}>'
     button, legend = _switch(stage) if switch else "", _legend(stage, says_masked=says_masked)
     phrases = "".join(
         f'<span class="attn-phrase">{html.escape(each)}</span>' for each in _phrases(stage, block, fold, room)
     )
     formula, shape = _formula(stage)
-    phrases += "".join(f'<span class="attn-formula">{_typeset(each)}</span>' for each in (formula, shape) if each)
+    phrases += "".join(f'<span class="attn-formula">{typeset(each)}</span>' for each in (formula, shape) if each)
     whole = html.escape(" · ".join(filter(None, [*_phrases(stage, block, fold, None), formula, shape])))
     leads = " attn-leading" * stage.leads + " attn-large" * stage.large
     first, second = f"{name}{button}{legend}", f'<span class="attn-phrases" title="{whole}">{phrases}</span>'
@@ -72,11 +72,11 @@ def heading(
     return f'<div class="attn-head{leads}" style="{style}"><div>{first}</div><div>{second}</div></div>'
 
 
-def _typeset(text: str) -> str:
+def typeset(text: str) -> str:
     """Return text as HTML, with a letter under the line where one has an index.
 
-    >>> _typeset("softmax(S / √d_k)"), _typeset("Q_h = X W_Qʰ"), _typeset("a < my_name")
-    ('softmax(S / √d<sub>k</sub>)', 'Q<sub>h</sub> = X W<sub>Q</sub>ʰ', 'a &lt; my_name')
+    >>> typeset("softmax(S / √d_k)"), typeset("Q_h = X W_Qʰ"), typeset("a < my_name"), typeset("S'_h")
+    ('softmax(S / √d<sub>k</sub>)', 'Q<sub>h</sub> = X W<sub>Q</sub>ʰ', 'a &lt; my_name', 'S&#x27;<sub>h</sub>')
     """
     return SUBSCRIPT.sub(r"\1<sub>\2</sub>", html.escape(text))
 

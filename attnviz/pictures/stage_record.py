@@ -47,10 +47,10 @@ class Stage:
     roles     what each head does, in a few words
     apart     whether the colours of each head reach from its own smallest to its own largest number
     shorter   the phrase in fewer words, for headings with less and less room
-    tight     whether the colours of shares reach only to the largest of them, and not to 1
     bars      what each column adds to and over what part of the keys each row spreads, where that is not read off the
               array: (heads, columns) and (heads, rows)
-    quiet     whether the colours of signed numbers are paler, as beside a stage that leads
+    quiet     whether the colours of signed numbers are paler, as in all maps that stand beside weights or lead to them:
+              a step has the same colours wherever it is shown there
     positions the positions of its rows and of its columns among all, where it is a part; None for all of them
     chosen    head, row and column of the cell that is framed, or of a row where the column is None
     """
@@ -80,7 +80,6 @@ class Stage:
     roles: Sequence[str] | None = None
     apart: bool = False
     shorter: Sequence[str] = ()
-    tight: bool = False
     bars: tuple[Array, Array] | None = None
     quiet: bool = False
     positions: tuple[Sequence[int] | None, Sequence[int] | None] = (None, None)
@@ -120,7 +119,7 @@ class Stage:
         if self.kind == "signed" or low < 0:
             end = max(-low, high) or 1.0
             return Scale(-end, end, QUIET if self.quiet else SIGNED)
-        return Scale(0.0, high if self.tight and high else max(1.0, high), SHARE)
+        return Scale(0.0, max(1.0, high), SHARE)
 
     def scale_of(self, head: int) -> Scale:
         """Return the colour scale of one head: its own, where the heads have theirs apart."""

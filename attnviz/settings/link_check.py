@@ -66,7 +66,11 @@ def heal(query: Mapping[str, Any], names: Collection[str]) -> dict[str, Any]:
     known = {*names, VERSION, WITHOUT, CHECK}
     healed: dict[str, Any] = {}
     for name, value in _apart(query, known):
-        healed[name] = [*_listed(healed[name]), *_listed(value)] if name in healed else value
+        if name in healed:
+            healed[name] = healed[name] if isinstance(healed[name], list) else [*_listed(healed[name])]
+            healed[name] += _listed(value)
+        else:
+            healed[name] = [*value] if isinstance(value, list) else value
     if fault(healed, names) == "changed":
         once_more = {name: [unquote_plus(_text(value))] for name, value in healed.items()}
         if not fault(once_more, names):

@@ -15,6 +15,7 @@ from attnviz.engine.pretrained import model_registry
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.run import run
+from attnviz.engine.tables.initialisers import INITIALISERS
 from attnviz.models import hosting
 from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import Words
@@ -37,6 +38,7 @@ from attnviz.ui.session import (
     widgets,
 )
 from attnviz.ui.session.browser import component, styles, transport
+from attnviz.ui.session.failures import contained
 from attnviz.ui.session.notices import notice, paragraph
 from attnviz.ui.session.selection import Selection, outside, outside_lesson, within
 
@@ -55,14 +57,15 @@ OPENING = Config(
     sentence="the king saw his queen while a dog chased our cat",
     embedding="meaning",
     d_model=64,
-    d_k=8,
+    d_k=5,
     initialiser="by_hand",
     patterns=("alike", "previous", "next", "first"),
-    mask="no_self",
+    sharpness=3.5,
 )
 """A first picture that is easy to read: one head finds words of similar meaning, the others have an obvious task.
 
-No word stands there twice, and none reads itself, for both would take all the colour.
+No word stands there twice, and heads are not so sharp that one weight takes all of a row: so the temperature, the scale
+and d_k are seen to do something, and no mask is needed for words to attend to others than themselves.
 """
 
 SIDEBAR = 280  # pixels
@@ -162,7 +165,8 @@ def _notes(name: str, trace: Trace | None, selection: Selection) -> Selection:
         return selection
     if name not in ("explore", "class", "learn"):  # there it stands below the maps
         paragraph(headline(trace))
-    notice(*trace.notes)
+    if name != "learn" or INITIALISERS[trace.config.initialiser].learned:  # else the film there is not of this run
+        notice(*trace.notes)
     if name == "explore":
         window.offer_more(trace)
     notice(*session_state.of_address(outside(selection, trace)))
@@ -177,7 +181,7 @@ def _controls(
     moves  whether to offer that a field moves by itself
     """
     with st.sidebar:
-        draft = widgets.draw(config, "sentence", "model", skip=locked)
+        draft = model.begin(config, widgets.draw(config, "sentence", "model", skip=locked), locked)
         locked = (*locked, *model.decided(draft))
         draft = widgets.draw(draft, "d_model", "n_heads", "mask", "score", skip=locked)
         draft, lines = typed_formula.fields(draft, locked)
@@ -215,7 +219,7 @@ def _run(name: str, draft: Config, saved: Config, lines: dict[str, DeltaGenerato
 
 def _draw(name: str, config: Config, trace: Trace | None, selection: Selection, assignment: Opened | None) -> Selection:
     """Draw a page, as a part that runs alone where that is enough; return the selection."""
-    page = PAGES[name].page
+    page = partial(contained, PAGES[name].page)
     if trace is not None and _is_part(name, config, selection):
         compute, is_enough = partial(_admitted, name), partial(_is_part, name, config)
         return partial_run.show(trace, config, selection, compute=compute, page=page, is_enough=is_enough)

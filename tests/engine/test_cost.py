@@ -167,8 +167,12 @@ def test_what_was_brought_is_measured() -> None:
 
 def test_a_host_writes_what_one_computation_may_take() -> None:
     assert cost.most_bytes("2000") == 2e9
-    assert [cost.most_bytes(text) for text in ("", "much", "nan", "inf")] == [5e8] * 4
-    assert cost.most_bytes("-3") == cost.most_bytes("0") == 64e6
+    assert cost.most_bytes("") == cost.most_bytes(" ") == 5e8
+    for text in ("1g", "512MB", "much", "nan", "inf", "-3", "0", "63", "1e12"):
+        with pytest.raises(
+            ConfigError, match=f"ATTNVIZ_MAX_MB is '{text}'; write megabytes as a number from 64 to 100000, as in 500"
+        ):
+            cost.most_bytes(text)
 
 
 @for_each("setting", TYPED)

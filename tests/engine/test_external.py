@@ -69,7 +69,8 @@ def test_every_form_of_weights_becomes_layers_and_heads(
     assert np.array_equal([layer["weights"].array for layer in trace.layers], expected)
     assert steps(trace) == ["weights"]
     assert (trace.config.n_layers, trace.config.n_heads) == expected.shape[:2]
-    assert (trace.query_tokens, trace.key_tokens, trace.notes) == (QUERIES, KEYS, ())
+    assert (trace.query_tokens, trace.key_tokens) == (QUERIES, KEYS)
+    assert [note for note in trace.notes if "first axis" not in note] == []
 
 
 @for_each("dtype", [np.float16, np.float32, np.int8, bool])
@@ -292,6 +293,20 @@ def test_what_a_model_wrote_may_come_with_its_last_token() -> None:
             of_weights(value, list("abcdef"))
     with pytest.raises(ConfigError, match="there are 4 query tokens; give 3"):
         of_weights(first, list("abcd"))  # nothing was written here, so that one token is wrong
+
+
+def test_the_first_axis_of_a_tensor_may_be_a_batch_and_that_is_said(torch: Any) -> None:
+    A = torch.full((2, 1, 3, 3), 1 / 3)
+    said = "The first axis is read as 2 layers; if it is a batch, choose one of it with batch=0."
+    assert of_weights(A).notes == (said,)
+    assert of_weights(A, batch=1).notes == of_weights(A[:1]).notes == of_weights((A[:1], A[1:])).notes == ()
+
+
+def test_settings_and_tokens_of_another_type_are_said() -> None:
+    with pytest.raises(ConfigError, match="config is 'causal'; give a Config"):
+        of_scores(np.eye(2), config="causal")  # type: ignore[arg-type]
+    with pytest.raises(ConfigError, match="the query tokens are 5; give a list of strings"):
+        of_weights(np.eye(2), 5)  # type: ignore[arg-type]
 
 
 def test_a_dictionary_has_an_array_a_layer() -> None:

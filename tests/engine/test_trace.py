@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from attnviz import NORMALISERS, TASKS, Config, ConfigError, attend, learn, run
+from attnviz import NORMALISERS, TASKS, Config, ConfigError, attend, heatmaps, learn, run, show
 from tests.support.cases import for_each
 
 
@@ -67,6 +67,17 @@ def test_a_layer_and_a_step_that_there_are_not_are_said() -> None:
     with pytest.raises(KeyError, match=r"there is no step 'foo'; choose one of: .*weights"):
         trace.layers[0]["foo"]
     assert trace.layers[0].get("foo") is None
+    with pytest.raises(TypeError, match=r"layers are counted from 0: write trace\.layers\[0\]\['weights'\]"):
+        trace.layers["weights"]  # type: ignore[call-overload]
+    for record, kind in ((trace, "Trace"), (trace.layers[0], "Steps")):
+        with pytest.raises(AttributeError, match=rf"a {kind} has no attribute weights; write \['weights'\] for"):
+            getattr(record, "weights")  # noqa: B009
+        with pytest.raises(AttributeError, match=f"'{kind}' object has no attribute 'foo'"):
+            getattr(record, "foo")  # noqa: B009
+    with pytest.raises(ConfigError, match="heatmaps takes a Trace, not ndarray; call heatmaps\\(of_weights"):
+        heatmaps(np.eye(2))  # type: ignore[arg-type]
+    with pytest.raises(ConfigError, match="a trace has its own tokens and no batch; give it alone"):
+        show(trace, ["the", "cat"])
 
 
 def test_a_setting_that_there_is_not_names_the_one_that_is_meant() -> None:

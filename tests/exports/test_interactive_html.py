@@ -140,6 +140,13 @@ def test_without_scripts_there_are_tables_while_they_are_not_too_large() -> None
     assert "6,400 weights" in large
 
 
+def test_what_is_to_be_said_of_a_run_is_said() -> None:
+    first, second = (np.eye(2)[None, None],), (np.eye(3)[None, None, 2:],)
+    text = interactive_html.html(of_weights((first, second), ["a", "b", "c", "<b>&"]))
+    assert '<p id="notes" class="quiet">The last token, “&lt;b&gt;&amp;”, is left out: it was written last' in text
+    assert 'id="notes"' not in interactive_html.html(of_weights(np.eye(2)))
+
+
 @pytest.mark.parametrize("given", ["weights", "scores"])
 def test_attention_that_was_given_has_a_file_too(given: str) -> None:
     made: dict[str, Any] = {"weights": of_weights, "scores": of_scores}

@@ -37,6 +37,11 @@ WRITTEN_BY_HAND = (
     "sum(q if i > j else k)",
     "sum(max(q, 0) * min(k, v))",
     "2 // (i + 1) + (i - j) // 2 + i % (j + 1)",
+    "sum(q * W[j])",
+    "q @ W[j] - k @ A[:, j]",
+    "sum(v * tanh(q@W_q + k@W_k + b))",
+    "(i + 1) // 0.1 + 0.5 // 0.1 + j * (h % -2) + sum(q)",
+    "norm(W[j] * dot(-k, q))",
 )
 
 

@@ -52,15 +52,21 @@ def test_a_cell_has_its_four_lines_whatever_the_score_and_the_normaliser(score: 
         ({"normaliser": "sparsemax"}, "u − τ = "),
         ({"normaliser": "formula", "normaliser_formula": "exp(x) / sum(exp(x))"}, "exp(x) / sum(exp(x))"),
         ({"normaliser": "squared_relu_over_n"}, "over the number of keys; below 0 counts as 0"),
-        ({"mask": "no_self"}, "may not attend"),
     ],
 )
 def test_the_share_is_explained_by_its_normaliser(settings: dict[str, Any], message: str) -> None:
     trace = run(Config(**settings))
-    assert (
-        message in made(trace)["lines"][2]["note"]
-        or message in (explanation(trace, derive(trace, 0, 0, 3, 3), key=True)["lines"][2]["note"])
-    )
+    assert message in made(trace)["lines"][2]["note"]
+
+
+def test_of_a_forbidden_cell_is_said_that_it_is_and_no_value_of_it_is_added() -> None:
+    trace = run(Config(mask="no_self"))
+    found = explanation(trace, derive(trace, 0, 0, 3, 3), key=True)
+    assert [each for each in found["title"] if each[0] == "soft"] == [["soft", "↚"]]
+    assert "may not attend" in found["sentence"]
+    assert [line["name"] for line in found["lines"]] == ["match", "score", "share"]
+    assert [line["note"] for line in found["lines"][2:]] == [""], "said already"
+    assert made(trace)["title"][1] == ["soft", "←"]
 
 
 @for_each(

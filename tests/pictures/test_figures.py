@@ -12,11 +12,14 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from attnviz.pictures import figures, headings
+from attnviz import Config, run
+from attnviz.pictures import columns, figures, headings
 from attnviz.pictures.colours import DARK, QUIET, SHARE, SIGNED
 from attnviz.pictures.layout.mosaic import Shape, arrange, room_for
 from attnviz.pictures.layout.placement import Tiling
 from attnviz.pictures.stage_record import Scale, Stage
+from attnviz.ui.panels import window
+from attnviz.ui.session.selection import Selection
 from tests.support.cases import for_each
 
 INF, NAN = np.inf, np.nan
@@ -525,6 +528,19 @@ def test_signed_numbers_are_paler_beside_weights_and_the_legend_says_so() -> Non
     assert all(f"light-dark({light},{dark})" in legend for light, dark in zip(QUIET, DARK[QUIET], strict=True))
     assert SIGNED[0] not in legend
     assert stage([[[0.25]]], "share", quiet=True).scale.colours is SHARE
+
+
+def test_a_step_has_the_same_colours_wherever_it_is_shown_and_a_window_of_weights_those_of_the_whole() -> None:
+    trace = run(Config(sentence=" ".join(f"word{n}" for n in range(80)), max_tokens=80))
+    scales: dict[str, set[tuple[float, tuple[str, ...]]]] = {}
+    for shown in ("embedded", "queries", "scores", "masked", "weights", "values", "heads", "output"):
+        for each in columns.columns(trace, 0, shown, apart=False):
+            scales.setdefault(each.name, set()).add((each.scale.high, each.scale.colours))
+    assert {name: len(found) for name, found in scales.items() if len(found) > 1} == {}
+    assert {"queries", "scores", "heads", "output"} < scales.keys()
+    weights = next(each for each in columns.columns(trace, 0) if each.name == "weights")
+    part = window.seen(trace, Selection(from_query=20)).part(weights)
+    assert (part.array.shape[1:], part.array.max() < 0.9, part.scale) == ((32, 32), True, Scale(0.0, 1.0, SHARE))
 
 
 def test_a_stage_without_words_of_its_own_stands_close_to_one_that_has_them() -> None:

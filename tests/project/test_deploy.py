@@ -8,8 +8,12 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
+import time
+import urllib.error
+import urllib.request
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -18,7 +22,10 @@ from urllib.parse import urlencode
 import pytest
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.web.server.starlette.starlette_server_config import DEFAULT_WEBSOCKET_PING_INTERVAL
 from websockets.sync.client import connect
+
+from attnviz.ui import server
 
 ROOT = Path(__file__).resolve().parents[2]
 DEPLOY = ROOT / "deploy"
@@ -99,6 +106,45 @@ def test_no_log_of_nginx_has_a_place_for_the_query() -> None:
         *("$upstream_addr", "$upstream_status", "$upstream_response_time"),
     }
     assert "error_log stderr crit;" in NGINX
+
+
+@pytest.mark.slow
+def test_a_replica_that_hangs_is_left_out_and_a_site_without_any_is_not_well() -> None:
+    found_or_missing("nginx")
+    with local.site(n_replicas=2) as site:
+        hangs, answers = site.replicas
+        assert hangs.process is not None
+        hangs.process.send_signal(signal.SIGSTOP)  # as a process does that computes without end: it still accepts
+        buckets = [f"attnviz={bucket:02x}" for bucket in range(0, 256, 8)]
+        started = time.monotonic()
+        assert {status(site.url + "/_stcore/health", bucket) for bucket in buckets} == {200}
+        assert time.monotonic() - started < 60  # each would wait for itself if it were asked again and again
+        for bucket in buckets[::4]:
+            headers = {"Cookie": bucket}
+            with connect(site.url.replace("http", "ws", 1) + "/_stcore/stream", additional_headers=headers):
+                pass
+        assert status(site.url + "/healthz") == 200
+        hangs.kill()
+        answers.kill()
+        assert status(site.url + "/healthz") == 502
+
+
+def status(url: str, cookie: str = "") -> int:
+    """The status of an answer to a visitor with a cookie."""
+    try:
+        with urllib.request.urlopen(urllib.request.Request(url, headers={"Cookie": cookie}), timeout=30) as answer:  # noqa: S310
+            return int(answer.status)
+    except urllib.error.HTTPError as error:
+        return error.code
+
+
+def test_only_a_socket_may_be_silent_for_longer_than_streamlit_leaves_it() -> None:
+    locations = dict(re.findall(r"^        location ([^{]+) \{(.*?)^        \}", NGINX, re.MULTILINE | re.DOTALL))
+    own = {name: re.findall(r"proxy_read_timeout (\d+)s;", lines) for name, lines in locations.items()}
+    assert own.pop("= /_stcore/stream") == ["90"]
+    assert DEFAULT_WEBSOCKET_PING_INTERVAL * 2 <= 90
+    (for_all,) = re.findall(r"^        proxy_read_timeout (\d+)s;", NGINX, re.MULTILINE)
+    assert max(map(int, [for_all, *(each[0] for each in own.values() if each)])) <= 15
 
 
 def stages() -> dict[str, list[str]]:
@@ -212,6 +258,10 @@ def test_the_manifests_agree_with_the_images() -> None:
     assert [each["securityContext"]["runAsUser"] for each in (page, front)] == [1000, 101]
     assert all(each["securityContext"]["readOnlyRootFilesystem"] for each in (page, front))
     assert page["readinessProbe"]["httpGet"]["path"] == "/_stcore/health"
+    assert front["readinessProbe"]["httpGet"]["path"] == "/readyz"  # what is full gets no newcomers, and goes on
+    assert "httpGet" not in front["livenessProbe"]
+    files = yaml.safe_load((DEPLOY / "compose.yaml").read_text("utf-8"))["x-bounds"]["ulimits"]["nofile"]
+    assert files["soft"] >= server.MOST_FILES
     assert all(each["lifecycle"]["preStop"]["sleep"]["seconds"] >= 5 for each in (page, front))
     assert pod["terminationGracePeriodSeconds"] > page["lifecycle"]["preStop"]["sleep"]["seconds"]
     assert "Ingress" not in parts
@@ -273,7 +323,7 @@ def test_a_running_page_calls_nobody_and_writes_no_sentence_into_its_log(witness
     finally:
         page.kill()
     log = page.log.read_text(encoding="utf-8")
-    assert "Uvicorn" in log
+    assert "URL: http" in log
     assert "quagga" not in log
     assert away(witness) == []
 

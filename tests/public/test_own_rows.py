@@ -104,6 +104,28 @@ def _rows(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     del SCORES["laplace"], NORMALISERS["power"]
 
 
+def test_a_row_is_chosen_as_it_was_added() -> None:
+    row = LineRow("normaliser", "flat", "Flat", "ratio(x*0 + 1, n)", "Shares alike.", "a test")
+    score = LineRow("score", "sums", "Sums", "sum(q + k)", "A sum.", "a test")
+    with pytest.raises(ConfigError, match=r"the row 'flat' is in no table yet; call add_rows\(row\) before"):
+        Config(normaliser=row)
+    with pytest.raises(ConfigError, match="add_rows takes rows made by LineRow, not 'flat'"):
+        add_rows("flat")  # type: ignore[arg-type]
+    add_rows(row, score)
+    try:
+        chosen = Config(normaliser=row, score=score)
+        assert chosen == Config(normaliser="flat", score="sums")
+        q = np.eye(2)
+        named = attend(q, q, q, normaliser="flat", score="sums")
+        np.testing.assert_array_equal(attend(q, q, q, normaliser=row, score=score).weights, named.weights)
+        np.testing.assert_array_equal(named.weights, np.full((2, 2), 0.5))
+        for wrong in (lambda: Config(score=row), lambda: attend(q, q, q, score=row)):
+            with pytest.raises(ConfigError, match="the row 'flat' is a normaliser; choose it with normaliser="):
+                wrong()
+    finally:
+        del NORMALISERS["flat"], SCORES["sums"]
+
+
 @pytest.fixture(scope="module", name="trace")
 def _trace(_rows: None) -> Trace:
     return run(Config(**CONFIG))

@@ -382,7 +382,7 @@ def _changes_nothing(name: str, here: Any) -> bool:
         return bool(here[name].array.all())
     if name.startswith("positions"):
         return not here[name].array.any()
-    return name in BEFORE and np.array_equal(here[name].array, here[BEFORE[name]].array)
+    return name in BEFORE and np.array_equal(here[name].array, here[BEFORE[name]].array, equal_nan=True)
 
 
 def traced(name_or_number: str | int) -> tuple[Config, Trace]:

@@ -9,7 +9,6 @@ It is for homework and for a room, not for an examination.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -17,7 +16,7 @@ from typing import Any
 import pandas as pd
 
 from attnviz.classroom import free_text
-from attnviz.classroom.marking import answer_codes, assignments
+from attnviz.classroom.marking import answer_codes, assignments, student_names
 from attnviz.classroom.marking.answer_codes import BASE
 from attnviz.classroom.marking.assignments import DIGEST_SIGNS, Assignment
 from attnviz.classroom.resolved_question import ResolvedQuestion
@@ -41,9 +40,6 @@ PER_TOLERANCE = 50
 WHOLE_STEP = 0.1  # where no tolerance is stated
 MAX_STEPS = 10**15
 MOST_TRIES = 10**6
-
-LOST = re.compile(r"\w\?|\?\w|\ufffd")
-"""The sign in a name for a letter that the encoding of a list does not have."""
 
 WORDS = Words(
     {
@@ -269,7 +265,7 @@ def _answers(digest: int, task: Assignment, name: str, text: str) -> tuple[tuple
     if of != digest:
         raise ConfigError(FAULTS["assignment"])
     if by != _name(digest, name):
-        raise ConfigError(FAULTS["lost" if LOST.search(name) else "name"])
+        raise ConfigError(FAULTS["lost" if student_names.LOST.search(name) else "name"])
     if len(numbers) != len(task.task_questions):
         raise ConfigError(FAULTS["count"].format(given=len(numbers), n=len(task.task_questions)))
     return numbers, tries

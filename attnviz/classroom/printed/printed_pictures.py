@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import html as markup
 from collections.abc import Sequence
 
 from attnviz.classroom import slides
 from attnviz.classroom.printed import given_away
 from attnviz.classroom.printed.printed_tables import Paper
-from attnviz.pictures.headings import sum_up
+from attnviz.pictures.headings import sum_up, typeset
 from attnviz.pictures.stage_record import Stage
 from attnviz.pictures.static.svg import picture
 from attnviz.settings.language import Words
@@ -25,9 +24,7 @@ def html(paper: Paper, shown: Sequence[Stage], name: str = "") -> str:
 
     name  of the step, where the stages are its two runs and their difference
     """
-    captions = "".join(
-        f'<p class="small">{markup.escape(_caption(stage))}</p>' for stage in shown if _is_too_wide(stage)
-    )
+    captions = "".join(f'<p class="small">{typeset(_caption(stage))}</p>' for stage in shown if _is_too_wide(stage))
     shown = [stage for stage in shown if not _is_too_wide(stage)]
     if not paper.solutions and shown:
         shown = list(given_away.open_stages(paper.printed, shown, name, paper.number))

@@ -17,7 +17,7 @@ from attnviz.engine.learning.film import MOST_BYTES
 from attnviz.engine.pretrained import model_registry
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
-from attnviz.settings.faults import ConfigError
+from attnviz.settings.faults import ConfigError, shorten
 from attnviz.settings.language import Words
 
 NUMBER = 8
@@ -28,6 +28,7 @@ WORDS = Words(
         "memory": "This would take about {n:,} MB of memory, and the server allows {most:,} MB for one computation.",
         "time": "This would keep the server busy for about {n:,} seconds, and it allows {most:,} for one computation.",
         "frames": "The frames of learning would take about {n:,} MB of memory; {most:,} MB are allowed.",
+        "variable": "{variable} is {given}; write megabytes as a number from {least} to {most}, as in {default}",
         "advice": "What would help most: {smaller}. The setting stays as it is.",
         "part": "Use a part of it.",
         "model": "This experiment draws new matrices, and a trained model has its own. Choose “None: made here” as "
@@ -90,21 +91,31 @@ TEMPORARY = 2
 """Arrays as large as the largest step that are there for a moment while it is computed."""
 
 VARIABLE = "ATTNVIZ_MAX_MB"
-DEFAULT_MB, LEAST_MB = 500, 64
+DEFAULT_MB, LEAST_MB, MOST_MB = 500, 64, 100_000
 """The memory of one computation where the host does not say: a container of 1 GB then holds 30 visitors beside it."""
 
 
 def most_bytes(written: str = "") -> float:
     """Return the most bytes that one computation may use, from the megabytes that a host has written.
 
+    Raises ConfigError for anything that is no such number: a limit that is misread is none.
+
     >>> most_bytes("250"), most_bytes("")
     (250000000.0, 500000000.0)
     """
+    if not written.strip():
+        return float(MB * DEFAULT_MB)
     try:
         megabytes = float(written)
     except ValueError:
         megabytes = math.nan
-    return MB * max(megabytes, float(LEAST_MB)) if math.isfinite(megabytes) else float(MB * DEFAULT_MB)
+    if not LEAST_MB <= megabytes <= MOST_MB:
+        raise ConfigError(
+            WORDS["variable"].format(
+                variable=VARIABLE, given=shorten(written), least=LEAST_MB, most=MOST_MB, default=DEFAULT_MB
+            )
+        )
+    return MB * megabytes
 
 
 def refusal(need: Need, of: Config | Trace | Sizes, *beside: Config, most: float, again: int = 0) -> str:

@@ -122,7 +122,7 @@ def _of_setting(config: Config) -> Sizes:
     seconds = config.n_layers * _seconds(config, n, m, cells, vectors, parameters) + 30e-9 * around + 0.002
     working, typed_seconds = _typed(config, cells)
     seconds += config.n_layers * typed_seconds
-    runs = 2 if config.edits and INITIALISERS[config.initialiser].solved else 1
+    runs = 2 if config.n_layers > 1 and INITIALISERS[config.initialiser].solved else 1
     numbers, drawn = around + config.n_layers * layer, 2 * cells + outputs
     learning = learning_cost.of(config)
     seconds, working = seconds * runs + learning.seconds, working + learning.numbers
@@ -226,6 +226,9 @@ def _solving(config: Config, n: int, m: int) -> float:
     each_layer = [n, m] if config.is_cross_attention else [n]
     once = [n + m] if "alike" in config.patterns else []
     seconds = sum(map(_decomposing, each_layer, [d] * 2)) + sum(map(_decomposing, once, [d])) / config.n_layers
+    if not config.solved_anew:  # words and positions are told apart first
+        different = len({token for tokens in inputs.tokens(config)[:2] for token in tokens})
+        seconds += 2 * sum(_decomposing(rows, min(different, d)) for rows in each_layer)
     return seconds + 1.2e-9 * 2 * config.n_heads * d_k * (n + m + d) * min(max(n, m), d)
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from attnviz.engine.records import edits
 from attnviz.engine.records.edits import Edit
 from attnviz.engine.records.head_settings import MOST_HEADS, HeadSettings
+from attnviz.engine.records.row_fields import KnobsField, NormaliserField, ScoreField, fields_of
 from attnviz.engine.records.word_settings import WordSettings
 from attnviz.engine.tables import biases, embeddings, mask_bits, masks, normalisers, scores
 from attnviz.engine.tables.biases import BIASES
@@ -22,47 +22,15 @@ from attnviz.engine.tables.row_names import (
     FeedForwardName,
     MaskName,
     Names,
-    NormaliserName,
     NormName,
-    ScoreName,
     SideName,
 )
-from attnviz.engine.tables.scores import SCORES, Score
-from attnviz.engine.tables.scores.python_function import NAME as NO_LINE
-from attnviz.engine.tables.scores.python_function import WORDS as NOT_HELD
+from attnviz.engine.tables.scores import SCORES
 from attnviz.settings import fields
-from attnviz.settings.faults import ConfigError, shorten
 from attnviz.settings.fields import knobs, number, option, options, serialised, switch, text
 from attnviz.settings.language import translate
-from attnviz.settings.rows import KnobValue
 
 LONGEST_FORMULA = 300
-
-
-class ScoreField:
-    """The type of the field that takes the name of a score or a row made by `attnviz.score`, and holds the name.
-
-    Only a checker reads it.
-    """
-
-    if TYPE_CHECKING:
-
-        def __get__(self, record: Any, owner: Any = None) -> ScoreName: ...
-
-        def __set__(self, record: Any, value: ScoreName | Score) -> None: ...
-
-
-class KnobsField:
-    """The type of a field that takes a dict of numbers by `row.knob`, and holds those that are not the default.
-
-    Only a checker reads it.
-    """
-
-    if TYPE_CHECKING:
-
-        def __get__(self, record: Any, owner: Any = None) -> tuple[tuple[str, KnobValue], ...]: ...
-
-        def __set__(self, record: Any, value: Mapping[str, KnobValue] | tuple[tuple[str, KnobValue], ...]) -> None: ...
 
 
 @dataclass(frozen=True)
@@ -174,7 +142,7 @@ class Config(HeadSettings, WordSettings):
         help="For each query the keys that it may attend to, counted from 1.",
     )
 
-    normaliser: NormaliserName = option(NORMALISERS, "softmax", label="Normaliser", group="Normaliser")
+    normaliser: NormaliserField = option(NORMALISERS, "softmax", label="Normaliser", group="Normaliser")
     normaliser_formula: str = text(
         normalisers.FORMULA,
         label="Formula of the normaliser",
@@ -244,12 +212,9 @@ class Config(HeadSettings, WordSettings):
         object.__setattr__(self, "custom_cells", masks.written(self.custom_cells))
         for name in ("score_formula", "mask_formula", "bias_formula", "normaliser_formula"):
             object.__setattr__(self, name, _on_one_line(getattr(self, name)))
-        if isinstance(self.score, Score):
-            if self.score.name == NO_LINE:
-                raise ConfigError(NOT_HELD["config"].format(name=shorten(self.score.label)))
-            if self.score.name == "formula" and self.score.typed:
-                object.__setattr__(self, "score_formula", self.score.typed.text)
-            object.__setattr__(self, "score", self.score.name)
+        for kind in ("score", "normaliser"):
+            for name, value in fields_of(kind, getattr(self, kind)).items():
+                object.__setattr__(self, name, value)
         fields.check(self)
 
     @property

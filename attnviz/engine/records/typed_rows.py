@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any, Protocol
+from typing import Any, Protocol, overload
 
 import numpy as np
 
@@ -22,11 +22,21 @@ from attnviz.formula.faults import FormulaError
 from attnviz.formula.graph import Formula
 from attnviz.formula.python_tracing import traced
 from attnviz.formula.reader import parse
+from attnviz.settings.faults import ConfigError
+from attnviz.settings.language import Words
 from attnviz.settings.rows import KnobValue, pick
 from attnviz.settings.tuple_kinds import Knobs
 
 TYPED = "formula"
 """The name of the row of every table that stands for a line that was typed."""
+
+KIND = "normaliser"
+FAULTS = Words(
+    {
+        "knobs": "a line has its numbers in it; leave out {names}",
+        "definition": 'a normaliser is {given}; give a line such as "exp(x) / sum(exp(x))", or a function of x',
+    }
+)
 
 
 class ChosenRows(Protocol):
@@ -159,15 +169,37 @@ def score(name: str, definition: TypedScore) -> Score:
         return of_function(name, definition, error)
 
 
-def normaliser(name: str, **knobs: KnobValue) -> Normaliser:
-    """Return a row of NORMALISERS with its knobs set, as `attend` takes it; a `Config` has them in `normaliser_knobs`.
+TypedNormaliser = str | Callable[[Any], Any]
 
-    Raises ValueError for an unknown row, and ConfigError for a knob or a number that the row does not allow.
 
+@overload
+def normaliser(name: str, definition: TypedNormaliser) -> Normaliser: ...
+@overload
+def normaliser(name: str, definition: None = None, **knobs: KnobValue) -> Normaliser: ...
+def normaliser(name: str, definition: TypedNormaliser | None = None, **knobs: KnobValue) -> Normaliser:
+    """Return a normaliser of your own, from a line or a function; or, without one, a row with its knobs set.
+
+    `attend` takes it as `normaliser=`, and so does `Config`, where it becomes the typed line, or the row and its knobs.
+
+    definition  a line such as "p = relu(x)**2; p / sum(p)", or a function of x, the scores of a row
+    knobs       by name, where `name` is that of a row of NORMALISERS
+
+    Raises FormulaError with the position of what is wrong with a line, and for a function that no line can say;
+    ValueError for an unknown row, and ConfigError for a knob or a number that the row does not allow.
+
+    >>> normaliser("mine", lambda x: np.exp(x) / np.exp(x).sum()).fn(np.array([0.0, 0.0]))
+    array([0.5, 0.5])
     >>> normaliser("entmax", alpha=2.0).fn(np.array([0.5, 0.0, -9.0]))
     array([0.75, 0.25, 0.  ])
     """
-    row = pick(NORMALISERS, name, "normaliser")
-    checked = Knobs("normaliser", NORMALISERS, MOST_HEADS).check({f"{name}.{knob}": knobs[knob] for knob in knobs})
-    formula = _line_of(row, checked, "normaliser")
-    return row if formula is None else _normaliser(name, formula, checked)
+    if definition is not None:
+        if knobs:
+            raise ConfigError(FAULTS["knobs"].format(names=", ".join(knobs)))
+        if not isinstance(definition, str) and not callable(definition):
+            raise ConfigError(FAULTS["definition"].format(given=f"{definition!r:.60}"))
+        formula = parse(definition, KIND) if isinstance(definition, str) else traced(definition, KIND)
+        return _normaliser(TYPED, formula).changed(label=name)
+    row = pick(NORMALISERS, name, KIND)
+    checked = Knobs(KIND, NORMALISERS, MOST_HEADS).check({f"{name}.{knob}": knobs[knob] for knob in knobs})
+    line = _line_of(row, checked, KIND)
+    return row if line is None else _normaliser(name, line, checked).changed(chosen_knobs=checked)

@@ -20,21 +20,41 @@ from attnviz.settings.tuple_kinds import number_of
 
 FAULTS = Words(
     {
+        "row": "add_rows takes rows made by LineRow, not {given}",
         "kind": "a row belongs to {given}; choose one of: {kinds}",
         "name": "a row is named {given}; give a name of small letters, digits and underscores that no row has yet",
         "line": "the line of {name}: {error}",
         "knob": "the knob {knob} of {name}: {error}",
         "lines": "the lines that say {name}: {error}",
+        "added": "the row {name} is in no table yet; call add_rows(row) before",
         "unused": "the line of {name} does not name its knob {knob}; use it there or leave it out",
         "file": "{path} cannot be run: {error}",
         "none": "{path} holds no rows; give it at least one LineRow, as in ROW = LineRow(...)",
     }
 )
 
+OTHER = Words(
+    {
+        "score": "the row {name} is a normaliser; choose it with normaliser=",
+        "normaliser": "the row {name} is a score; choose it with score=",
+    }
+)
+"""What is said of a row in the place of one of the other kind."""
+
 TABLES: dict[str, tuple[dict[Any, Any], Callable[[LineRow], Choice]]] = {
     "score": (SCORES, scores.of_line),
     "normaliser": (NORMALISERS, normalisers.of_line),
 }
+
+
+def added_name(kind: str, row: LineRow) -> str:
+    """Return the name of a row that was added. Raises ConfigError for one of another kind, and one that was not."""
+    if row.kind != kind:
+        raise ConfigError(OTHER[kind].format(name=shorten(row.name)))
+    table, _ = TABLES[kind]
+    if row.name not in table or table[row.name].line != row.line:
+        raise ConfigError(FAULTS["added"].format(name=shorten(row.name)))
+    return row.name
 
 
 def add_rows(*rows: LineRow) -> None:
@@ -45,6 +65,8 @@ def add_rows(*rows: LineRow) -> None:
     """
     added: dict[tuple[str, str], Choice] = {}
     for row in rows:
+        if not isinstance(row, LineRow):
+            raise ConfigError(FAULTS["row"].format(given=f"{row!r:.60}"))
         if row.kind not in TABLES:
             raise ConfigError(FAULTS["kind"].format(given=shorten(str(row.kind)), kinds=", ".join(TABLES)))
         table, of_line = TABLES[row.kind]

@@ -148,10 +148,16 @@ NO_NUMBER = (
 
 
 def written(rows: object) -> str:
-    """Return nested sequences or an array of numbers as the text that `parse` reads back exactly."""
+    """Return nested sequences or an array of numbers as the text that `parse` reads back exactly.
+
+    Raises ConfigError for anything else.
+    """
     if isinstance(rows, str):
         return rows
-    array = np.asarray(rows, dtype=float)
+    try:
+        array = np.asarray(rows, dtype=float)
+    except (TypeError, ValueError, OverflowError, RecursionError):
+        raise ConfigError(translate("own numbers are {given}; give rows of numbers", given=shorten(rows))) from None
     if array.ndim != 2:
         raise ConfigError(
             translate("own numbers have {n} axes; give rows of numbers, shape (tokens, d_model)", n=array.ndim)

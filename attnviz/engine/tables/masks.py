@@ -158,13 +158,21 @@ LAST = 999
 def written(cells: object) -> str:
     """Return pairs (query, key), counted from 0, as the text that `parse` reads back; a text is returned as it is.
 
+    Raises ConfigError for anything else.
+
     >>> written([(0, 0), (2, 1), (2, 0)])
     '1: 1, 3: 1 2'
     """
     if isinstance(cells, str):
         return cells
     rows: dict[int, list[int]] = {}
-    for query, key in sorted({(int(i), int(j)) for i, j in cells}):  # type: ignore[attr-defined]
+    try:
+        pairs = sorted({(int(i), int(j)) for i, j in cells})  # type: ignore[attr-defined]
+    except (TypeError, ValueError, OverflowError):
+        raise ConfigError(
+            translate("allowed cells are {given}; give pairs (query, key), counted from 0", given=shorten(cells))
+        ) from None
+    for query, key in pairs:
         rows.setdefault(query, []).append(key)
     return ", ".join(f"{ordinal(i)}: " + " ".join(str(ordinal(j)) for j in keys) for i, keys in rows.items())
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from attnviz.codegen.words import TORCH
 from attnviz.engine.records.config import Config
-from attnviz.engine.records.typed_rows import normaliser_of, score_of
+from attnviz.engine.records.typed_rows import TYPED, normaliser_of, score_of
 from attnviz.engine.run import run
 from attnviz.engine.tables.positions import POSITIONS
 from attnviz.exports.script.inputs import needs_bias, needs_mask
@@ -118,7 +118,8 @@ class TorchLayerScript(LayerScript):
         """Return the line for a mask of numbers, which are added to the scores."""
         B = "B" if self.config.temperature == 1.0 else "B / temperature"
         if not needs_mask(self.trace):
-            return f"added = {B}"
+            is_typed = self.config.bias == TYPED and B == "B"  # a line of whole numbers makes a tensor of them
+            return f"added = {f'{B}.to(Q.dtype)' if is_typed else B}"
         return f"added = torch.where(M, {B}, -torch.inf)  # a mask of numbers is added to the scores"
 
     def _is_causal(self) -> bool:

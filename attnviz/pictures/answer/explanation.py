@@ -86,7 +86,7 @@ def explanation(trace: Trace, cell: Cell, *, key: bool, dimension: int | None = 
     title = [["query", words.query]]
     if key:
         lines, sentence = _of_cell(trace, answer, words), _comes(trace, answer, words)
-        title += [["soft", "←"], ["key", words.key]]
+        title += [["soft", "←" if cell.allowed else "↚"], ["key", words.key]]
     elif dimension is not None and mixed is not None:
         lines, sentence = (
             _of_output(mixed, words, dimension),
@@ -131,7 +131,7 @@ def _of_cell(trace: Trace, answer: FourLines, words: Tokens) -> list[dict[str, A
     if answer.enters is not None:
         lines.append(_score_line(trace, answer, words, answer.enters))
     lines.append(_share_line(trace, answer, words))
-    if answer.value is not None and answer.added is not None and answer.output is not None:
+    if answer.cell.allowed and answer.value is not None and answer.added is not None and answer.output is not None:
         weight = np.full(len(answer.value), answer.weight)
         terms = parts.terms(Terms(weight, answer.value, answer.added, 0.0), "d_v")
         terms |= {"whole": parts.plain(answer.value)}
@@ -200,9 +200,9 @@ def _share_line(trace: Trace, answer: FourLines, words: Tokens) -> dict[str, Any
 
 def _reason(trace: Trace, answer: FourLines, line: str) -> str:
     """Explain the weight by its score, with the numbers of its lines."""
-    last, mask = answer.lines["weight"], next((each for each in answer.cell.score if each.name == "mask"), None)
-    if not answer.cell.allowed and mask is not None:
-        return mask.sentence
+    if not answer.cell.allowed:
+        return ""  # the sentence of the whole answer says it
+    last = answer.lines["weight"]
     numbers, typed = _numbers(last), normaliser_of(trace.config).typed
     if last.brief:
         return last.brief.format(line=line, exponent=_exponent(answer), **numbers)

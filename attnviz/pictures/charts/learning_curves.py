@@ -8,7 +8,7 @@ from typing import Any
 from attnviz.pictures.colours import CHARTS, CLEAR
 from attnviz.settings.language import Words
 
-HEIGHT, NAME = 124, 16  # pixels of a chart, and of the name of its axis
+PLOT, BELOW, NAME, LINE = 68, 26, 16, 19  # pixels: the lines, their axis, the name of that, a line of the legend
 ROOM = 0.06
 """Of the axis, beside the first and the last step."""
 NAMES = Words({"loss": "Loss", "right": "Right", "crisp": "Weight in the right place", "step": "Steps of learning"})
@@ -16,13 +16,14 @@ NAMES = Words({"loss": "Loss", "right": "Right", "crisp": "Weight in the right p
 
 def loss_chart(steps: Sequence[int], loss: Sequence[float]) -> dict[str, Any]:
     """Draw the loss over the steps on a logarithmic axis."""
-    return {"data": [_line(steps, "loss", loss)], "layout": _layout(steps, {"type": "log", "dtick": 1})}
+    lines = [_line(steps, "loss", loss)]
+    return {"data": lines, "layout": _layout(steps, {"type": "log", "dtick": 1}, len(lines))}
 
 
 def share_chart(steps: Sequence[int], right: Sequence[float], crisp: Sequence[float]) -> dict[str, Any]:
     """Draw what share is right and what weight lies where it should."""
     lines = [_line(steps, "right", right), _line(steps, "crisp", crisp)]
-    return {"data": lines, "layout": _layout(steps, {"range": [0, 1.03], "dtick": 0.5}, named=False)}
+    return {"data": lines, "layout": _layout(steps, {"range": [0, 1.03], "dtick": 0.5}, len(lines), named=False)}
 
 
 def fraction(steps: Sequence[int], at: int) -> float:
@@ -54,12 +55,16 @@ def _line(steps: Sequence[int], name: str, values: Sequence[float]) -> dict[str,
     }
 
 
-def _layout(steps: Sequence[int], y: dict[str, Any], *, named: bool = True) -> dict[str, Any]:
-    """Return the axes; `named` if the title of the axis of steps stands below this chart, not only below the next."""
+def _layout(steps: Sequence[int], y: dict[str, Any], n_lines: int, *, named: bool = True) -> dict[str, Any]:
+    """Return the axes under a legend that may need a line of its own for each name.
+
+    named  whether the title of the axis of steps stands below this chart, not only below the next
+    """
+    above, below = 11 + LINE * n_lines, BELOW + NAME * named
     axis = {"fixedrange": True, "zeroline": False, "gridcolor": CHARTS["grid"]}
     return {
-        "height": HEIGHT + NAME * named,
-        "margin": {"l": 48, "r": 8, "t": 30, "b": 26 + NAME * named},
+        "height": above + PLOT + below,
+        "margin": {"l": 48, "r": 8, "t": above, "b": below},
         "paper_bgcolor": CLEAR,
         "plot_bgcolor": CLEAR,
         "showlegend": True,

@@ -88,7 +88,7 @@ def page(trace: Trace, layer: int, view: View = View(), *, width: int = 1200, fo
         _as_seen(stage, trace, view, (head, query))
         for stage in columns.columns(trace, layer, view.shown, apart=view.apart)
     ]
-    return _document(columns.beside_weights(stages), width, sentence, " ".join(subtitle), foot, over)
+    return _document(stages, width, sentence, " ".join(subtitle), foot, over)
 
 
 def _as_seen(stage: Stage, trace: Trace, view: View, opening: tuple[int, int]) -> Stage:

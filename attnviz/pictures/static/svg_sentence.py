@@ -16,7 +16,7 @@ from attnviz.pictures.static.svg_stage import Element, group, shown, text
 from attnviz.pictures.static.text_metrics import fitted, width, word
 from attnviz.settings.counting import ordinal
 from attnviz.text import opening_sentence
-from attnviz.text.cell_sentence import short_percent
+from attnviz.text.cell_sentence import percent
 from attnviz.text.format.number_format import short
 from attnviz.text.query_sentences import QueryWeights, query_weights
 
@@ -144,7 +144,7 @@ def _words(weights: QueryWeights, line: Line, query: int, row: Array) -> list[El
 
 def _shares(line: Line, row: Array, order: Sequence[int]) -> list[Element]:
     named = [key for key in order if row[key] >= NAMED][:MOST_NAMED]
-    return [text(short_percent(float(row[key])), _middle(line.keys[key]), ARCS + SHARE + 6) for key in named]
+    return [text(percent(float(row[key])), _middle(line.keys[key]), ARCS + SHARE + 6) for key in named]
 
 
 def _said(weights: QueryWeights, query: int, row: Array, order: Sequence[int]) -> str:
@@ -155,6 +155,6 @@ def _said(weights: QueryWeights, query: int, row: Array, order: Sequence[int]) -
         return words["nothing"].replace("{query}", asks)
     is_itself = weights.is_self and query == key
     read = words["itself"] if is_itself else word(weights.keys[key])
-    amount = short_percent(float(row[key])) if weights.shares.all() else short(float(row[key]), 3)
+    amount = percent(float(row[key])) if weights.shares.all() else short(float(row[key]))
     form = words["takes" if weights.shares.all() else "weighs"]
     return form.replace("{amount}", amount).replace("{query}", asks).replace("{key}", read)

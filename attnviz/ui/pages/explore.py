@@ -31,6 +31,7 @@ from attnviz.ui.panels import cell as cell_panel
 from attnviz.ui.panels import explore_panels, model_views, window
 from attnviz.ui.panels.window import Seen
 from attnviz.ui.session import places, widget_values, widgets
+from attnviz.ui.session.failures import contained
 from attnviz.ui.session.notices import paragraph
 from attnviz.ui.session.selection import Selection
 
@@ -89,7 +90,7 @@ def _draw_panel(trace: Trace, selection: Selection, cell: Cell | None) -> Select
             return selection
         if selection.panel == "cell" and cell is not None:
             selection = widgets.draw(selection, "all_lines")
-            return cell_panel.panel(trace, selection, cell) if selection.all_lines else selection
+            return contained(cell_panel.panel, trace, selection, cell) if selection.all_lines else selection
         return panel.draw(trace, selection)
 
 
@@ -126,7 +127,8 @@ def _explain(trace: Trace, selection: Selection, head: int) -> Cell | None:
     if dimension is not None and dimension >= cell.d_v:
         dimension = None
     answer = explanation(trace, cell, key=whole, dimension=dimension)
-    drawer.show(answer | {"motion": motion(trace, cell) if whole else None}, key=ANSWER, play=selection.play)
+    played = motion(trace, cell) if whole and cell.allowed else None
+    drawer.show(answer | {"motion": played}, key=ANSWER, play=selection.play)
     return cell if whole else None
 
 

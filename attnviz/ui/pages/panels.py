@@ -4,26 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from attnviz.engine.cost.need import MB, Need
 from attnviz.engine.records.trace import Trace
 from attnviz.ui.panels import backward, cell, explore_panels, mask_builder, what_if
 from attnviz.ui.panels.depth import layers, products, twin
 from attnviz.ui.session import admission
+from attnviz.ui.session.failures import contained
 from attnviz.ui.session.selection import Selection
 
 
 @dataclass(frozen=True)
 class Panel:
-    """A panel, or an experiment: `draw(trace, selection)` draws it and returns the selection as the visitor leaves it.
+    """A panel, or an experiment: `body(trace, selection)` draws it and returns the selection as the visitor leaves it.
 
     need        what it takes beside the run
     asks_first  whether it asks for admission itself, for less or more than the run that is shown
     """
 
-    draw: Callable[..., Selection]
+    body: Callable[..., Selection]
     need: Need = Need()
     asks_first: bool = False
+
+    def draw(self, trace: Trace, selection: Selection, *further: Any) -> Selection:
+        """Draw it and return the selection; where it fails, that is said in its place."""
+        return contained(self.body, trace, selection, *further)
 
     def has_room(self, trace: Trace) -> bool:
         """Return whether it can be computed here, or decides that for itself; says why, if not."""

@@ -40,7 +40,7 @@ TEXTS = Words(
         "example": "Show an example",
         "take": "Export",
         "panel": "Below the pictures",
-        "private": "Your data stay in this session: it is not in the link.",
+        "private": "Your data stay in this session: they are not in the link.",
         "setting": "Masks, scale, soft cap, normaliser and temperature are those of the Explore page.",
         "score": "The score function of the Explore page has matrices of its own, so the scaled dot product is used "
         "here.",

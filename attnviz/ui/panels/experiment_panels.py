@@ -143,7 +143,7 @@ def scale(trace: Trace, selection: Selection) -> Selection:
     heatmap.show([replace(drawn, **_divided(at_d_k, name, title)) for name, title in titles.items()], key="trial")
     sentences = variance_charts.of_spread(trace, at_d_k)
     sentences += variance_charts.of_entries(trace, spreads) if vectors == "setting" else []
-    paragraph(map(localised, sentences))
+    typeset(*(((TEXT, each),) for each in sentences))
     charts = (
         variance_charts.spread_chart(spreads, d_k, reference=vectors == "unit"),
         variance_charts.largest_chart(spreads, d_k),

@@ -1,6 +1,7 @@
 """A setting that moves by itself, value after value, while the maps follow: seeds, or temperatures.
 
-Only what is drawn moves: the setting, its widgets and the address stay as they are.
+Only what is drawn moves: the setting, its widgets and the address stay as they are, until it is stopped. What is shown
+then becomes the setting.
 """
 
 from __future__ import annotations
@@ -14,8 +15,9 @@ from attnviz.engine.learning import learnable
 from attnviz.engine.records.config import Config
 from attnviz.settings import url_codec
 from attnviz.settings.language import Words
-from attnviz.ui.session import widgets
+from attnviz.ui.session import session_state, widgets
 from attnviz.ui.session.callback import callback
+from attnviz.ui.session.selection import Selection
 
 WORDS = Words(
     {
@@ -24,7 +26,7 @@ WORDS = Words(
         "seed_help": "The next {n} seeds, one by one: what stays is due to the sentence, what changes is chance.",
         "temperature_help": "From {low} to {high}: a low temperature sharpens the weights, a high one evens them out.",
         "now": "■ {name} {value}",
-        "stop": "Back to the setting",
+        "stop": "Stop here and keep this value",
     }
 )
 TEMPERATURES = (0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0)
@@ -56,7 +58,7 @@ def offer(config: Config, skip: Collection[str] = ()) -> None:
         if moving:
             name, value = url_codec.labels(Config)[moving], f"{values(config, moving)[position]:g}"
             text = WORDS["now"].format(name=name, value=value)
-            st.button(text, key="sweep_stop", on_click=stop, help=WORDS["stop"])
+            st.button(text, key="sweep_stop", on_click=_keep, args=(moving, position), help=WORDS["stop"])
             _go_on(moving, position)
             return
         low, high = f"{TEMPERATURES[0]:g}", f"{TEMPERATURES[-1]:g}"
@@ -81,6 +83,14 @@ def _movable(config: Config, skip: Collection[str]) -> list[str]:
     """Return the fields that matter here and are free."""
     live = widgets.live(config)
     return [name for name in ("seed", "temperature") if name in live and name not in skip]
+
+
+@callback
+def _keep(name: str, position: int) -> None:
+    """Stop, and have the value that is shown as the setting."""
+    stop()
+    config, selection = session_state.saved(Config, Selection)
+    session_state.adopt(replace(config, **{name: values(config, name)[position]}), selection)
 
 
 @callback

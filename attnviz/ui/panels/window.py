@@ -84,7 +84,7 @@ class Seen:
             along[1] = None
         if along == [None, None]:
             return stage
-        shown = replace(_cut(stage, along), tight=along[1] is not None)
+        shown = _cut(stage, along)
         if not stage.sums:
             return shown
         whole = [self._of(axis) for axis in stage.axes]

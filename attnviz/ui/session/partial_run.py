@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import streamlit as st
 
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
-from attnviz.ui.session import admission, browser_learner, interrupted, locale, session_state
+from attnviz.ui.session import admission, browser_learner, failures, interrupted, locale, session_state
 from attnviz.ui.session.browser import component
 from attnviz.ui.session.selection import Selection, within
 
@@ -54,7 +55,7 @@ def show(
     """
     part = _Part(config, trace, selection, compute, page, is_enough)
     with st.container(key=KEY, gap=None):
-        st.fragment(locale.in_current_language(lambda: _draw(part)))()
+        st.fragment(locale.in_current_language(lambda: failures.attempted(partial(_draw, part), None)))()
     return part.selection
 
 

@@ -8,7 +8,7 @@ from pkgutil import iter_modules
 import numpy as np
 import pytest
 
-from attnviz import NORMALISERS, SCORES, Config, ConfigError, FormulaError, attend, normaliser, run
+from attnviz import NORMALISERS, SCORES, Config, ConfigError, FormulaError, attend, normaliser, run, score
 from attnviz.engine.records.typed_rows import normaliser_of
 from attnviz.engine.tables import normalisers, scores
 from attnviz.formula.evaluation.functions import normaliser_function
@@ -105,6 +105,35 @@ def test_attend_takes_a_row_with_its_knobs_set() -> None:
         normaliser("softmax", alpha=2.0)
     with pytest.raises(ConfigError, match="choose 1"):
         normaliser("entmax", alpha=3.0)
+
+
+def test_a_typed_normaliser_is_the_row_that_its_line_says() -> None:
+    x, unit = np.array([[1.0, 0.5, -1.0]]), np.eye(3)
+    line = "p = relu(x)**2; p / sum(p)"
+    typed = normaliser("mine", line)
+    traced = normaliser("mine", lambda x: np.maximum(x, 0) ** 2 / (np.maximum(x, 0) ** 2).sum())
+    for made in (typed, traced):
+        steps = attend(x, unit, unit, score="dot", normaliser=made)
+        np.testing.assert_allclose(steps.weights, [[0.8, 0.2, 0.0]], atol=1e-15)
+    assert typed.label == "mine"
+    held = Config(normaliser=typed)
+    assert (held.normaliser, held.normaliser_formula) == ("formula", line)
+    assert held == Config(normaliser="formula", normaliser_formula=line)
+    sharper = Config(normaliser=normaliser("entmax", alpha=1.25))
+    assert sharper == Config(normaliser="entmax", normaliser_knobs={"entmax.alpha": 1.25})
+    assert Config(normaliser=normaliser("softmax")) == Config()
+    for call, said in (
+        (lambda: normaliser("mine", "x +"), "x"),
+        (lambda: normaliser("mine", lambda x: np.fft.fft(x)), "line|formula"),
+        (lambda: normaliser("mine", line, alpha=2.0), "a line has its numbers in it; leave out alpha"),
+        (lambda: normaliser("mine", 3), "a normaliser is 3; give a line such as"),
+        (lambda: Config(normaliser=lambda x: x), r"normaliser=attnviz\.normaliser\('mine', function\)"),
+        (lambda: Config(score=lambda q, k: q @ k), r"score is a function; .* score=attnviz\.score\('mine', function\)"),
+        (lambda: Config(score=typed), "the row 'mine' is a normaliser; choose it with normaliser="),
+        (lambda: Config(normaliser=score("own", "sum(q*k)")), "the row 'own' is a score; choose it with score="),
+    ):
+        with pytest.raises(ConfigError, match=said):
+            call()
 
 
 def test_every_line_is_in_its_table() -> None:

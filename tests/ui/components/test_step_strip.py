@@ -39,7 +39,7 @@ def test_the_colours_are_those_of_all_pictures():
     by_name = {step["name"]: header["scales"][step["scale"]] for step in header["steps"]}
     assert by_name["scores"] == list(colours.SIGNED)
     assert by_name["weights"] == list(colours.SHARE)
-    assert header["masked"] == colours.MASKED_COLOUR
+    assert header["masked"] == colours.MASKED[0]
 
 
 def test_what_changes_nothing_and_what_goes_into_others_is_folded():

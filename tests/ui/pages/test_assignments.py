@@ -61,6 +61,13 @@ def asks(name: str, task: Assignment = TASK) -> list[ResolvedQuestion]:
     return [ask for ask in assignments.resolved_questions(task, trace) if isinstance(ask, ResolvedQuestion)]
 
 
+def test_that_there_are_no_questions_is_said_once() -> None:
+    at = opened(page="assign")
+    assert clean(at)
+    assert page_text(at).count("There are no questions yet") == 1
+    assert "There will be a link as soon as there is a question." in page_text(at)
+
+
 def answer_keys(at: AppTest) -> list[str]:
     keys = [element.key for kind in ("text_input", "radio", "button_group") for element in at.get(kind) if element.key]
     return sorted((key for key in keys if key.startswith("answer-")), key=lambda key: int(key.rpartition("-")[2]))

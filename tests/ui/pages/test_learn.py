@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -17,10 +18,11 @@ from attnviz.engine import learning_job
 from attnviz.engine.learning import film as films
 from attnviz.engine.learning.trainer import Trainer
 from attnviz.engine.tasks.games import GAMES
+from attnviz.pictures.charts import learning_curves
 from attnviz.settings import url_codec
 from attnviz.settings.fields import settings
 from attnviz.text.cell_sentence import percent
-from attnviz.ui.panels.learn import frame, opening
+from attnviz.ui.panels.learn import curves, frame, opening
 from attnviz.ui.session import browser_learner
 from attnviz.ui.session.selection import Selection
 from tests.support.address import parameters
@@ -38,6 +40,28 @@ def learning(name: str = "backwards", **more: Any) -> AppTest:
 def maps(at: AppTest) -> list[np.ndarray]:
     """The numbers of the maps of weights."""
     return [drawn(numbers(figure)) for figure in figures(at) if figure["data"][0]["type"] == "heatmap"]
+
+
+def test_the_first_film_has_no_notes_on_the_setting_of_a_visitor() -> None:
+    empty = {"mask": "custom", "custom_cells": "1: 2", "sentence": "a b c"}
+    assert "nothing to attend to" in page_text(opened(**empty))
+    assert "nothing to attend to" not in page_text(opened(page="learn", **empty))
+
+
+def test_the_legend_of_the_curves_has_a_line_for_each_name_and_the_mark_lies_on_the_lines() -> None:
+    style = curves.STYLE.read_text("utf-8")
+    above = 0
+    for chart, top in zip(
+        (learning_curves.share_chart([0, 9], [0, 1], [0, 1]), learning_curves.loss_chart([0, 9], [9, 1])),
+        map(int, re.findall(r"top: (\d+)px", style)),
+        strict=True,
+    ):
+        layout, names = chart["layout"], chart["data"]
+        assert layout["margin"]["t"] >= 19 * len(names)
+        assert above + layout["margin"]["t"] == top
+        assert layout["height"] - layout["margin"]["t"] - layout["margin"]["b"] == 68
+        above += layout["height"]
+    assert "height: 68px" in style
 
 
 def test_the_page_opens_with_a_film_without_learning_anything_and_a_task_is_one_press_away(

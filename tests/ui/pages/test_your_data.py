@@ -90,7 +90,7 @@ def test_the_page_opens_with_an_example_of_each_kind() -> None:
     expected = parse_text.matrix(your_data.EXAMPLES["weights"][1]["weights"])
     assert np.array_equal(drawn(at)[0], falling(expected))
     assert "1 head of self-attention over 5 tokens" in page_text(at)
-    assert "it is not in the link" in page_text(at)
+    assert "they are not in the link" in page_text(at)
     kind(at, "scores")
     scores = parse_text.matrix(your_data.EXAMPLES["scores"][1]["scores"], minus_infinity=True)
     for picture, step in zip(drawn(at), ("scores", "weights"), strict=True):

@@ -1,4 +1,4 @@
-"""A setting that moves by itself: the maps follow, and the setting stays as it is."""
+"""A setting that moves by itself: the maps follow, and the setting stays as it is until it is stopped."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def of_run(**changes: Any) -> Any:
 
 
 @pytest.mark.parametrize(("name", "label"), [("temperature", "Temperature 0.1"), ("seed", "Seed 1")])
-def test_the_maps_follow_and_the_setting_stays(name: str, label: str) -> None:
+def test_the_maps_follow_and_where_it_is_stopped_is_the_setting(name: str, label: str) -> None:
     at = opened(**QUERY)
     at.button(key=f"sweep_{name}").click().run()
     assert clean(at)
@@ -36,8 +36,9 @@ def test_the_maps_follow_and_the_setting_stays(name: str, label: str) -> None:
     assert at.button(key="sweep_stop").label == f"■ {label}"
     assert parameters(at) == {"v": "1", **QUERY}
     at.button(key="sweep_stop").click().run()
-    np.testing.assert_allclose(weights(at), of_run())
+    np.testing.assert_allclose(weights(at), of_run(**changed))
     assert at.button(key=f"sweep_{name}").label.startswith("▶ ")
+    assert parameters(at) == {"v": "1", **QUERY, name: f"{changed[name]:g}"}, "what was shown is the setting now"
 
 
 @pytest.mark.slow

@@ -33,6 +33,8 @@ class Normaliser(Choice):
     comments  what a script says behind lines of the formula, by their names
     written   what the readings say where no line says it all
 
+    chosen_knobs  the numbers that it was made with, where these are not its defaults, as a setting has them
+
     masked_as_0  what becomes of forbidden keys whose score is 0 instead of -inf
     """
 
@@ -42,6 +44,7 @@ class Normaliser(Choice):
     comments: Mapping[str, str] = field(default_factory=dict)
     written: Written | None = None
     masked_as_0: str = ""
+    chosen_knobs: tuple[tuple[str, KnobValue], ...] = ()
 
     @property
     def definition(self) -> Formula | None:

@@ -18,7 +18,7 @@ from typing import Any
 
 import streamlit as st
 
-from attnviz.pictures import columns, figures, headings
+from attnviz.pictures import figures, headings
 from attnviz.pictures.layout.placement import STAGE_GAP, Placement
 from attnviz.pictures.stage_record import Stage
 from attnviz.settings import language
@@ -147,7 +147,7 @@ def numbers(stages: Sequence[Stage], *, key: str, view: View) -> bytes:
 
 def _drawing(stages: Sequence[Stage], key: str, view: View, *, has_film: bool) -> _Drawing:
     room = room_for(key, view, has_film=has_film)
-    visible = list(columns.beside_weights(room.visible(stages)))
+    visible = list(room.visible(stages))
     tabs = [(stage.name, stage.title) for stage in stages] if len(visible) < len(stages) else []
     return _Drawing(key, visible, tabs, room, room.placement(visible))
 

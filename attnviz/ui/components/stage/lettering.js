@@ -163,7 +163,7 @@ export class Lettered extends Numbered {
     const below = sums ? Math.max(0, (this.size - this.h) / 2) : 0; // how far the last row's word hangs out of its row
     if (columns && sums) svg(group, "text", { x, y: bottom + 9 + below }, truncate(words.total, x));
     if (columns && along) svg(group, "text", { x, y: bottom + (sums ? 22 : 16) + below }, truncate(along + " →", x));
-    if (!columns) svg(group, "text", { x: this.x, y: bottom + 32, "text-anchor": "start" }, along + " →");
+    if (!columns) svg(group, "text", { x: this.x, y: bottom + (this.meta.large ? 42 : 32), "text-anchor": "start" }, along + " →");
   }
 
   /**

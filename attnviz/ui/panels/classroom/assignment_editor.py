@@ -43,10 +43,12 @@ WORDS = Words(
         "fault": "{n}. This cannot be asked here: {why}.",
         "away": "With what is shown, students can read off the answers to {questions}. "
         "Hide a picture or a panel, unless you intend that.",
+        "unchanged": "The setting is already as these questions change it, so no row can change: {questions}.",
         "same": "Nothing in this setting is drawn at random, so all students have the same numbers.",
         "link": "Link for students",
         "link_note": "It holds the setting, the questions and your words; no right answer is in it.",
         "too_long": "The assignment is too long for a link. Shorten the sentence, the instructions or what was pasted.",
+        "no_link": "There will be a link as soon as there is a question.",
         "no_questions": "There are no questions yet; students will see the setting and your words.",
         "open": "Open as a student",
         "blanks": "Handout with blanks",
@@ -210,6 +212,9 @@ def _remarks(trace: Trace, task: Assignment) -> None:
     away = assignments.given_away(task, questions)
     if away:
         notice(WORDS["away"].format(questions=", ".join(map(str, away))))
+    unchanged = assignments.unchanged(task, trace.config)
+    if unchanged:
+        notice(WORDS["unchanged"].format(questions=", ".join(map(str, unchanged))))
     if task.task_own and not lesson_assignment.is_random(trace.config):
         notice(WORDS["same"])
     if not questions:
@@ -223,7 +228,7 @@ def _hand_out(config: Config, selection: Selection, task: Assignment, field: str
     if not field or field != selection.assigned or not url_codec.fits_in_link(url_codec.encode(config, student)):
         link.markdown(f"#### {WORDS['link']}")
         with link:
-            notice(WORDS["too_long"] if field else WORDS["no_questions"], kind="fault" if field else "note")
+            notice(WORDS["too_long"] if field else WORDS["no_link"], kind="fault" if field else "note")
     else:
         whole = links.page_address(st.context.url or "", url_codec.query_string(config, student))
         with link:

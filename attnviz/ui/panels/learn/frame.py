@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -26,7 +27,7 @@ from attnviz.text.headline import headline
 from attnviz.ui.components.stage import heatmap
 from attnviz.ui.components.stage.available_space import Room, View, room_for
 from attnviz.ui.panels.learn import controls, curves, frames
-from attnviz.ui.session import locale, session_state, widgets
+from attnviz.ui.session import failures, locale, session_state, widgets
 from attnviz.ui.session.notices import paragraph
 from attnviz.ui.session.selection import Selection
 
@@ -90,7 +91,7 @@ def show(trace_of_link: Trace, selection: Selection, film: Film, others: dict[st
     """
     played = controls.PLAYED in st.session_state
     part = _Part(trace_of_link.config, selection, film, others, labels, trace_of_link, trace_of_link.notes, played)
-    draw = locale.in_current_language(lambda: _draw(part))
+    draw = locale.in_current_language(lambda: failures.attempted(partial(_draw, part), None))
     st.fragment(draw, run_every=SECONDS if played else None)()
 
 
