@@ -35,7 +35,10 @@ class Visit:
 
     @property
     def address(self) -> dict[str, str]:
-        return dict(parse_qsl(urlsplit(self.page.url).query, keep_blank_values=True))
+        """What the address says; without the check at its end, which follows from the rest."""
+        said = dict(parse_qsl(urlsplit(self.page.url).query, keep_blank_values=True))
+        said.pop("c", None)
+        return said
 
     def wait_for(self, name: str, value: Any) -> None:
         self.page.get_by_text(f'"{name}": {json.dumps(value)}').wait_for()
