@@ -51,7 +51,7 @@ def picture(stages: Sequence[Stage], *, width: int = 1200, title: str = "", foot
 
 @dataclass(frozen=True)
 class View:
-    """What the screen shows of a layer: counted from 0, None for what is not chosen.
+    """The part of a layer that the screen shows: counted from 0, None for what is not chosen.
 
     shown             the step that the stages are those of
     focus             the only head that is drawn
