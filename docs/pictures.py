@@ -27,7 +27,7 @@ PICTURES = {
         *("light", 1280, 800),
     ),
     "one-word": ("v=1&mask=causal&head=2&query=7&panel=word", "light", 1280, 900),
-    "class": ("v=1&initialiser=by_hand&page=class&step=weights", "light", 1280, 720),
+    "class": ("initialiser=by_hand&page=class&step=weights", "light", 1280, 720),
     "phone": ("", "light", 390, 844),
 }
 MODEL = "v=1&model=minilm~53aa5117&sentence=the+king+and+the+queen+saw+a+dog+and+a+cat"

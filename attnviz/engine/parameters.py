@@ -11,9 +11,9 @@ from attnviz.arrays import Array
 from attnviz.engine.numerics import cancellation
 from attnviz.engine.numerics.noise import Address
 from attnviz.engine.records.config import Config
-from attnviz.engine.records.trace import Step, Steps
+from attnviz.engine.records.trace import Steps
 from attnviz.engine.records.typed_rows import TYPED, score_of
-from attnviz.engine.solved_heads import SolvedHeads
+from attnviz.engine.solved_heads import SolvedHeads, SolvedLayer
 from attnviz.engine.tables.initialisers import INITIALISERS
 from attnviz.formula import names
 from attnviz.formula.graph import HIDDEN
@@ -34,12 +34,12 @@ class Parameters:
         config: Config,
         address: str,
         supplied: Mapping[str, Any],
-        solved: SolvedHeads | None = None,
-        before_edits: Mapping[str, Step] | None = None,
+        solver: SolvedHeads | None = None,
+        solved: SolvedLayer | None = None,
     ) -> None:
-        """Keep the matrices of `before_edits` as they were: they were solved before any number was changed."""
+        """Take what solves the heads of this layer, or the matrices that were solved before; neither for drawn ones."""
         self._layer, self._config, self._address = layer, config, address
-        self._solved, self._before_edits = solved, before_edits
+        self._solver, self._solved = solver, solved
         self._supplied = dict(supplied)
         self._row = INITIALISERS[config.initialiser]
 
@@ -57,11 +57,9 @@ class Parameters:
                 )
             )
 
-    def unmet_goals(self, where: str) -> list[str]:
-        """Return the goals that heads set by hand miss; none for heads whose queries and keys are supplied."""
-        if self._solved is None or self.is_supplied("w_q") or self.is_supplied("w_k"):
-            return []
-        return self._solved.unmet_goals(self._layer, where)
+    def has_own_heads(self) -> bool:
+        """Return whether the caller supplies neither queries nor keys, so that heads do what they are made for."""
+        return not (self.is_supplied("w_q") or self.is_supplied("w_k"))
 
     def matrix(self, name: str, X: Array, width: int) -> Array:
         """Return one matrix (columns of X, width) for all heads."""
@@ -198,13 +196,13 @@ class Parameters:
     def _filled(self, name: str, h: int, shape: tuple[int, ...], X: Array, n: int) -> Array:
         """Return the matrix of head h out of n: solved where the setting says so, drawn otherwise."""
         cancellation.check()
-        if self._before_edits:
-            step = self._before_edits[name]
-            return step.head(h * len(step.array) // n)
+        W = None
         if self._solved:
-            W = self._solved.matrix(name, h * self._config.kv_heads // n, shape, X)
-            if W is not None:
-                return W
+            W = self._solved.matrix(name, h, n)
+        elif self._solver:
+            W = self._solver.matrix(name, h * self._config.kv_heads // n, shape, X)
+        if W is not None:
+            return W
         return self._row.fn(self._at(name, h), shape, X)
 
     def _record(self, name: str, array: Array, widths: Sequence[int]) -> Array:

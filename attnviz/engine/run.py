@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ import numpy as np
 from attnviz.arrays import Array
 from attnviz.engine import inputs
 from attnviz.engine.attention import joined, pipeline
+from attnviz.engine.head_goals import HeadGoals
 from attnviz.engine.learning import film, learnable
 from attnviz.engine.numerics import fixed_order
 from attnviz.engine.numerics.products import product
@@ -20,9 +20,10 @@ from attnviz.engine.records import edits as edits_of
 from attnviz.engine.records import typed_rows
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.edits import Edit
-from attnviz.engine.records.trace import Step, Steps, Trace
+from attnviz.engine.records.trace import Steps, Trace
 from attnviz.engine.run_notes import note_beyond, note_empty_rows, note_left_out
-from attnviz.engine.solved_heads import SolvedHeads, vectors_of
+from attnviz.engine.solved_heads import SolvedHeads, SolvedLayer, made_for
+from attnviz.engine.step_formulas import formulas_of
 from attnviz.engine.tables import masks
 from attnviz.engine.tables.blocks import FEED_FORWARDS, NORMS
 from attnviz.engine.tables.initialisers import INITIALISERS
@@ -74,7 +75,7 @@ def run(
 def _run(config: Config, projections: Projections | Sequence[Projections] | None, edits: Sequence[Edit]) -> Trace:
     required, optional = edits_of.by_layer(edits, config.n_layers), edits_of.by_layer(config.edits)
     supplied = _one_each(projections, config.n_layers)
-    before_edits = _before_edits(config, supplied) if required or optional else [None] * config.n_layers
+    solved = solved_layers(config, supplied)
     query_tokens, key_tokens, notes = inputs.tokens(config)
     notes += [model_registry.unavailable(config.model)] if config.model else []
     notes += film.notes(config, query_tokens + key_tokens)
@@ -88,12 +89,14 @@ def _run(config: Config, projections: Projections | Sequence[Projections] | None
         tied = [f"{x}_q" for x in "wb" if config.tied and supplied[i].get(f"{x}_k") is None]
         changes = (edits_of.shared(by_layer.get(i, ()), tied, config.group_size) for by_layer in (required, optional))
         layer = Steps(translate("layer {n}", n=i), sizes, *changes)
-        solved = _solved_heads(config, query_tokens, key_tokens, layers, around)
-        parameters = Parameters(layer, config, f"layer{i}", not_drawn[i], solved, before_edits[i])
+        parameters = Parameters(layer, config, f"layer{i}", not_drawn[i], solved=solved[i])
         X = _layer(layer, parameters, config, X, X_kv, (query_tokens, key_tokens))
         where = translate("layer {n}, ", n=ordinal(i)) if config.n_layers > 1 else ""
         note_empty_rows(layer, config, where, notes)
-        notes += parameters.unmet_goals(where)
+        heads = solved[i]
+        if heads and parameters.has_own_heads():
+            goals = HeadGoals(config, query_tokens, key_tokens, deep=i > 0, solved=heads)
+            notes += goals.unmet_goals(layer, where)
         parameters.check_used()
         layer.check_edits()
         layers.append(layer)
@@ -119,33 +122,38 @@ def _with_learned(config: Config, supplied: list[Projections], n_key: int, notes
     return [{**learned, **layer} for learned, layer in zip(frames, layers)]
 
 
-def _solved_heads(
-    config: Config, query_tokens: tuple[str, ...], key_tokens: tuple[str, ...], layers: Sequence[Steps], around: Steps
-) -> SolvedHeads | None:
-    """Return what solves the heads of the next layer from what it reads; None where the initialiser draws them."""
-    if not INITIALISERS[config.initialiser].solved:
-        return None
-    return SolvedHeads(config, query_tokens, key_tokens, layers[:1], vectors_of(config, around))
+def solved_layers(config: Config, supplied: Sequence[Projections]) -> Sequence[SolvedLayer | None]:
+    """Return the matrices of each layer whose heads are set by hand; None where the initialiser draws them.
 
-
-def _before_edits(config: Config, supplied: list[Projections]) -> Sequence[Mapping[str, Step] | None]:
-    """Return the steps of each layer before any number was changed, where heads are solved from what they read.
-
-    So a changed number changes what follows from it, and not the construction.
+    They are solved for a setting of their own, before any number is changed: what the visitor changes changes what
+    follows from them, and not the construction.
     """
     if not INITIALISERS[config.initialiser].solved:
         return [None] * config.n_layers
-    return run(replace(config, edits=()), supplied).layers
+    made = made_for(config)
+    query_tokens, key_tokens, notes = inputs.tokens(made)
+    sizes: dict[str, int] = {}
+    around = Steps("", sizes)
+    X, X_kv = inputs.embedded(around, made, query_tokens, key_tokens, notes)
+    layers: list[Steps] = []
+    found: list[SolvedLayer] = []
+    for i in range(made.n_layers):
+        solver = SolvedHeads(made, query_tokens, key_tokens, layers[:], around)
+        layers.append(layer := Steps("", sizes))
+        parameters = Parameters(layer, made, f"layer{i}", supplied[i], solver)
+        if i + 1 < made.n_layers:
+            X = _layer(layer, parameters, made, X, X_kv, (query_tokens, key_tokens))
+        else:  # nothing follows for which its weights are needed
+            source = _source(layer, made, X)
+            _projections(parameters, made, source, X_kv if made.is_cross_attention else source)
+        found.append(SolvedLayer({name: layer[name] for name in ("w_q", "w_k", "w_v")}, solver.inexact))
+    return found
 
 
 def _layer(layer: Steps, parameters: Parameters, config: Config, X: Array, X_kv: Array, words: masks.Tokens) -> Array:
     """Record one layer: attention, and around it residual, norm and feed-forward where they are on."""
-    is_self = not config.is_cross_attention
-    norm = NORMS[config.norm]
-    source = X
-    if norm.applied == "before":
-        source = layer.record("normed", norm.fn(X), formula=rf"\hat X = \mathrm{{{norm.symbol}}}(X)")
-    Y = _attention(layer, parameters, config, source, source if is_self else X_kv, words)
+    norm, source = NORMS[config.norm], _source(layer, config, X)
+    Y = _attention(layer, parameters, config, source, X_kv if config.is_cross_attention else source, words)
     Y, read = _joined_up(layer, config, "added", (X, "X"), (Y, "Y"))
     if config.feed_forward == "none":
         return Y
@@ -157,6 +165,24 @@ def _layer(layer: Steps, parameters: Parameters, config: Config, X: Array, X_kv:
     W_2, b_2 = parameters.matrix("w_2", F, Y.shape[-1]), parameters.vector("b_2", Y.shape[-1], config.d_ff)
     G = layer.record("ff_output", _plus(product(F, W_2), b_2), formula="G = F W_2" if b_2 is None else None)
     return _joined_up(layer, config, "ff_added", (Y, read), (G, "G"))[0]
+
+
+def _source(layer: Steps, config: Config, X: Array) -> Array:
+    """Return what attention reads: X, or its norm where that comes first."""
+    norm = NORMS[config.norm]
+    if norm.applied != "before":
+        return X
+    return layer.record("normed", norm.fn(X), formula=rf"\hat X = \mathrm{{{norm.symbol}}}(X)")
+
+
+def _projections(
+    parameters: Parameters, config: Config, X: Array, X_kv: Array
+) -> tuple[tuple[Array, Array, Array], tuple[Array | None, Array | None, Array | None]]:
+    """Return W_Q (H, d_model, d_k), W_K (Hkv, d_model, d_k) and W_V (Hkv, d_model, d_v), and their biases."""
+    W_Q, W_K, b_q, b_k = parameters.query_and_key(X, X_kv)
+    d_v = config.value_widths()
+    W_V, b_v = parameters.heads("w_v", X_kv, d_v), parameters.head_biases("b_v", d_v, X_kv.shape[-1])
+    return (W_Q, W_K, W_V), (b_q, b_k, b_v)
 
 
 def _hidden(layer: Steps, parameters: Parameters, config: Config, X: Array, x: str) -> Array:
@@ -198,8 +224,7 @@ def _attention(
     d_k, d_v = config.key_widths(), config.value_widths()
     d_q, d_z = (tuple(np.repeat(widths, group).tolist()) for widths in (d_k, d_v))
     # X (n, d_model), X_kv (m, d_model) -> W_Q (H, d_model, d_k), W_K (Hkv, d_model, d_k), W_V (Hkv, d_model, d_v)
-    W_Q, W_K, b_q, b_k = parameters.query_and_key(X, X_kv)
-    W_V, b_v = parameters.heads("w_v", X_kv, d_v), parameters.head_biases("b_v", d_v, X_kv.shape[-1])
+    (W_Q, W_K, W_V), (b_q, b_k, b_v) = _projections(parameters, config, X, X_kv)
     x = r"\hat X" if NORMS[config.norm].applied == "before" else "X"
     x_kv = "X'" if config.is_cross_attention else x
     # -> Q (H, n, d_k), K (Hkv, m, d_k), V (Hkv, m, d_v)
@@ -229,26 +254,6 @@ def _attention(
         record=lambda name, array: layer.record(name, array, formula=formulas.get(name), widths={"d_v": d_z}),
     )
     return _output(layer, parameters, config, Z, d_z)  # (n, d_model)
-
-
-def formulas_of(config: Config, layer: Steps) -> dict[str, str]:
-    """Return the formulas that depend on the setting.
-
-    The score before its scale, the normaliser, and who shares keys.
-    """
-    shared, g = config.group_size > 1, "g(h)" if config.group_size > 1 else "h"
-    who = rf",\quad g(h) = \lceil h / {config.group_size} \rceil" if shared else ""
-    row, score = typed_rows.normaliser_of(config), typed_rows.score_of(config)
-    scores = rf"S_h = Q_h K_{{{g}}}^\top{who}"
-    if not score.is_dot:
-        scores = score.formula
-        for name in () if score.typed else score.biases:
-            scores = scores if f"score_{name}" in layer else scores.replace(f" + {name}", "")
-    z = rf",\quad {row.letter} = \hat S" + ("" if config.temperature == 1.0 else f" / {config.temperature:g}")
-    weights = row.formula
-    if config.normalise_over == "queries":
-        weights = rf"a_{{\cdot j}} = \text{{{row.name.replace('_', ' ')}}}({row.letter}_{{\cdot j}})"
-    return {"scores": scores, "weights": weights + z, "heads": rf"Z_h = A_h V_{{{g}}}{who}"}
 
 
 def _plus(Y: Array, b: Array | None, *, heads: bool = False) -> Array:

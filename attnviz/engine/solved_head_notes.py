@@ -16,6 +16,12 @@ NEARLY = Plural(
     "{where}{heads} should attend to {goal}, and does so only nearly{why}.",
     "{where}{heads} should attend to {goal}, and do so only nearly{why}.",
 )
+LARGE = Plural(
+    "{where}{heads}: rows of X are so nearly dependent that W_Q or W_K has entries up to {largest}; the last digits of "
+    "its scores depend on the order in which products are added.",
+    "{where}{heads}: rows of X are so nearly dependent that W_Q or W_K has entries up to {largest}; the last digits of "
+    "their scores depend on the order in which products are added.",
+)
 NOTHING = (
     "{where}{heads} should attend to {goal}; where there is none to attend to (rows: {n}), their weights mean nothing."
 )

@@ -35,6 +35,7 @@ from attnviz.engine.tables.scores import SCORES
 from attnviz.settings.faults import ConfigError, shorten
 from attnviz.settings.fields import default, settings
 from attnviz.settings.language import Words, translate
+from attnviz.settings.url_codec import migrated
 from attnviz.text.step_names import PARAMETERS
 from attnviz.uploads import npy, parse_text
 
@@ -138,7 +139,10 @@ def _about(trace: Trace) -> dict[str, Any]:
         "version": VERSION,
         "brought": is_external(trace),
         **({"pretrained": True} if is_pretrained(trace) else {}),
-        "setting": {item.name: _written(trace.config, item) for item in settings(trace.config)},
+        "setting": {
+            item.name: str(item.metadata["kind"].write(getattr(trace.config, item.name)))
+            for item in settings(trace.config)
+        },
         "query_tokens": trace.query_tokens,
         "key_tokens": trace.key_tokens,
         "notes": trace.notes,
@@ -150,10 +154,6 @@ def _about(trace: Trace) -> dict[str, Any]:
             for name, step in _named(trace)
         },
     }
-
-
-def _written(config: Config, item: Any) -> str:
-    return str(item.metadata["kind"].write(getattr(config, item.name)))
 
 
 def is_archive(data: bytes) -> bool:
@@ -219,23 +219,20 @@ def _trace(about: Any, arrays: Mapping[str, Array]) -> Trace:
 
 def _setting(kind: type[Config], written: Mapping[str, Any]) -> Config:
     """Return the setting, of what this version knows of it."""
-    values = {}
+    values, query = {}, migrated(written)
     for item in settings(kind):
         try:
-            values[item.name] = item.metadata["kind"].read(str(written[item.name]))[0]
+            values[item.name] = item.metadata["kind"].read(str(query[item.name]))[0]
         except (KeyError, ValueError):
             values[item.name] = default(item)
     return kind(**values)
 
 
 def _listed(value: Any, layers: int) -> list[Any]:
-    """Return a list that has nothing or one entry a layer; older files have none.
-
-    Raises TypeError for anything else.
-    """
-    if not isinstance(value, list) or len(value) not in (0, layers):
-        raise TypeError(value)
-    return value
+    """Return a list that has nothing, as in older files, or one entry a layer. Raises TypeError for anything else."""
+    if isinstance(value, list) and len(value) in (0, layers):
+        return value
+    raise TypeError(value)
 
 
 def _texts(value: Any) -> tuple[str, ...]:
@@ -249,7 +246,7 @@ def _steps(
     described: Mapping[str, Any], arrays: Mapping[str, Array], config: Config, tokens: tuple[tuple[str, ...], ...]
 ) -> tuple[Steps, tuple[Steps, ...]]:
     """Return the steps around the layers and those of each layer."""
-    sizes = dict(zip(("query", "key"), map(len, tokens))) | {"head": config.n_heads, "kv_head": config.kv_heads}
+    sizes = {"query": len(tokens[0]), "key": len(tokens[1]), "head": config.n_heads, "kv_head": config.kv_heads}
     sizes |= {"d_k": max(config.key_widths()), "d_v": max(config.value_widths())}
     around = Steps("the steps around the layers", sizes)
     layers = tuple(Steps(f"layer {at}", sizes) for at in range(config.n_layers))

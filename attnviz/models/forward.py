@@ -12,7 +12,7 @@ from attnviz.engine.numerics.products import product
 from attnviz.engine.pretrained.pretrained_config import PretrainedConfig
 from attnviz.engine.records.trace import Steps
 from attnviz.engine.records.typed_rows import mask_of, normaliser_of
-from attnviz.engine.run import formulas_of
+from attnviz.engine.step_formulas import formulas_of
 from attnviz.engine.tables import masks
 from attnviz.engine.tables.blocks import FEED_FORWARDS, gelu_tanh
 from attnviz.engine.tables.scores import SCORES

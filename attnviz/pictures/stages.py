@@ -8,10 +8,10 @@ import numpy as np
 
 from attnviz.arrays import Array
 from attnviz.engine.external.traces import are_shares, first_steps, forbidden
+from attnviz.engine.head_goals import misses
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Step, Trace, holds
 from attnviz.engine.records.typed_rows import normaliser_of, score_of
-from attnviz.engine.solved_heads import misses
 from attnviz.engine.tables.initialisers import INITIALISERS
 from attnviz.pictures.stage_record import Stage
 from attnviz.settings.counting import ordinals

@@ -27,7 +27,14 @@ from attnviz.settings.tuple_kinds import SerialisedTuple
 MAX_LINK_CHARACTERS = 6_000
 """The length, percent-encoded, up to which proxies, chats and e-mail programs pass an address on unharmed."""
 
-MIGRATIONS: tuple[Callable[[dict[str, str]], dict[str, str]], ...] = ()
+
+def _heads_solved_anew(query: dict[str, str]) -> dict[str, str]:
+    """Keep what heads set by hand did in version 1: they were solved anew for the rest of the setting."""
+    by_hand = "by_hand" in (query.get("initialiser"), query.get("b_initialiser"))
+    return {"solved_anew": "yes", **query} if by_hand else query
+
+
+MIGRATIONS: tuple[Callable[[dict[str, str]], dict[str, str]], ...] = (_heads_solved_anew,)
 """The i-th migrates an address from version i + 1 to i + 2; whoever changes a default adds a migration."""
 
 RESERVED = (VERSION, WITHOUT, CHECK)
@@ -147,9 +154,18 @@ def _migrated(query: dict[str, str], problems: list[str]) -> dict[str, str]:
     if not 1 <= version <= newest:
         problems.append(PROBLEMS["version"].format(version=shorten(text), newest=newest))
         version = newest
+    return migrated(query, version)
+
+
+def migrated(query: Mapping[str, str], version: int = 1) -> dict[str, str]:
+    """Return settings by name as the current version writes them; what is there already stays.
+
+    >>> migrated({"initialiser": "by_hand"})
+    {'solved_anew': 'yes', 'initialiser': 'by_hand'}
+    """
     for migrate in MIGRATIONS[version - 1 :]:
-        query = migrate(query)
-    return query
+        query = migrate({**query})
+    return {**query}
 
 
 def _record(cls: type[Any], texts: Mapping[str, str], problems: list[str]) -> Any:

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from attnviz.arrays import Array
+from attnviz.engine.head_goals import rows_without_goal
 from attnviz.engine.records.trace import Trace
 from attnviz.settings.language import Words
 from attnviz.text.format.sentence_parts import within_sentence
@@ -16,6 +18,7 @@ WORDS = Words(
         "shows": "Attention: how much each word takes from every word.",
         "crossed": "Attention: how much each word takes from the words of the other sentence.",
         "takes": "{query} attends to {key} ({amount}).",
+        "takes_two": "{query} attends to {key} ({amount}) and {other} ({more}).",
         "weighs": "{query} puts weight {amount} on {key}.",
         "nothing": "{query} attends to no word.",
         "itself": "itself",
@@ -30,7 +33,8 @@ SURE = 0.93  # a weight above this tells less: it is nearly all there is
 PLAIN = 0.3  # where no weight below that is larger than this, a sure one is better than none
 ALIKE = 0.02  # of weights that hardly differ, the last of the sentence
 FAR = 0.25  # what the distance over the whole sentence takes from a weight
-HALF = 0.5  # two words apart that take more than this from each other tell most, however sure they are
+HALF = 0.5  # two words apart that take more than this of what each gives to others tell most, however sure they are
+QUARTER = 0.25  # and at least this of all that each takes
 
 
 def telling(
@@ -42,7 +46,8 @@ def telling(
 ) -> tuple[int, int, int]:
     """Return head, query and key of the weight that tells most: large, and between two words.
 
-    It is not all there is, unless the two take most from each other and are not neighbours.
+    It is not all there is, unless the two take most from each other and are not neighbours. Rows of heads set by hand
+    that have nothing to attend to are left out.
 
     head  look in this head alone;  queries, keys  and at these positions, in ascending order
 
@@ -61,10 +66,10 @@ def telling(
     far = FAR * np.abs(positions / max(n, 1) - others / max(m, 1))
     mutual = np.zeros_like(weights, bool)
     if not trace.config.is_cross_attention:
-        back = np.nan_to_num(array[:, columns][:, :, rows], posinf=0.0, neginf=0.0).swapaxes(-1, -2)
-        mutual = np.minimum(weights, back) > HALF
+        mutual = _mutual(np.nan_to_num(array, posinf=0.0, neginf=0.0))[:, rows][:, :, columns]
         mutual &= np.abs(positions - others) > 1
     worth = weights - far + mutual
+    worth[rows_without_goal(trace, layer)[:, rows]] -= 6.0
     asking, read = (np.array(tokens, object) for tokens in (trace.query_tokens, trace.key_tokens))
     same = (asking[rows][:, None] == read[columns]).astype(bool)
     worth[np.broadcast_to(same & (not trace.config.is_cross_attention), worth.shape)] -= 2.0
@@ -75,6 +80,13 @@ def telling(
     ties = np.argwhere(best >= best.max() - ALIKE)
     head, query, key = (int(at) for at in ties[ties[:, 0] == ties[0, 0]][-1])
     return head, int(rows[query]), int(columns[key])
+
+
+def _mutual(A: Array) -> Array:
+    """Return where two words take most of what each gives to others from each other. Shape (heads, words, words)."""
+    apart = A * (1.0 - np.eye(A.shape[-1]))
+    shares = apart / np.maximum(apart.sum(axis=-1, keepdims=True), np.finfo(float).tiny)
+    return (np.minimum(shares, shares.swapaxes(-1, -2)) > HALF) & (np.minimum(A, A.swapaxes(-1, -2)) > QUARTER)
 
 
 def describe_origin(trace: Trace) -> str:

@@ -14,6 +14,7 @@ from attnviz.engine.tables.embeddings import EMBEDDINGS
 from attnviz.engine.tables.initialisers import INITIALISERS, no_bias
 from attnviz.engine.tables.positions import POSITIONS
 from attnviz.engine.tasks.games import GAMES
+from attnviz.settings.fields import settings
 from attnviz.settings.language import Plural, Words, translate
 
 ORIGINS = Words(
@@ -69,6 +70,7 @@ ORIGINS = Words(
 """For each case the words of the badge, and a sentence."""
 
 EDITED = "{label}, edited"
+NOT_ITS_OWN = "{sentence} Chosen here, and not the model's own: {settings}."
 BY_HAND = Plural(
     "{sentence} {n} number was changed by hand, and all that follows uses it.",
     "{sentence} {n} numbers were changed by hand, and all that follows uses them.",
@@ -89,6 +91,8 @@ def origin(trace: Trace) -> Origin:
     """Return whether the numbers are random, set by hand or the visitor's own, and whether any was changed."""
     name = _case(trace, set(trace.given))
     label, sentence = ORIGINS[name]
+    if name == "pretrained" and (chosen := _not_its_own(trace.config)):
+        sentence = translate(NOT_ITS_OWN, sentence=sentence, settings=", ".join(chosen))
     if name == "learned":
         sentence = sentence.format(steps=trace.config.learn_steps, task=GAMES[trace.config.task].label)
     n = len(trace.edits)
@@ -115,6 +119,14 @@ def _case(trace: Trace, given_steps: set[str]) -> str:
     if drawn and not given_steps:
         return "hand_random" if by_chance else "hand_learned" if learned else "own" if is_own else "hand"
     return "own_random" if by_chance else "own_learned" if learned else "own"
+
+
+def _not_its_own(config: Config) -> list[str]:
+    """Return the labels of settings that were chosen for a trained model and make other weights than its own."""
+    own = {"mask": {"none", *getattr(config, "own_masks", ())}, "normaliser": {"softmax"}, "temperature": {1.0}}
+    chosen = {name: getattr(config, name) for name in own}
+    differing = {name for name, each in chosen.items() if not {*(each if name == "mask" else (each,))} <= own[name]}
+    return [translate(item.metadata["label"]) for item in settings(config) if item.name in differing]
 
 
 def _parameters(trace: Trace) -> set[str]:

@@ -57,14 +57,15 @@ OPENING = Config(
     sentence="the king saw his queen while a dog chased our cat",
     embedding="meaning",
     d_model=64,
-    d_k=8,
+    d_k=5,
     initialiser="by_hand",
     patterns=("alike", "previous", "next", "first"),
-    mask="no_self",
+    sharpness=3.5,
 )
 """A first picture that is easy to read: one head finds words of similar meaning, the others have an obvious task.
 
-No word stands there twice, and none reads itself, for both would take all the colour.
+No word stands there twice, and heads are not so sharp that one weight takes all of a row: so the temperature, the scale
+and d_k are seen to do something, and no mask is needed for words to attend to others than themselves.
 """
 
 SIDEBAR = 280  # pixels
@@ -180,7 +181,7 @@ def _controls(
     moves  whether to offer that a field moves by itself
     """
     with st.sidebar:
-        draft = widgets.draw(config, "sentence", "model", skip=locked)
+        draft = model.begin(config, widgets.draw(config, "sentence", "model", skip=locked), locked)
         locked = (*locked, *model.decided(draft))
         draft = widgets.draw(draft, "d_model", "n_heads", "mask", "score", skip=locked)
         draft, lines = typed_formula.fields(draft, locked)

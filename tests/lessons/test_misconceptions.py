@@ -433,8 +433,7 @@ def test_why_both() -> None:
         assert np.abs(tied["weights"].array[0].sum(axis=0) - 1).max() > SAME
         A, B = before["weights"].array[0], at_itself["weights"].array[0]
         assert (A[[0, 1, 2, 3, 4], [0, 0, 1, 2, 3]] > 0.9).all()
-        assert (np.diag(B)[2:] > 0.9).all()
-        np.testing.assert_allclose(B[:2, :2], 0.5, atol=0.05)
+        assert (np.diag(B) > 0.9).all()
 
 
 def test_what_is_added() -> None:

@@ -6,6 +6,8 @@ import math
 from dataclasses import replace
 from typing import Any
 
+import pytest
+
 from attnviz import Config, run
 from attnviz.analysis import variance_and_sharing
 from attnviz.pictures import figures
@@ -56,11 +58,12 @@ def test_vectors_of_the_setting_say_what_their_entries_are() -> None:
         q, k = (short(float(other[name].array.std())) for name in ("queries", "keys"))
         assert f"{q} and {k} at" in words[0]
     assert len(words) == 1
-    trace = run(replace(CONFIG, initialiser="by_hand"))
-    assert (
-        "Set by hand"
-        in variance_charts.of_entries(trace, variance_and_sharing.spread_by_width(trace, 0, "setting", (2, 5)))[1]
-    )
+    for anew, said in ((False, "adds columns that hold little or nothing"), (True, "the same after √d_k at every d_k")):
+        trace = run(replace(CONFIG, initialiser="by_hand", solved_anew=anew))
+        spreads = variance_and_sharing.spread_by_width(trace, 0, "setting", (2, 5))
+        assert said in variance_charts.of_entries(trace, spreads)[1]
+        assert (spreads[0].scores["root"] == pytest.approx(spreads[1].scores["root"])) == anew
+        assert (spreads[0].scores["one"] == pytest.approx(spreads[1].scores["one"])) != anew
 
 
 def test_where_nothing_may_be_looked_at_nothing_is_said() -> None:

@@ -95,7 +95,7 @@ def come(*says: ForwardMsg) -> visitors.Visitor:
 def test_the_page_that_was_asked_for_counts() -> None:
     visitor = come(named(5), picture(5), ended())
     opened, moved = visitor.socket.heard  # type: ignore[attr-defined]
-    assert opened.rerun_script.query_string.startswith("v=1&seed=3&c="), "with the check at its end"
+    assert opened.rerun_script.query_string.startswith("v=2&seed=3&c="), "with the check at its end"
     assert [(each.id, each.double_value) for each in moved.rerun_script.widget_states.widgets] == [("$$ID-5f-seed", 5)]
     assert visitor.received > 1000
 

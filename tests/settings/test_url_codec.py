@@ -97,13 +97,13 @@ NAMES = st.sampled_from([*(item.name for item in fields.settings(Paint)), "v", "
 
 
 def test_the_defaults_need_no_address() -> None:
-    assert url_codec.encode(Paint(), Look()) == {"v": "1"}
+    assert url_codec.encode(Paint(), Look()) == {"v": "2"}
     assert read({}) == (Paint(), Look(), [])
 
 
 def test_only_what_differs_is_written_by_its_stable_name() -> None:
     query = url_codec.encode(Paint(layers=("star", "ring"), framed=False), Look(row=2))
-    assert query == {"v": "1", "framed": "no", "layers": "ring.star", "row": "2"}
+    assert query == {"v": "2", "framed": "no", "layers": "ring.star", "row": "2"}
 
 
 @FEW
@@ -203,7 +203,7 @@ def test_what_belongs_to_the_host_is_left_alone_in_silence(name: str) -> None:
     assert read({name: "x"})[2] == []
 
 
-@for_each("version", ["2", "0", "-1", "x", "", "9" * 5_000, "١"])
+@for_each("version", ["3", "0", "-1", "x", "", "9" * 5_000, "١"])
 def test_an_unknown_version_is_said_and_read_all_the_same(version: str) -> None:
     paint, _, problems = read({"v": version, "rows": "7"})
     assert paint.rows == 7
@@ -237,7 +237,7 @@ def test_what_is_too_long_for_a_link_is_left_out_by_name_and_can_be_put_back() -
     assert not url_codec.fits_in_link(whole)
     short, left_out = url_codec.shorten_to_fit(whole)
     assert left_out == ("numbers",)
-    kept = {"v": "1", "title": "1" * 3_000, "rows": "7", "without": "numbers"}
+    kept = {"v": "2", "title": "1" * 3_000, "rows": "7", "without": "numbers"}
     assert short == link_check.checked(kept)
     assert url_codec.fits_in_link(short)
     assert read(url_codec.restore_dropped(short, whole)) == (long, Look(), [])
@@ -275,8 +275,8 @@ def test_a_file_edited_by_hand_is_read_as_far_as_it_goes() -> None:
 
 
 def test_a_file_is_an_object_of_the_address() -> None:
-    assert json.loads(url_codec.to_file(Paint(rows=7))) == {"v": "1", "rows": "7"}
-    assert json.loads(url_codec.to_file(Paint())) == {"v": "1"}
+    assert json.loads(url_codec.to_file(Paint(rows=7))) == {"v": "2", "rows": "7"}
+    assert json.loads(url_codec.to_file(Paint())) == {"v": "2"}
 
 
 def test_the_records_of_the_page_share_no_name_and_need_no_address() -> None:
@@ -284,7 +284,7 @@ def test_the_records_of_the_page_share_no_name_and_need_no_address() -> None:
     assert max(names.values()) == 1
     assert not names.keys() & {*url_codec.RESERVED}
     assert not [name for name in names if name.startswith(("embed_options", "utm_", "__"))]
-    assert url_codec.encode(Config(), Selection()) == {"v": "1"}
+    assert url_codec.encode(Config(), Selection()) == {"v": "2"}
 
 
 def test_every_setting_of_the_page_survives_a_link() -> None:
@@ -302,4 +302,4 @@ def test_a_number_is_written_in_the_digits_of_links(text):
 
 def test_a_version_is_read_in_the_digits_that_the_page_writes() -> None:
     (problem,) = url_codec.decode({"v": "١"}, Config)[1]
-    assert problem == "The link's version '١' is not known here; it is read as version 1."
+    assert problem == "The link's version '١' is not known here; it is read as version 2."

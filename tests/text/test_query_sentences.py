@@ -56,9 +56,9 @@ def described(
         ([0.4, 0.16, 0.16, 0.16, 0.12], "it attends to it (40 %) and 4 others (60 % in all)."),
         ([0.22, 0.22, 0.22, 0.22, 0.12], "it attends to each of 4 words (22 %) and hat (12 %)."),
         ([0.2, 0.2, 0.2, 0.2, 0.12, 0.08], "it attends to each of 4 words (20 %) and 2 others (20 % in all)."),
-        ([0.993, 0.002, 0.004, 0.001], "it attends to it (more than 99 %) and 3 others (less than 1 % in all)."),
-        ([0.9999, 0.0001], "it attends to it (more than 99 %) and cat (less than 1 %)."),
-        ([0.5, 0.5 - 1e-12, 1e-12], "it attends to it (50 %), cat (50 %) and mat (less than 1 %)."),
+        ([0.993, 0.002, 0.004, 0.001], "it attends to it (> 99 %) and 3 others (< 1 % in all)."),
+        ([0.9999, 0.0001], "it attends to it (> 99 %) and cat (< 1 %)."),
+        ([0.5, 0.5 - 1e-12, 1e-12], "it attends to it (50 %), cat (50 %) and mat (< 1 %)."),
     ],
 )
 def test_shares_are_said_in_per_cent(weights: list[float], expected: str) -> None:

@@ -83,7 +83,16 @@ class HeadSettings:
         integer=False,
         label="Sharpness",
         group="Heads and projections",
-        help="How far the right key is ahead of the next best, in score. 6 leaves it about 0.995 of the weight.",
+        help="How far the right key is ahead of the next best, in score, with d_k = 4 and all else at its default. 6 "
+        "leaves it about 0.995 of the weight.",
+    )
+    solved_anew: bool = switch(
+        False,
+        label="Solve heads anew for each setting",
+        group="Heads and projections",
+        help="Off: W_Q and W_K are solved once, from the words and the patterns; the score function, its scale, d_k, "
+        "positions and masks leave them as they are, so that what these change can be seen. On: the matrices follow "
+        "the score function, d_k and positions, so that heads reach their goal with these as well.",
     )
     task: TaskName = option(GAMES, "translation", label="Task", group="Heads and projections")
     learn_steps: int = number(

@@ -27,17 +27,24 @@ Numbers = tuple[int, ...]
 NOBODY = -1
 """The number of a key that no query asks for."""
 
-SMALLEST = 1e-10
+SMALLEST = 1e-5
 """Directions of X that are weaker than this, relative to the strongest, are left alone: numbers beyond reason."""
+
+SMALLEST_ANEW = 1e-10
+"""The same for heads that are solved anew for each setting, as all heads once were: their numbers can be large."""
 
 
 @dataclass(frozen=True)
 class Match:
-    """The number out of `positions` that each query asks for, and the one that each key answers to."""
+    """The number out of `positions` that each query asks for, and the one that each key answers to.
+
+    beyond  what queries ask for where it goes on evenly beyond the ends of the sentence: the nearest key answers
+    """
 
     queried: Numbers
     answered: Numbers
     positions: int
+    beyond: Numbers = ()
 
     def radius(self, sharpness: float, scale: float) -> float:
         """Return the length of queries and keys that makes the gap in score between the right key and the next best.
@@ -97,13 +104,27 @@ class LeastSquares:
            [0.25]])
     """
 
-    def __init__(self, X: Array) -> None:
+    def __init__(self, X: Array, smallest: float = SMALLEST) -> None:
         U, s, Vt = fixed_order.svd(X if np.isfinite(X).all() else np.zeros_like(X))
-        strong = s > SMALLEST * s.max(initial=0.0)
+        strong = s > smallest * s.max(initial=0.0)
         self._U, self._s, self._Vt = U[:, strong], s[strong], Vt[strong]
 
     def __call__(self, target: Array) -> Array:
         return fixed_order.product(self._Vt.T, fixed_order.product(self._U.T, target) / self._s[:, None])
+
+
+def apart(part: Array, others: Array) -> Array:
+    """Return the rows of a part less what lies in the directions of the other parts of a sum.
+
+    A matrix made of what is left sends the others to 0.
+
+    >>> apart(np.array([[3.0, 4.0]]), np.array([[0.0, 2.0]]))
+    array([[3., 0.]])
+    """
+    V = fixed_order.svd(others)[2]
+    for _ in range(2):  # once more, against rounding
+        part = part - fixed_order.product(fixed_order.product(part, V.T), V)
+    return part
 
 
 def share_where_wanted(A: Array, wanted: Array, allowed: Array) -> Array:
@@ -126,15 +147,17 @@ def _positions(query_tokens: Tokens, key_tokens: Tokens) -> int:
 
 def _shifted(query_tokens: Tokens, key_tokens: Tokens, by: int) -> Match:
     last = len(key_tokens) - 1
-    queried = tuple(min(max(i + by, 0), last) for i in range(len(query_tokens)))
-    return Match(queried, tuple(range(last + 1)), _positions(query_tokens, key_tokens))
+    beyond = tuple(i + by for i in range(len(query_tokens)))
+    queried = tuple(min(max(number, 0), last) for number in beyond)
+    return Match(queried, tuple(range(last + 1)), _positions(query_tokens, key_tokens), beyond)
 
 
 def previous(query_tokens: Tokens, key_tokens: Tokens) -> Match:
     """Match each position with the one before it, and the first with itself.
 
-    >>> previous(("a", "b", "c"), ("a", "b", "c")).queried
-    (0, 0, 1)
+    >>> found = previous(("a", "b", "c"), ("a", "b", "c"))
+    >>> found.queried, found.beyond
+    ((0, 0, 1), (-1, 0, 1))
     """
     return _shifted(query_tokens, key_tokens, -1)
 
@@ -146,14 +169,14 @@ def following(query_tokens: Tokens, key_tokens: Tokens) -> Match:
 
 def first(query_tokens: Tokens, key_tokens: Tokens) -> Match:
     """Match every position with the first."""
-    return _shifted(query_tokens, key_tokens, -len(query_tokens))
+    return Match((0,) * len(query_tokens), tuple(range(len(key_tokens))), _positions(query_tokens, key_tokens))
 
 
 def same_word(query_tokens: Tokens, key_tokens: Tokens) -> Match:
     """Match each word with its own number, its position in the vocabulary.
 
     >>> same_word(("a", "b", "a"), ("a", "b", "a"))
-    Match(queried=(0, 1, 0), answered=(0, 1, 0), positions=2)
+    Match(queried=(0, 1, 0), answered=(0, 1, 0), positions=2, beyond=())
     """
     positions = {word: position for position, word in enumerate(dict.fromkeys(query_tokens + key_tokens))}
     return Match(
@@ -169,8 +192,8 @@ def uniform(query_tokens: Tokens, key_tokens: Tokens) -> Match:
 def induction(query_tokens: Tokens, key_tokens: Tokens) -> Match:
     """Match each word with the positions whose previous word is the same.
 
-    >>> induction(("a", "b", "a"), ("a", "b", "a"))
-    Match(queried=(0, 1, 0), answered=(-1, 0, 1), positions=2)
+    >>> induction(("a", "b", "a"), ("a", "b", "a")).answered
+    (-1, 0, 1)
     """
     words = same_word(query_tokens, key_tokens)
     return Match(words.queried, (NOBODY, *words.answered[:-1]), words.positions)
@@ -182,6 +205,7 @@ class Pattern(Choice):
     """A pattern: `fn(query_tokens, key_tokens)` is the Match that a head is made for.
 
     goal    what each query is to attend to, to stand after "should attend to"
+    words   whether queries and keys follow from the words, and not from their positions
     alike   whether a query reads those keys whose words have vectors like its own, whatever the numbers of `fn`
     edge    whether a position that has no such key asks for itself, which no one misses where no token sees itself
     before  the pattern of the same head in the first layer, where one layer cannot do it alone: that head then hands
@@ -190,6 +214,7 @@ class Pattern(Choice):
 
     goal: str = ""
     before: str = ""
+    words: bool = False
     alike: bool = False
     edge: bool = False
 
@@ -220,6 +245,7 @@ PATTERNS = table(
         "Every word attends equally to all positions at which it stands.",
         "Wang et al. 2022, arXiv:2211.00593, section 3 (duplicate token heads)",
         goal="the same word",
+        words=True,
     ),
     Pattern(
         "first",
@@ -270,6 +296,7 @@ PATTERNS = table(
         "hides it. With the embedding Meaning, these are the words that mean something similar.",
         "Vaswani et al. 2017, arXiv:1706.03762, section 3.2.1 (a dot product measures how well query and key agree)",
         goal="words with similar vectors",
+        words=True,
         alike=True,
     ),
 )

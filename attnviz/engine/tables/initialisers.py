@@ -181,7 +181,7 @@ INITIALISERS = table(
         "Heads that do what they are told: W_Q and W_K are solved from this sentence for the patterns that are set; "
         "other matrices are Glorot uniform.",
         "-",
-        uses=("patterns", "sharpness"),
+        uses=("patterns", "sharpness", "solved_anew"),
         origin="set by hand",
         solved=True,
     ),

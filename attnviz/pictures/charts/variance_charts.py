@@ -41,8 +41,10 @@ SENTENCES = Words(
         "entries": "The entries of these queries and keys have standard deviation {q_first} and {k_first} at d_k = "
         "{first}, {q_last} and {k_last} at {last}, and they are not independent: √d_k is promised only for independent "
         "entries of deviation 1.",
-        "by_hand": "Set by hand, they are solved for scores that are the same after √d_k at every d_k that is wide "
-        "enough.",
+        "by_hand": "Set by hand, they are solved once: another d_k adds columns that hold little or nothing, scores "
+        "stay as large as they were, and √d_k makes them smaller.",
+        "by_hand_anew": "Set by hand, they are solved for scores that are the same after √d_k at every d_k that is "
+        "wide enough.",
         "over": "Weights are normalised over the keys here, as they should be.",
     }
 )
@@ -63,7 +65,9 @@ def of_entries(trace: Trace, spreads: Sequence[Spread]) -> list[str]:
     (q_first, k_first), (q_last, k_last) = (tuple(map(short, spreads[at].entries)) for at in (0, -1))
     ends = {"first": spreads[0].d_k, "last": spreads[-1].d_k}
     sentences = SENTENCES["entries"].format(q_first=q_first, k_first=k_first, q_last=q_last, k_last=k_last, **ends)
-    return [sentences, SENTENCES["by_hand"]] if INITIALISERS[trace.config.initialiser].solved else [sentences]
+    if not INITIALISERS[trace.config.initialiser].solved:
+        return [sentences]
+    return [sentences, SENTENCES["by_hand_anew" if trace.config.solved_anew else "by_hand"]]
 
 
 def phrase(spread: Spread, divisor: str) -> str:

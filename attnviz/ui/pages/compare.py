@@ -59,7 +59,8 @@ def _set_by_hand(config: Config) -> dict[str, Any]:
     """Return the changes that set the head of a task by hand, where the pattern that it learns is one of ours."""
     if not learnable.learns(config) or config.task not in ("recall", "induction"):
         return {}
-    return {"initialiser": "by_hand", "patterns": ("induction",), "position": "sinusoidal", "temperature": 1.0}
+    heads = {"initialiser": "by_hand", "patterns": ("induction",), "solved_anew": True}
+    return heads | {"position": "sinusoidal", "temperature": 1.0}
 
 
 STARTERS: dict[str, tuple[str, Callable[[Config], dict[str, Any]]]] = {

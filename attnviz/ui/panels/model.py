@@ -9,6 +9,7 @@ from attnviz.engine.records.config import Config
 from attnviz.settings.faults import ConfigError
 from attnviz.settings.fields import settings
 from attnviz.settings.language import Words
+from attnviz.ui.session import widgets
 from attnviz.ui.session.notices import paragraph
 
 WORDS = Words(
@@ -20,6 +21,12 @@ WORDS = Words(
         "causal": "It reads from left to right: its own causal mask applies, whatever is chosen here.",
     }
 )
+
+
+def begin(before: Config, draft: Config, locked: tuple[str, ...]) -> Config:
+    """Return the draft; with the model's own mask alone where the model has just been chosen."""
+    chosen = draft.model != before.model and model_registry.find(draft.model) is not None
+    return widgets.reset(draft, "mask") if chosen and "mask" not in locked else draft
 
 
 def decided(draft: Config) -> tuple[str, ...]:

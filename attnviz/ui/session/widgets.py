@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 import streamlit as st
 
 from attnviz.settings import url_codec
-from attnviz.settings.fields import Changes, conditional_fields, relevant_fields, settings, snap_to_valid
+from attnviz.settings.fields import Changes, conditional_fields, default, relevant_fields, settings, snap_to_valid
 from attnviz.settings.kinds import Named, Option, Ordinal, Text
 from attnviz.settings.language import translate
 from attnviz.settings.tuple_kinds import Options, SerialisedTuple
@@ -63,6 +63,16 @@ def fold(record: Record, group: str, *, skip: tuple[str, ...] = ()) -> Record:
             record = draw(record, group=group, skip=skip)
     st.session_state[seen] = box.open
     return record
+
+
+def reset(record: Record, name: str) -> Record:
+    """Return the record with the default of a field, which its widget shows where it is drawn after this."""
+    item = next(item for item in settings(record) if item.name == name)
+    changed = copy.copy(record)
+    object.__setattr__(changed, name, default(item))
+    for key in held_values(item, getattr(record, name)).keys() & {*st.session_state}:
+        del st.session_state[key]
+    return changed
 
 
 def is_open(record: object, name: str) -> bool:

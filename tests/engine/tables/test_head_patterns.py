@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from attnviz import INITIALISERS, Config, ConfigError, Trace, run
-from attnviz.engine import solved_heads
+from attnviz.engine import head_goals
+from attnviz.engine.head_goals import HeadGoals, misses
 from attnviz.engine.solved_head_notes import WHY
-from attnviz.engine.solved_heads import SolvedHeads, misses
 from attnviz.engine.tables.head_patterns import PATTERNS, LeastSquares, Match
 from attnviz.engine.tables.positions import sinusoidal
 from attnviz.settings import fields, tuple_kinds
@@ -34,7 +34,9 @@ EMBEDDINGS = ("normal", "uniform", "spelling")
 
 
 def by_hand(*patterns: str, **settings: object) -> Config:
-    return Config(**{"initialiser": "by_hand", "patterns": patterns, "n_heads": len(patterns), **settings})
+    """A setting whose heads are solved for this very setting; see test_solved_once.py for the others."""
+    heads = {"initialiser": "by_hand", "patterns": patterns, "n_heads": len(patterns), "solved_anew": True}
+    return Config(**heads | settings)
 
 
 def key_positions(name: str, queries: tuple[str, ...], words: tuple[str, ...], i: int) -> list[int]:
@@ -530,14 +532,14 @@ def test_a_head_is_said_to_miss_where_it_puts_less_than_nine_tenths(sharpness):
     least = min(trace["weights"].array[0, i, max(i - 1, 0)] for i in range(6))
     assert 0.75 < least < 0.95
     assert any("should attend to the previous token" in note for note in trace.notes) == (least < 0.9)
-    assert solved_heads.ENOUGH == 0.9
+    assert head_goals.ENOUGH == 0.9
 
 
 def test_a_note_names_the_first_of_rows_that_miss_alike():
     """The last bits of the shares decide nothing: neither the row nor the number."""
     trace = run(by_hand("previous", "first", sentence="a b c d"))
     words = ("a", "b", "c", "d")
-    made = SolvedHeads(trace.config, words, words, (), solved_heads.vectors_of(trace.config, trace.around))
+    made = HeadGoals(trace.config, words, words, deep=False)
     A = trace["weights"].array.copy()
     A[:] = np.eye(4)
     for row, share in ((1, 0.5), (2, 0.5 - 1e-12), (3, 0.5 - 1e-13)):

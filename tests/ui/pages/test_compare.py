@@ -46,7 +46,7 @@ def test_a_first_comparison_is_one_press_away() -> None:
     at.button(key="start-causal").click().run()
     assert clean(at)
     assert len(arrays(at)) == 3
-    assert parameters(at) == {"v": "1", "page": "compare", "b_mask": "causal"}
+    assert parameters(at) == {"v": "2", "page": "compare", "b_mask": "causal"}
     assert at.multiselect(key="changes").value == ["mask"]
     assert at.multiselect(key="b_mask").value == ["causal"]
     assert not [button for button in at.button if button.key.startswith("start-")]
@@ -72,9 +72,9 @@ def test_what_differs_is_chosen_and_taken_back() -> None:
     at.multiselect(key="changes").set_value(["d_k", "temperature"]).run()
     at.text_input(key="b_d_k").set_value("7").run()
     at.number_input(key="b_temperature").set_value(2.0).run()
-    assert parameters(at) == {"v": "1", "page": "compare", "b_d_k": "7", "b_temperature": "2.0"}
+    assert parameters(at) == {"v": "2", "page": "compare", "b_d_k": "7", "b_temperature": "2.0"}
     at.multiselect(key="changes").set_value(["d_k"]).run()
-    assert parameters(at) == {"v": "1", "page": "compare", "b_d_k": "7"}
+    assert parameters(at) == {"v": "2", "page": "compare", "b_d_k": "7"}
     assert clean(at)
 
 
@@ -87,12 +87,12 @@ def test_swap_adopt_and_start_again() -> None:
     assert at.selectbox(key="score").value == "dot"
     assert at.selectbox(key="b_score").value == "scaled_dot"
     at.button(key="swap").click().run()
-    assert parameters(at) == {"v": "1", "page": "compare", "seed": "5", "b_score": "dot", "b_seed": "7"}
+    assert parameters(at) == {"v": "2", "page": "compare", "seed": "5", "b_score": "dot", "b_seed": "7"}
     at.button(key="adopt").click().run()
-    assert parameters(at) == {"v": "1", "page": "compare", "seed": "7", "score": "dot"}
+    assert parameters(at) == {"v": "2", "page": "compare", "seed": "7", "score": "dot"}
     at.button(key="start-seed").click().run()
     at.button(key="stop").click().run()
-    assert parameters(at) == {"v": "1", "page": "compare", "seed": "7", "score": "dot"}
+    assert parameters(at) == {"v": "2", "page": "compare", "seed": "7", "score": "dot"}
 
 
 def test_two_sentences() -> None:
@@ -196,7 +196,8 @@ def test_a_learned_head_stands_beside_its_twin_that_is_set_by_hand() -> None:
     at = opened(page="compare", layer="2", **{k: x for k, x in url_codec.encode(config).items() if k != "v"})
     at.button(key="start-by_hand").click().run()
     assert clean(at)
-    made = replace(config, initialiser="by_hand", patterns=("induction",), temperature=1.0, position="sinusoidal")
+    heads: dict[str, Any] = {"initialiser": "by_hand", "patterns": ("induction",), "solved_anew": True}
+    made = replace(config, **heads, temperature=1.0, position="sinusoidal")
     answers = GAMES["recall"].answers(config.sentence.split(), config.sentence.split())
     assert answers is not None
     for shown, trace in zip(arrays(at), (run(config), run(made)), strict=False):

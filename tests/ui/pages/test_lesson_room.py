@@ -40,7 +40,7 @@ def test_the_code_leads_to_the_very_slide_with_the_question_open() -> None:
     [shown] = [each.value for each in at.get("html") if 'class="attn-code' in each.value]
     [link] = re.findall(r'class="link">(.*?)</p>', shown)
     query = html.unescape(link).partition("?")[2]
-    assert query.startswith("v=1&page=lessons&lesson=causal&slide=3&c=")
+    assert query.startswith("v=2&page=lessons&lesson=causal&slide=3&c=")
     held = base64.b64decode(re.findall(r"base64,([^\"]+)", shown)[0]).decode()
     assert held == links.qr_svg(html.unescape(link))
 

@@ -77,7 +77,7 @@ def test_the_list_opens_a_lesson_at_its_first_slide() -> None:
     assert (radio.value, len(radio.options)) == ("tied", len(LESSONS))
     radio.set_value("causal").run()
     assert clean(at)
-    assert parameters(at) == {"v": "1", "page": "lessons", "lesson": "causal"}
+    assert parameters(at) == {"v": "2", "page": "lessons", "lesson": "causal"}
     assert "1 of 7" in page_text(at)
 
 

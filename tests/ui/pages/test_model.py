@@ -15,6 +15,7 @@ from attnviz.analysis.twins import twin
 from attnviz.engine.pretrained.model_registry import MODELS
 from attnviz.models import hosting
 from attnviz.settings import url_codec
+from attnviz.text.headline import headline
 from attnviz.text.query_sentences import visible_token
 from attnviz.ui.components.pickers import head_mosaic
 from attnviz.ui.session.selection import EXPERIMENT_NAMES, PANEL_NAMES
@@ -58,7 +59,25 @@ def test_a_model_is_chosen_and_left(bert: str) -> None:
     at.selectbox(key="model").set_value("").run()
     assert clean(at)
     left = {name: text for name, text in at.query_params.items() if name != "c"}
-    assert left == {"v": "1", "sentence": WORDS, "d_model": "24"}
+    assert left == {"v": "2", "sentence": WORDS, "d_model": "24"}
+
+
+def test_a_model_starts_from_its_own_mask_and_another_is_said_not_to_be_its_own(bert: str) -> None:
+    at = opened(sentence=WORDS, mask="no_self.causal")
+    at.selectbox(key="model").set_value(bert).run()
+    assert clean(at)
+    assert "mask" not in at.query_params
+    assert at.multiselect(key="mask").value == []
+    weights = drawn(numbers(figures(at)[1]))
+    np.testing.assert_allclose(
+        weights, np.sort(run(Config(sentence=WORDS, model=bert)).layers[0]["weights"].array.ravel())
+    )
+    assert headline(run(Config(sentence=WORDS, model=bert)))[1].endswith("the matrices in its own file.")
+    at.multiselect(key="mask").set_value(["no_self"]).run()
+    assert clean(at)
+    assert at.query_params["mask"] == "no_self", "chosen for the model, it stays"
+    said = headline(run(Config(sentence=WORDS, model=bert, mask="no_self", temperature=2.0)))[1]
+    assert said.endswith("Chosen here, and not the model's own: Mask, Temperature.")
 
 
 def test_a_link_to_a_model_that_is_not_here_is_said_and_kept() -> None:

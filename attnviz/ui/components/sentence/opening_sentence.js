@@ -3,6 +3,7 @@
 
 /** @import { Component, Row } from "../../types" */
 /** @import { OpeningData } from "./types" */
+import { fourDigits } from "../number_format.js";
 import { percent } from "../percent.js";
 import { WordLine, shorten } from "./word_line.js";
 import { alongReading, isFocusSeen, make, readingDirection, rove, within } from "./words.js";
@@ -16,6 +17,7 @@ const LEAST = 0.03; // a weaker weight has no arc
 const CLEAR = 4; // pixels between the highest arc and what stands above
 const NAMED = 0.05; // and one weaker than this no number
 const MOST_NAMED = 4;
+const ALSO = 0.2; // from which a second word is named beside one that attends most to itself
 
 /**
  * Weights from the largest on, without those that are no number.
@@ -185,16 +187,21 @@ class OpeningSentence {
   /** What the word takes most from, in one line. @param {Highlighted} highlighted */
   describe({ query, head, row }) {
     const { words, shares, heads, made, queries } = this.data;
-    const [weight, key] = ranked(row).find(([weight]) => weight > 0 && weight < Infinity) ?? [0, null];
-    const { positions, same } = this.data;
+    const { positions, same, keys } = this.data;
+    const takes = ranked(row).filter(([weight]) => weight > 0 && weight < Infinity);
+    const [weight, key] = takes[0] ?? [0, null];
     const isItself = key !== null && same && (positions ? positions[0][query] === positions[1][key] : query === key);
+    const [more, other] = isItself && takes[1]?.[0] >= ALSO ? takes[1] : [0, null]; // of itself, it tells less
     /** @type {Partial<Record<string, [tag: "em" | "strong" | "", text: string]>>} */
     const slots = {
       "{query}": ["em", queries[query]],
-      "{key}": ["strong", isItself ? words.itself : key === null ? "" : (this.data.keys ?? queries)[key]],
-      "{amount}": ["", shares ? percent(weight) : String(Number(weight.toPrecision(3)))],
+      "{key}": ["strong", isItself ? words.itself : key === null ? "" : (keys ?? queries)[key]],
+      "{other}": ["strong", other === null ? "" : (keys ?? queries)[other]],
+      "{amount}": ["", shares ? percent(weight) : fourDigits(weight)],
+      "{more}": ["", percent(more)],
     };
-    const pieces = (key === null ? words.nothing : shares ? words.takes : words.weighs).split(/(\{\w+\})/);
+    const sentence = !shares ? words.weighs : other === null ? words.takes : words.takes_two;
+    const pieces = (key === null ? words.nothing : sentence).split(/(\{\w+\})/);
     this.reading.replaceChildren();
     /** @type {HTMLElement[]} */
     const named = [];

@@ -16,7 +16,7 @@ export interface OpeningData {
   /** Whether the weights are shares of one. */
   shares: boolean;
   shows: string;
-  words: Record<"takes" | "weighs" | "nothing" | "itself" | "sentence", string>;
+  words: Record<"takes" | "takes_two" | "weighs" | "nothing" | "itself" | "sentence", string>;
   /** Each head: its number, and what it does. */
   heads: string[];
   /** Where the numbers come from. */

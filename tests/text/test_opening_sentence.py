@@ -1,0 +1,46 @@
+"""The weight that the page opens with is one that means something."""
+
+from __future__ import annotations
+
+from attnviz import Config, run
+from attnviz.text.opening_sentence import telling
+
+INDUCTION = Config(
+    sentence="A B C D A B C", bos=True, n_heads=1, initialiser="by_hand", patterns="induction", mask="causal",
+    n_layers=2, residual=True,
+)  # fmt: skip
+"""A head whose first rows have nothing to find, as a note says."""
+
+
+def test_a_row_that_a_note_calls_meaningless_is_not_what_tells_most() -> None:
+    for anew in (False, True):
+        for sentence in ("A B C D A B C", "one two one three two", "x y z w x"):
+            trace = run(Config(**vars(INDUCTION) | {"sentence": sentence, "solved_anew": anew}))
+            words = trace.query_tokens
+            assert "its row means nothing" in trace.notes[0]
+            _, query, key = telling(trace, 1)
+            assert words[query] in words[:query], "the word has come before"
+            assert words[key - 1] == words[query]
+            assert trace["weights"].array[0, query, key] > 0.9
+    second = Config(
+        sentence="the cat sat", second_sentence="le cat dort", n_heads=1, initialiser="by_hand", patterns="same_word"
+    )
+    trace = run(second)
+    assert any("their weights mean nothing" in note for note in trace.notes)
+    assert telling(trace, 0) == (0, 1, 1)
+
+
+def test_two_words_that_attend_to_each_other_beside_themselves_tell_most() -> None:
+    words = "the king saw his queen while a dog chased our cat"
+    config = Config(
+        sentence=words,
+        embedding="meaning",
+        d_model=64,
+        initialiser="by_hand",
+        patterns=("alike", "previous"),
+        n_heads=2,
+    )
+    trace = run(config)
+    head, query, key = telling(trace, 0)
+    assert head == 0
+    assert {trace.query_tokens[query], trace.key_tokens[key]} in ({"dog", "cat"}, {"king", "queen"})
