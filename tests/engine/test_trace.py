@@ -115,3 +115,10 @@ def test_a_trace_draws_itself_in_a_notebook() -> None:
     assert drawn.endswith(
         "File &gt; Trust Notebook) or the cell has run again.</iframe>"
     )  # what is left in one that is not
+
+
+def test_only_a_step_with_an_axis_has_true_widths_along_it() -> None:
+    trace = run(Config(sentence="a b c", n_heads=2, d_k=(3, 2), d_v=(1, 2), score="additive", projection_bias=True))
+    for name, step in trace.layers[0].items():
+        assert set(step.true_widths) <= set(step.axes), name
+    assert trace["heads"].true_widths == {"d_v": (1, 2)}
