@@ -122,10 +122,12 @@ def _of_setting(config: Config) -> Sizes:
     seconds = config.n_layers * _seconds(config, n, m, cells, vectors, parameters) + 30e-9 * around + 0.002
     working, typed_seconds = _typed(config, cells)
     seconds += config.n_layers * typed_seconds
-    runs = 2 if config.n_layers > 1 and INITIALISERS[config.initialiser].solved else 1
+    is_solved = INITIALISERS[config.initialiser].solved
+    runs = 2 if config.n_layers > 1 and is_solved else 1  # once for the setting that the heads are made for
     numbers, drawn = around + config.n_layers * layer, 2 * cells + outputs
     learning = learning_cost.of(config)
-    seconds, working = seconds * runs + learning.seconds, working + learning.numbers
+    seconds = seconds * runs + learning.seconds + (_solving(config, n, m) if is_solved else 0.0)
+    working += learning.numbers
     return Sizes(
         numbers, largest, drawn, config.n_layers, seconds, working, learning.seconds, frames=learning.kept, n_keys=m
     )
@@ -208,7 +210,7 @@ def _seconds(config: Config, n: int, m: int, cells: int, vectors: int, parameter
     if config.initialiser == "orthogonal":
         seconds += sum(0.6e-9 * math.prod(shape[-2:]) * min(shape[-2:]) for shape in parameters)
     if INITIALISERS[config.initialiser].solved:
-        seconds += _solving(config, n, m) + 1.2e-9 * products
+        seconds += 1.2e-9 * products
     return seconds + score.pairwise * cells * deep
 
 
@@ -221,15 +223,16 @@ def _score(config: Config) -> Score:
 
 
 def _solving(config: Config, n: int, m: int) -> float:
-    """Return the seconds in which the heads of a layer are set by hand, which is done in a fixed order."""
-    d, d_k = config.d_model, max(config.key_widths())
+    """Return the seconds in which the heads of all layers are set by hand, which is done in a fixed order."""
+    d, d_k, layers = config.d_model, max(config.key_widths()), config.n_layers
     each_layer = [n, m] if config.is_cross_attention else [n]
-    once = [n + m] if "alike" in config.patterns else []
-    seconds = sum(map(_decomposing, each_layer, [d] * 2)) + sum(map(_decomposing, once, [d])) / config.n_layers
-    if not config.solved_anew:  # words and positions are told apart first
-        different = len({token for tokens in inputs.tokens(config)[:2] for token in tokens})
-        seconds += 2 * sum(_decomposing(rows, min(different, d)) for rows in each_layer)
-    return seconds + 1.2e-9 * 2 * config.n_heads * d_k * (n + m + d) * min(max(n, m), d)
+    seconds = layers * sum(_decomposing(rows, d) for rows in each_layer)
+    seconds += _decomposing(n + m, d) if "alike" in config.patterns else 0.0
+    different = len({token for tokens in inputs.tokens(config)[:2] for token in tokens})
+    if not config.solved_anew and different < d:  # words and positions are told apart first, where there is room
+        apart = layers if config.residual else 1
+        seconds += 2 * apart * sum(_decomposing(rows, different) for rows in each_layer)
+    return seconds + 1.2e-9 * 2 * layers * config.n_heads * d_k * (n + m + d) * min(max(n, m), d)
 
 
 def _decomposing(rows: int, columns: int) -> float:

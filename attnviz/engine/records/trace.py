@@ -90,7 +90,7 @@ class Steps(Mapping[str, Step]):
         self._check_axes(name, axes, array.shape)
         array = array.view()
         array.flags.writeable = False
-        ragged = {axis: each for axis, each in widths.items() if len(set(each)) > 1}
+        ragged = {axis: each for axis, each in widths.items() if axis in axes and len(set(each)) > 1}
         self._steps[name] = Step(name, array, spec.symbol, axes, spec.kind, formula, spec.meaning, ragged)
         return array
 
