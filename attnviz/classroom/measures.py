@@ -128,8 +128,8 @@ MEASURES: dict[str, Measure] = {
     "largest_weight": Measure(
         "largest weight of a row, on average", lambda _, tried: score_variance.measure("largest_weight", tried, 0, {})
     ),
-    "spread_of_many": Measure("spread of the scores, over 2,000 random rows", _of_many("spread")),
-    "largest_of_many": Measure("largest weight, on average over 2,000 random rows", _of_many("largest_weight")),
+    "spread_of_many": Measure("spread, over 2,000 rows", _of_many("spread")),
+    "largest_of_many": Measure("largest weight, over 2,000 rows", _of_many("largest_weight")),
     "largest_score": Measure("largest score in size", lambda _, tried: float(np.abs(tried["scores"].array).max())),
     "bound": Measure(
         "sum of the absolute values of v",

@@ -85,8 +85,11 @@ def show(
     >>> shown.figure.data[0].z.tolist()
     [[1.0, 0.0], [0.5, 0.5]]
     """
-    is_trace = isinstance(weights, Trace)
-    return Shown(weights if is_trace else of_weights(weights, tokens, key_tokens, batch=batch), layers)
+    if not isinstance(weights, Trace):
+        return Shown(of_weights(weights, tokens, key_tokens, batch=batch), layers)
+    if any(given is not None for given in (tokens, key_tokens, batch)):
+        raise ConfigError(translate("a trace has its own tokens and no batch; give it alone, or with layers"))
+    return Shown(weights, layers)
 
 
 def framed(trace: Trace) -> str:

@@ -20,8 +20,8 @@ from attnviz.arrays import Array
 from attnviz.codegen.javascript import PRELUDE, javascript
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.records.typed_rows import normaliser_of, score_of
-from attnviz.exports import interactive_layers
 from attnviz.exports.bundle import joined
+from attnviz.exports.interactive_layers import layers
 from attnviz.exports.interactive_part import Part, everything
 from attnviz.exports.links import setting_of
 from attnviz.formula.graph import Formula
@@ -33,7 +33,6 @@ from attnviz.pictures.static.text_metrics import drawable, word
 from attnviz.settings.counting import ordinal
 from attnviz.settings.language import InContext, Words, current_language
 from attnviz.text.format.sentence_parts import rounded_number
-from attnviz.text.head_sentences import what_heads_do
 from attnviz.text.headline import headline
 
 WORDS = Words(
@@ -179,13 +178,8 @@ def _run(trace: Trace, part: Part) -> Iterator[str]:
     """Yield what the script reads, a layer at a time: all of a large run would take several times its memory."""
     whole = _json(described(trace))
     yield f'{whole[:-1]},"layers":['
-    for place, layer in enumerate(part.layers):
-        held = (
-            interactive_layers.rounded(trace, layer)
-            if layer in part.rounded
-            else interactive_layers.whole(trace, layer)
-        )
-        yield "," * bool(place) + _json(held | {"number": ordinal(layer), "does": what_heads_do(trace, layer)})
+    for place, layer in enumerate(layers(trace, part)):
+        yield "," * bool(place) + _json(layer)
     yield "]}"
 
 

@@ -3,21 +3,31 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from attnviz.arrays import Array
 from attnviz.engine.records.trace import Step, Trace
-from attnviz.exports.interactive_part import kept
+from attnviz.exports.interactive_part import Part, kept
 from attnviz.pictures.colours import SIGNED
 from attnviz.pictures.headings import end_of_scale, sum_up
 from attnviz.pictures.stage_record import Stage
 from attnviz.pictures.stages import side_by_side
 from attnviz.pictures.static.text_metrics import drawable
+from attnviz.settings.counting import ordinal
+from attnviz.text.head_sentences import what_heads_do
 
 
-def whole(trace: Trace, layer: int) -> dict[str, Any]:
+def layers(trace: Trace, part: Part) -> Iterator[dict[str, Any]]:
+    """Yield what the script reads of each layer of a part."""
+    for layer in part.layers:
+        held = _rounded(trace, layer) if layer in part.rounded else _whole(trace, layer)
+        yield held | {"number": ordinal(layer), "does": what_heads_do(trace, layer)}
+
+
+def _whole(trace: Trace, layer: int) -> dict[str, Any]:
     """Return the stages of a layer, and every step that they and the arithmetic need, bit for bit."""
     return {
         "stages": [_stage(stage) for stage in side_by_side(trace, layer)],
@@ -25,7 +35,7 @@ def whole(trace: Trace, layer: int) -> dict[str, Any]:
     }
 
 
-def rounded(trace: Trace, layer: int) -> dict[str, Any]:
+def _rounded(trace: Trace, layer: int) -> dict[str, Any]:
     """Return a layer with its weights alone, and where they are masked."""
     steps = trace.layers[layer]
     held = {"weights": _rounded_step(steps["weights"])}

@@ -47,6 +47,7 @@ FAULTS = Words(
         "quotes": 'put a word in quotation marks: "{name}"',
         "vector_bracket": "leave out {what}: {name} is already the vector of one query or one key",
         "row_bracket": "leave out {what}: x is already the whole row of scores",
+        "entry": "{what} would be a part of {name}, and a line always takes all of it",
         "and": "join two conditions with and, not with a comma",
         "power_of_e": "write exp(...) for a power of e",
         "power_of_function": "leave out {sign}: a function is called as in {name}(x)",
@@ -55,6 +56,7 @@ FAULTS = Words(
         "transpose": "leave out {name}: q and k are one query and one key, and q @ k is their product",
         "dot_between": "a dot multiplies nothing here; write q @ k for the dot product, or * entry by entry",
         "softmax_after": "the softmax comes after the score, as the normaliser; leave it out here",
+        "softmax_inside": "the softmax comes after the whole score, as the normaliser; a part of it has none",
         "number": "a number looks like 2, 0.5 or 1e-6",
         "times_j": "write {number}*j: j is the number of the key",
         "matrix": "{name} is a matrix: it stands to the right of @, as in q @ {name}, or as {name}[j], one row for "

@@ -206,7 +206,7 @@ class _Reader:
             raise slip or self._fault("construct", n, what=_construct(n))
         name = n.func.id
         if name in names.COMES_AFTER and self.kind.name == "score":
-            raise fault("softmax_after", span(self.text, n.func), (*span(self.text, n.func), ""))
+            raise unknown_names.of_softmax(n, self.text)
         if name not in names.CALLED or len(n.args) not in names.ARGUMENTS.get(name, (1,)):
             raise unknown_names.of_function(n, name, self.kind, self.text)
         return self.calls.applied(name, tuple(self.number(arg) for arg in n.args), span(self.text, n))

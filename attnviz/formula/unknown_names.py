@@ -72,7 +72,7 @@ MEANT = {
     "score": _Q
     | _K
     | dict.fromkeys(("d", "dk", "dim", "d_head", "head_dim", "dim_k", "D"), "d_k")
-    | dict.fromkeys(("QK", "qk", "QKT", "qkT", "qTk", "similarity", "scores"), "q @ k")
+    | dict.fromkeys(("QK", "qk", "qK", "QKT", "qkT", "qTk", "similarity", "scores"), "q @ k")
     | dict.fromkeys(("qWk", "QWK", "qTWk"), "q @ W @ k")
     | dict.fromkeys(("Wq", "WQ", "W_Q"), "W_q")
     | dict.fromkeys(("Wk", "WK", "W_K"), "W_k")
@@ -155,7 +155,7 @@ def of_call(n: ast.Call, kind: Kind, known: tuple[str, ...], text: str) -> Formu
     start, until = span(text, n)
     func = n.func
     if isinstance(func, ast.Attribute):
-        return _dotted(n, func, text)
+        return _dotted(n, func, kind, text)
     if not isinstance(func, ast.Name) or func.id in known:
         at = text.find("(", span(text, func)[1], until)
         sign = " @ " if isinstance(func, ast.Name) and func.id in ("q", "k", *names.VECTORS) else " * "
@@ -181,7 +181,19 @@ def _around(text: str, part: ast.keyword | ast.expr) -> tuple[int, int]:
     return max(text.rfind(part.arg or "**", 0, start), 0), end
 
 
-def _dotted(n: ast.Call, func: ast.Attribute, text: str) -> FormulaError:
+def of_softmax(n: ast.Call, text: str) -> FormulaError:
+    """Return the message for a softmax in a score; where it is around all of it, the score itself is meant."""
+    at = span(text, n.func)
+    is_whole = text[slice(*span(text, n))] == text.strip()
+    return fault("softmax_after", at, (*at, "")) if is_whole else fault("softmax_inside", span(text, n))
+
+
+def _is_known(name: str, kind: Kind) -> bool:
+    """Return whether a function of this name can be said here, by its own name or by another."""
+    return name in (*names.CALLED, *EQUIVALENTS[kind.name], *names.COMES_AFTER)
+
+
+def _dotted(n: ast.Call, func: ast.Attribute, kind: Kind, text: str) -> FormulaError:
     """Return the message for np.tanh(x), x.sum() or q.T()."""
     start, until = span(text, n)
     root: ast.expr = func
@@ -189,6 +201,10 @@ def _dotted(n: ast.Call, func: ast.Attribute, text: str) -> FormulaError:
         root = root.value
     end_of_value = text.rfind(".", start, span(text, func)[1])  # behind the brackets of a value
     opening = text.find("(", span(text, func)[1] - 1, until)
+    if func.attr not in TURNED and not _is_known(func.attr, kind):
+        end = span(text, func)[1]
+        name, known = func.attr[: names.MAX_NAME_CHARACTERS], ", ".join(names.CALLED)
+        return fault("no_function", (end - len(func.attr), end), name=name, known=known)
     if isinstance(root, ast.Name) and root.id in LIBRARIES:
         at = span(text, func)[1] - len(func.attr)
         return fault("library", (start, at), (start, at, ""), prefix=text[start:at], name=func.attr)
@@ -210,6 +226,8 @@ def of_brackets(n: ast.Subscript, kind: Kind, text: str) -> FormulaError:
     row = {"score": ("q", "k", "Q", "K", "query", "key"), "normaliser": ("x", "s", "z")}.get(kind.name, ())
     if name in row:
         at = span(text, n.value)[1]
+        if re.search(r"\d|[^,\s]\s*:|:\s*[^,\s]", inside):
+            return fault("entry", where, name=name, what=text[slice(*where)])
         which = "vector_bracket" if kind.name == "score" else "row_bracket"
         return fault(which, (at, where[1]), (at, where[1], ""), name=name, what=text[at : where[1]])
     positions = {"i": "i", "q": "i", "query": "i"} | dict.fromkeys(("j", "k", "key"), "j")

@@ -14,7 +14,7 @@ import re
 import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import pairwise
+from heapq import heappop, heappush
 
 GPT_2 = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
 LLAMA_3 = (
@@ -60,20 +60,36 @@ class BytePairs:
             yield from [written] if self.whole_words_first and written in self.vocabulary else self._joined(written)
 
     def _joined(self, word: str) -> list[str]:
-        """Join the pair that was learned first, wherever it stands, until no pair is left that was."""
-        parts = list(word)
-        while len(parts) > 1:
-            best = min(pairwise(parts), key=lambda pair: self.ranks.get(pair, len(self.ranks)))
-            if best not in self.ranks:
-                break
-            joined: list[str] = []
-            for part in parts:
-                if joined and (joined[-1], part) == best:
-                    joined[-1] += part
-                else:
-                    joined.append(part)
-            parts = joined
-        return parts
+        """Join the pair that was learned first, the leftmost of several, until no pair is left that was.
+
+        Each pair is looked up once, when it comes to stand together, so that a long word takes no longer than many
+        short ones.
+        """
+        parts, n = list(word), len(word)  # a part that was joined to the one before it is empty
+        before, after = [*range(-1, n - 1)], [*range(1, n + 1)]
+        pairs: list[tuple[int, int, str, str]] = []
+
+        def look_up(at: int) -> None:
+            if at >= 0 and after[at] < n:
+                left, right = parts[at], parts[after[at]]
+                rank = self.ranks.get((left, right))
+                if rank is not None:
+                    heappush(pairs, (rank, at, left, right))
+
+        for at in range(n):
+            look_up(at)
+        while pairs:
+            _, at, left, right = heappop(pairs)
+            then = after[at]
+            if then == n or (parts[at], parts[then]) != (left, right):
+                continue  # one of them has been joined to another
+            parts[at], parts[then] = left + right, ""
+            after[at] = after[then]
+            if after[at] < n:
+                before[after[at]] = at
+            look_up(before[at])
+            look_up(at)
+        return [part for part in parts if part]
 
 
 def cut(text: str, pattern: str) -> Iterator[str]:

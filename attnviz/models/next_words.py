@@ -42,7 +42,7 @@ def check(trace: Trace, row: int, facts: ModelFacts, d_model: int) -> None:
     if not is_of_model or trace.around["embedded"].shape[-1] != d_model:
         raise ConfigError(FAULTS["no_run"])
     n = len(trace.query_tokens)
-    if not -n <= row < n:
+    if not hasattr(row, "__index__") or not -n <= row < n:
         raise ConfigError(FAULTS["row"].format(row=row, n=n, last=n - 1))
 
 

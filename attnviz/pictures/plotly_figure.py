@@ -22,6 +22,7 @@ from attnviz.pictures import stages
 from attnviz.pictures.colours import MASKED_COLOUR
 from attnviz.pictures.stage_record import Stage
 from attnviz.settings.counting import ordinal, ordinals
+from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import Words
 from attnviz.text.query_sentences import visible_token
 
@@ -40,6 +41,7 @@ WORDS = Words({"title": "{stage}, {head}", "layer": "layer {n}", "hover": "%{y} 
 FAULTS = Words(
     {
         "plotly": 'A figure needs Plotly: pip install "attnviz[plot]".',
+        "trace": "heatmaps takes a Trace, not {given}; call heatmaps(of_weights(weights, tokens))",
         "layer": "layer is {layer}; choose 0 to {last}, counted from 0",
     }
 )
@@ -50,8 +52,11 @@ def heatmaps(trace: Trace, layer: int | None = None) -> go.Figure:
 
     layer  counted from 0, or from the end if negative; None is all layers, with a slider
 
-    Raises IndexError if there is no such layer, and ModuleNotFoundError without Plotly.
+    Raises IndexError if there is no such layer, ConfigError for what is no Trace, and ModuleNotFoundError without
+    Plotly.
     """
+    if not isinstance(trace, Trace):
+        raise ConfigError(FAULTS["trace"].format(given=type(trace).__name__))
     go = _plotly()
     n = len(trace.layers)
     if layer is not None and not -n <= layer < n:

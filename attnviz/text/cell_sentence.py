@@ -39,7 +39,7 @@ TIED = Plural(
     ", as much as to {n} others and more than to the rest",
 )
 
-PERCENT, BELOW, ABOVE = "{n} %", "less than 1 %", "more than 99 %"
+PERCENT, BELOW, ABOVE = "{n} %", "< 1 %", "> 99 %"
 
 
 def cell_sentence(trace: Trace, layer: int, head: int, query: int, key: int) -> Sentence:
@@ -67,26 +67,13 @@ def percent(share: float) -> str:
     What is not nothing never reads 0 %, what is not all never 100 %.
 
     >>> percent(0.617), percent(0.125), percent(0.004), percent(0.998), percent(1.0)
-    ('62 %', '13 %', 'less than 1 %', 'more than 99 %', '100 %')
+    ('62 %', '13 %', '< 1 %', '> 99 %', '100 %')
     """
     if 0 < share < 0.01:
         return translate(BELOW)
     if 0.99 < share < 1 - 1e-12:
         return translate(ABOVE)
     return translate(PERCENT, n=math.floor(100 * share + 0.5))
-
-
-def short_percent(share: float) -> str:
-    """Return the same where there is little room.
-
-    >>> short_percent(0.617), short_percent(0.004), short_percent(0.998)
-    ('62 %', '< 1 %', '> 99 %')
-    """
-    if 0 < share < 0.01:
-        return "< " + translate(PERCENT, n=1)
-    if 0.99 < share < 1 - 1e-12:
-        return "> " + translate(PERCENT, n=99)
-    return percent(share)
 
 
 def _case(config: Config, row: Array, near: float) -> str:

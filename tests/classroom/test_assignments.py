@@ -224,3 +224,13 @@ def test_panels_are_called_as_on_the_page() -> None:
     assert {name: row.label for name, row in assignments.PANELS.items()}.items() <= {
         name: row.label for name, row in PANEL_NAMES.items()
     }.items()
+
+
+def test_a_change_to_what_the_setting_is_already_is_told() -> None:
+    items = [
+        question_codec.item("rows_changed", {"whole": "weights", "change": name}) for name in ("causal", "no_mask")
+    ]
+    task = Assignment(task_questions=(question_codec.item("weight", {}), *items))
+    assert assignments.unchanged(task, Config(mask="causal")) == (2,)
+    assert assignments.unchanged(task, Config()) == (3,)
+    assert assignments.unchanged(task, Config(mask="window")) == ()

@@ -185,3 +185,16 @@ def test_a_students_table_says_what_is_right_only_where_it_may(feedback: bool) -
     assert [row.get("right") for row in rows][:3] == (["yes", "no", "no"] if feedback else [None] * 3)
     assert float(rows[0]["answer"]) == pytest.approx(found[0].value, abs=0.0001)
     assert str(found[2].value)[:6] not in files["csv"]
+
+
+def test_a_forged_code_of_numbers_that_are_too_long_is_refused_in_a_sentence() -> None:
+    long = 11**4_500  # more digits than Python writes, and no size of any float
+    for form in (NUMBER, ONE, SOME, replace(ONE, form="text")):
+        with pytest.raises(ConfigError):
+            grading.decode_answer(form, 1 + long)
+    answers = [0] * len(ITEMS)
+    codes = (
+        grading.answer_code(DIGEST, "Ada", [*answers[:2], long, *answers[3:]]),
+        grading.answer_code(DIGEST, "Ada", answers, tries=long),
+    )
+    assert all(each.problem for each in grading.grade_all(CONFIG, TASK, [("Ada", code) for code in codes]))

@@ -42,7 +42,7 @@ MOVED: dict[str, dict[str, Any]] = {
         "patterns": ("first", "same_word"),
         "sharpness": 3.0,
     },
-    "set by hand for this setting": {"initialiser": "by_hand", "solved_anew": True, "d_k": 2},
+    "solved anew": {"d_model": 16, "d_k": 8, "initialiser": "by_hand", "solved_anew": True, "score": "dot"},
     "learned": {"initialiser": "learned", "task": "backwards", "learn_steps": 3, "learn_rate": 0.05, "learn_batch": 4},
     "typed": {"score": "formula", "score_formula": "sum(v * tanh(q@U + b)) + k @ q", "d_a": 2, "initialiser": "linear"}
     | {"bias": "formula", "bias_formula": "-i * j / h", "mask": "formula", "mask_formula": "j != 1 or i == 2"}

@@ -69,7 +69,8 @@ def test_every_form_of_weights_becomes_layers_and_heads(
     assert np.array_equal([layer["weights"].array for layer in trace.layers], expected)
     assert steps(trace) == ["weights"]
     assert (trace.config.n_layers, trace.config.n_heads) == expected.shape[:2]
-    assert (trace.query_tokens, trace.key_tokens, trace.notes) == (QUERIES, KEYS, ())
+    assert (trace.query_tokens, trace.key_tokens) == (QUERIES, KEYS)
+    assert [note for note in trace.notes if "first axis" not in note] == []
 
 
 @for_each("dtype", [np.float16, np.float32, np.int8, bool])
@@ -294,6 +295,20 @@ def test_what_a_model_wrote_may_come_with_its_last_token() -> None:
         of_weights(first, list("abcd"))  # nothing was written here, so that one token is wrong
 
 
+def test_the_first_axis_of_a_tensor_may_be_a_batch_and_that_is_said(torch: Any) -> None:
+    A = torch.full((2, 1, 3, 3), 1 / 3)
+    said = "The first axis is read as 2 layers; if it is a batch, choose one of it with batch=0."
+    assert of_weights(A).notes == (said,)
+    assert of_weights(A, batch=1).notes == of_weights(A[:1]).notes == of_weights((A[:1], A[1:])).notes == ()
+
+
+def test_settings_and_tokens_of_another_type_are_said() -> None:
+    with pytest.raises(ConfigError, match="config is 'causal'; give a Config"):
+        of_scores(np.eye(2), config="causal")  # type: ignore[arg-type]
+    with pytest.raises(ConfigError, match="the query tokens are 5; give a list of strings"):
+        of_weights(np.eye(2), 5)  # type: ignore[arg-type]
+
+
 def test_a_dictionary_has_an_array_a_layer() -> None:
     class Cache:
         """As TransformerLens has it: no dictionary, and looked up like one."""
@@ -320,47 +335,6 @@ def test_a_dictionary_has_an_array_a_layer() -> None:
             of_weights(value)
 
 
-def test_what_a_model_wrote_may_come_with_its_last_token() -> None:
-    first = tuple(RNG.dirichlet(np.ones(3), size=(1, 4, 3)) for _ in range(2))
-    second = tuple(RNG.dirichlet(np.ones(4), size=(1, 4, 1)) for _ in range(2))
-    output = type("Output", (), {"attentions": (first, second)})()
-    for value in (output, (first, second)):
-        trace = of_weights(value, ["a", "b", "c", "d", "{e}"])
-        assert trace.query_tokens == trace.key_tokens == ("a", "b", "c", "d")
-        assert trace.notes == ("The last token, “{e}”, is left out: it was written last, and the model did not read it.",)
-        assert of_weights(value, list("abcd")).notes == ()
-        with pytest.raises(ConfigError, match="there are 6 query tokens; give 4"):
-            of_weights(value, list("abcdef"))
-    with pytest.raises(ConfigError, match="there are 4 query tokens; give 3"):
-        of_weights(first, list("abcd"))  # nothing was written here, so that one token is wrong
-
-
-def test_a_dictionary_has_an_array_a_layer() -> None:
-    class Cache:
-        """As TransformerLens has it: no dictionary, and looked up like one."""
-
-        def __init__(self, arrays: dict[str, np.ndarray]) -> None:
-            self.keys, self.__class__.__getitem__ = arrays.keys, lambda _, key: arrays[key]
-
-    A = RNG.dirichlet(np.ones(3), size=(12, 2, 3))
-    S = np.where(np.tri(3, dtype=bool), RNG.normal(size=(12, 2, 3, 3)), -np.inf)
-    hooks = {f"blocks.{i}.attn.hook_pattern": A[i] for i in reversed(range(12))}
-    cache = hooks | {f"blocks.{i}.attn.hook_attn_scores": S[i] for i in range(12)} | {"hook_embed": np.ones((3, 5))}
-    for value in (cache, Cache(cache), {i: A[i] for i in range(12)}, {f"layer {i}": A[i][None] for i in range(12)}):
-        trace = of_weights(value, list("abc"))
-        np.testing.assert_array_equal([layer["weights"].array for layer in trace.layers], A)
-    np.testing.assert_array_equal([layer["scores"].array for layer in of_scores(cache).layers], S)
-    for value, said in (
-        ({}, "weights is an empty dictionary"),
-        ({"a": A[0], "b": A[1]}, "a dictionary with 'a', 'b', from which the layers cannot be told"),
-        ({"a1": A[0], "b1": A[1]}, "from which the layers cannot be told"),
-        ({"a1": A[0], "b2": A[1]}, "from which the layers cannot be told"),
-        ({"blocks.0.hook_resid_pre": A[0]}, "is a cache without hook_pattern; keep it as the model runs"),
-    ):
-        with pytest.raises(ConfigError, match=said):
-            of_weights(value)
-
-
 def test_a_data_frame_brings_its_labels_along() -> None:
     pandas = pytest.importorskip("pandas")
     trace = of_weights(pandas.DataFrame(np.eye(2), index=["a", "b"], columns=["x", "y"]))
@@ -374,9 +348,6 @@ def test_a_data_frame_brings_its_labels_along() -> None:
 def test_masked_entries_are_0_as_weights_and_closed_as_scores() -> None:
     masked = np.ma.masked_array([[1.0, 5.0], [0.5, 0.5]], mask=[[False, True], [False, False]])
     assert of_weights(masked)["weights"].array.tolist() == [[[1, 0], [0.5, 0.5]]]
-    assert of_weights(masked).notes == ("Masked weights are taken as 0: 1 of them.",)
-    assert of_weights([masked[None], masked[None]]).notes == ("Masked weights are taken as 0: 2 of them.",)
-    assert of_weights(np.ma.masked_array(np.eye(2))).notes == ()
     assert of_weights(masked).notes == ("Masked weights are taken as 0: 1 of them.",)
     assert of_weights([masked[None], masked[None]]).notes == ("Masked weights are taken as 0: 2 of them.",)
     assert of_weights(np.ma.masked_array(np.eye(2))).notes == ()

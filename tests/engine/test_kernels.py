@@ -1,4 +1,7 @@
-"""The same numbers and the same notes from every kernel of the matrix library: each adds up in another order."""
+"""The same numbers and the same notes from every kernel of the matrix library, and without NumPy's wide instructions.
+
+Each kernel adds up in another order; without wide instructions sines and exponentials have other last bits.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy._core import _multiarray_umath as numpy_core
 
 from attnviz import BIASES, POSITIONS, SCORES, Config, run
 from attnviz.engine.tables import scores
@@ -47,18 +51,20 @@ def write(file: str, n: int) -> None:
     np.savez(file, **arrays, notes=json.dumps(notes))
 
 
+def made(n: int, folder: Path, **environment: str) -> dict[str, np.ndarray]:
+    """What a process of its own writes, in an environment with these variables."""
+    file = str(folder / f"{'-'.join(environment.values())}.npz".replace(" ", "-"))
+    code = f"import sys; from tests.engine import test_kernels as t; t.write(sys.argv[1], {n})"
+    subprocess.run([sys.executable, "-c", code, file], check=True, cwd=ROOT, env=os.environ | environment)
+    with np.load(file) as arrays:
+        return dict(arrays)
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="the kernels are those of x86")
 def test_every_kernel_gives_the_same_numbers_and_notes(tmp_path: Path):
-    made, n = {}, 80
-    code = f"import sys; from tests.engine import test_kernels as t; t.write(sys.argv[1], {n})"
-    for kernel in KERNELS:
-        file = str(tmp_path / f"{kernel}.npz")
-        environment = os.environ | {"OPENBLAS_CORETYPE": kernel}
-        subprocess.run([sys.executable, "-c", code, file], check=True, cwd=ROOT, env=environment)
-        with np.load(file) as arrays:
-            made[kernel] = dict(arrays)
-    one, *others = made.values()
+    n = 80
+    one, *others = (made(n, tmp_path, OPENBLAS_CORETYPE=kernel) for kernel in KERNELS)
     for other in others:
         assert json.loads(str(other["notes"])) == json.loads(str(one["notes"]))
     for number, config in enumerate(settings(n)):
@@ -67,3 +73,19 @@ def test_every_kernel_gives_the_same_numbers_and_notes(tmp_path: Path):
         for layer in range(config.n_layers):
             for other in others:
                 np.testing.assert_allclose(other[f"{number} {layer}"], one[f"{number} {layer}"], **near)
+
+
+@pytest.mark.slow
+def test_without_wide_instructions_what_is_promised_holds(tmp_path: Path):
+    known, there = numpy_core.__cpu_dispatch__, numpy_core.__cpu_features__
+    off = " ".join(name for name in known if there.get(name))
+    if not off:
+        pytest.skip("this processor has none to do without")
+    n = 80
+    one, other = made(n, tmp_path, OPENBLAS_NUM_THREADS="1"), made(n, tmp_path, NPY_DISABLE_CPU_FEATURES=off)
+    assert json.loads(str(other["notes"])) == json.loads(str(one["notes"]))
+    for number, config in enumerate(settings(n)):
+        near = 1e-9 if config.initialiser == "by_hand" else 1e-12
+        for layer in range(config.n_layers):
+            name = f"{number} {layer}"
+            np.testing.assert_allclose(other[name], one[name], rtol=0, atol=near, err_msg=str(config))

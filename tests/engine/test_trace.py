@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from attnviz import NORMALISERS, TASKS, Config, ConfigError, attend, learn, run
+from attnviz import NORMALISERS, TASKS, Config, ConfigError, attend, heatmaps, learn, run, show
 from tests.support.cases import for_each
 
 
@@ -67,6 +67,17 @@ def test_a_layer_and_a_step_that_there_are_not_are_said() -> None:
     with pytest.raises(KeyError, match=r"there is no step 'foo'; choose one of: .*weights"):
         trace.layers[0]["foo"]
     assert trace.layers[0].get("foo") is None
+    with pytest.raises(TypeError, match=r"layers are counted from 0: write trace\.layers\[0\]\['weights'\]"):
+        trace.layers["weights"]  # type: ignore[call-overload]
+    for record, kind in ((trace, "Trace"), (trace.layers[0], "Steps")):
+        with pytest.raises(AttributeError, match=rf"a {kind} has no attribute weights; write \['weights'\] for"):
+            getattr(record, "weights")  # noqa: B009
+        with pytest.raises(AttributeError, match=f"'{kind}' object has no attribute 'foo'"):
+            getattr(record, "foo")  # noqa: B009
+    with pytest.raises(ConfigError, match="heatmaps takes a Trace, not ndarray; call heatmaps\\(of_weights"):
+        heatmaps(np.eye(2))  # type: ignore[arg-type]
+    with pytest.raises(ConfigError, match="a trace has its own tokens and no batch; give it alone"):
+        show(trace, ["the", "cat"])
 
 
 def test_a_setting_that_there_is_not_names_the_one_that_is_meant() -> None:
@@ -83,35 +94,6 @@ def test_a_setting_that_there_is_not_names_the_one_that_is_meant() -> None:
         ConfigError, match=r"learn takes a Config, not 'backwards'; call learn\(TASKS\['backwards'\]\.config\(\)"
     ):
         learn("backwards")
-    with pytest.raises(ConfigError, match=r"learn takes a Config, not 3; call learn\("):
-        learn(3)
-
-
-def test_a_layer_and_a_step_that_there_are_not_are_said() -> None:
-    trace = run(Config(sentence="the cat", n_layers=2))
-    for at in (2, 9, -3):
-        with pytest.raises(IndexError, match=f"there is no layer {at}; this has 2, choose 0 to 1"):
-            trace.layers[at]
-    assert trace.layers[-1] is trace.layers[1]
-    assert trace.layers[:5] == trace.layers
-    assert pickle.loads(pickle.dumps(trace)).layers[1]["weights"].shape == trace["weights"].shape
-    with pytest.raises(KeyError, match=r"there is no step 'foo'; choose one of: .*weights"):
-        trace.layers[0]["foo"]
-    assert trace.layers[0].get("foo") is None
-
-
-def test_a_setting_that_there_is_not_names_the_one_that_is_meant() -> None:
-    for make, said in (
-        (lambda: Config(heads=2), r"a Config has no heads; did you mean n_heads, n_kv_heads\?"),
-        (lambda: replace(Config(), normalizer="softmax"), r"no normalizer; did you mean normaliser"),
-        (lambda: TASKS["letters"].config(posiiton="none"), r"no posiiton; did you mean position\?"),
-        (lambda: Config(qqq=2), r"a Config has no qqq; help\(attnviz\.Config\) lists its settings"),
-    ):
-        with pytest.raises(TypeError, match=said):
-            make()
-    assert copy(Config(n_heads=2)) == Config(n_heads=2)
-    with pytest.raises(ConfigError, match=r"learn takes a Config, not 'letters'; call learn\(TASKS\['letters'\]\.config\(\)"):
-        learn("letters")
     with pytest.raises(ConfigError, match=r"learn takes a Config, not 3; call learn\("):
         learn(3)
 
@@ -133,3 +115,10 @@ def test_a_trace_draws_itself_in_a_notebook() -> None:
     assert drawn.endswith(
         "File &gt; Trust Notebook) or the cell has run again.</iframe>"
     )  # what is left in one that is not
+
+
+def test_only_a_step_with_an_axis_has_true_widths_along_it() -> None:
+    trace = run(Config(sentence="a b c", n_heads=2, d_k=(3, 2), d_v=(1, 2), score="additive", projection_bias=True))
+    for name, step in trace.layers[0].items():
+        assert set(step.true_widths) <= set(step.axes), name
+    assert trace["heads"].true_widths == {"d_v": (1, 2)}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from attnviz import ConfigError, FormulaError
@@ -98,6 +100,7 @@ SLIPS = [
     ("score", "np.linalg.norm(q - k)", "np.linalg.", "norm(q - k)"),
     ("score", "q.T @ k", ".T", "q @ k"),
     ("score", "q^T k", "^T", "q @ k"),
+    ("score", "qKᵀ/√d", "ᵀ", "q @ k/sqrt(d_k)"),
     ("score", "qᵀk", "ᵀ", "q @ k"),
     ("score", "q' * k", "'", "sum(q * k)"),
     ("score", "QK^T/sqrt(dk)", "^T", "q @ k/sqrt(d_k)"),
@@ -203,10 +206,28 @@ def test_a_slip_is_marked_and_the_line_that_was_meant_is_given(kind: str, text: 
     assert fault.sentence not in ("this cannot be read as a formula", "")
 
 
-@for_each("text", ["x^2", "zebra(q, k)", "concat(q, k)", "__import__('os')", "q if (z:=1) else k"])
-def test_no_line_is_given_where_none_can_be_guessed(text: str) -> None:
-    with pytest.raises(FormulaError) as caught:
-        parse(text)
+@for_each(
+    "kind, text, said",
+    [
+        ("score", "x^2", "write **"),
+        ("score", "zebra(q, k)", "there is no function zebra"),
+        ("score", "concat(q, k)", "there is no function concat"),
+        ("score", "__import__('os')", "there is no function __import__"),
+        ("score", "q if (z:=1) else k", ":= cannot be used"),
+        ("score", "softmax(q@k) - lam*softmax(q@W@k)", "a part of it has none"),
+        ("score", "2*softmax(q@k)", "a part of it has none"),
+        ("score", "q[0]*k[0] + q[1]*k[1]", "q[0] would be a part of q"),
+        ("score", "q[:2] @ k[:2]", "q[:2] would be a part of q"),
+        ("score", "np.cumsum(q) @ k", "there is no function cumsum"),
+        ("mask", "token[j].startswith('t')", "there is no function startswith"),
+        ("normaliser", "x[0] / sum(x)", "x[0] would be a part of x"),
+    ],
+)
+def test_no_line_is_given_where_none_can_be_guessed_or_one_would_mean_something_else(
+    kind: str, text: str, said: str
+) -> None:
+    with pytest.raises(FormulaError, match=re.escape(said)) as caught:
+        parse(text, kind)
     assert caught.value.suggestion == ""
     assert "Type" not in str(caught.value)
 

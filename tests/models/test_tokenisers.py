@@ -98,6 +98,45 @@ def test_pairs_are_joined_in_the_order_in_which_they_were_learned() -> None:
     assert list(BytePairs({}, {}, begins_with_space=True).pieces("a")) == ["Ġ", "a"]
 
 
+class Counted(dict[tuple[str, str], int]):
+    """Ranks that count how often they are asked."""
+
+    asked = 0
+
+    def get(self, *key: Any) -> Any:
+        self.asked += 1
+        return super().get(*key)
+
+    def __contains__(self, key: object) -> bool:
+        self.asked += 1
+        return super().__contains__(key)
+
+
+def test_a_long_word_takes_no_longer_than_many_short_ones() -> None:
+    """However many pairs in it were learned one after another, and with what the joining one by one comes to."""
+    chance = random.Random(1)  # noqa: S311 - no secret
+    pieces, ranks = [*"abcdefgh"], Counted()
+    while len(ranks) < 400:
+        pair = chance.choice(pieces[:100]), chance.choice(pieces[:100])
+        if pair not in ranks:
+            ranks[pair] = len(ranks)
+            pieces.append("".join(pair))
+    word = "".join(chance.choices("abcdefgh", k=2_000))
+    ranks.asked = 0
+    joined = BytePairs({}, ranks)._joined(word)
+    assert ranks.asked < 4 * len(word)
+    parts = [*word]
+    for left, right in sorted(ranks, key=lambda pair: ranks[pair]):
+        kept: list[str] = []
+        for part in parts:
+            if kept and (kept[-1], part) == (left, right):
+                kept[-1] += part
+            else:
+                kept.append(part)
+        parts = kept
+    assert joined == parts
+
+
 def test_pieces_of_words_by_hand() -> None:
     made = WordPiece({"un": 0, "##able": 1, "able": 2, "##a": 3, "e": 4, "!": 5})
     assert list(made.pieces("Unable able! ÉE")) == ["un", "##able", "able", "!", "[UNK]"]

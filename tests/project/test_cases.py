@@ -26,7 +26,7 @@ def looped(*cases: Any, failing: Any = None, skipping: tuple[Any, ...] = ()) -> 
     return test, seen
 
 
-def test_every_case_is_run_and_the_first_that_fails_is_named() -> None:
+def test_each_case_is_run_and_the_first_that_fails_is_named() -> None:
     test, seen = looped(1, pytest.param(2, id="two"), 3)
     test(fixture="given")
     assert seen == [1, 2, 3]

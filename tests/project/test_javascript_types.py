@@ -18,6 +18,8 @@ from attnviz import Config, run
 from attnviz.arithmetic.cell import derive
 from attnviz.engine.external.traces import of_weights
 from attnviz.exports import interactive_html
+from attnviz.exports.interactive_layers import layers
+from attnviz.exports.interactive_part import Part, everything
 from attnviz.pictures import stages
 from attnviz.pictures.answer.explanation import explanation
 from attnviz.pictures.pipeline_strip import entries
@@ -87,7 +89,10 @@ def test_python_sends_the_interactive_file_what_its_script_reads(check: Callable
         run(Config(sentence="a b", second_sentence="x y", n_kv_heads=1), edits=[(0, "scaled", (0, 1, 0), 7.0)]),
         of_weights([[0.5, 0.5], [0.1, 0.9]], ["a", "b"], ["x", "y"]),
     ]
-    texts = [interactive_html.described(trace) for trace in traces]
+    parts = [*map(everything, traces[:2]), Part((), (0,))]  # the last with numbers of three digits
+    texts = [
+        interactive_html.described(trace) | {"layers": list(layers(trace, part))} for trace, part in zip(traces, parts)
+    ]
     assert check(**{f"run{at}_ts": declared(INTERACTIVE, "Run", text) for at, text in enumerate(texts)}) == ""
     texts[0]["setting"]["group"] = "1"
     texts[1]["words"].pop("masked")

@@ -109,6 +109,8 @@ def test_a_row_is_chosen_as_it_was_added() -> None:
     score = LineRow("score", "sums", "Sums", "sum(q + k)", "A sum.", "a test")
     with pytest.raises(ConfigError, match=r"the row 'flat' is in no table yet; call add_rows\(row\) before"):
         Config(normaliser=row)
+    with pytest.raises(ConfigError, match="add_rows takes rows made by LineRow, not 'flat'"):
+        add_rows("flat")  # type: ignore[arg-type]
     add_rows(row, score)
     try:
         chosen = Config(normaliser=row, score=score)

@@ -16,7 +16,8 @@ from attnviz.engine.tables.initialisers import INITIALISERS
 from attnviz.exports.bundle import joined
 from attnviz.text import captions, provenance
 from attnviz.text.captions import alt, stage
-from attnviz.text.cell_sentence import cell_sentence, percent, short_percent
+from attnviz.text.cell_sentence import cell_sentence, percent
+from attnviz.text.format.number_format import short
 from attnviz.text.format.sentence_parts import TEXT, TOKEN, fill, join_sentences, merge_parts, name_token, plain
 from attnviz.text.provenance import origin
 from attnviz.ui import components
@@ -37,25 +38,30 @@ def weighted(*weights, config=FOUR):
 def test_percentages_never_hide_something_or_claim_all():
     assert [percent(x) for x in (0.0, 1e-9, 0.0099, 0.01, 0.5, 0.99, 0.9901, 1 - 1e-9, 1.0)] == [
         "0 %",
-        "less than 1 %",
-        "less than 1 %",
+        "< 1 %",
+        "< 1 %",
         "1 %",
         "50 %",
         "99 %",
-        "more than 99 %",
-        "more than 99 %",
+        "> 99 %",
+        "> 99 %",
         "100 %",
     ]
 
 
-def test_one_weight_has_one_percentage_in_python_and_in_the_browser(node: str):
-    weights = [0.125, 0.625, 0.007, 0.992, 0.999995, 1 - 1e-9, 1 - 1e-15, 0.0, 1.0, *np.linspace(0, 1, 401)]
-    script = joined(Path(components.__file__).with_name("percent.js"))
-    code = f"{script}\nconsole.log(JSON.stringify({json.dumps(weights)}.map(percent)))"
+def test_one_weight_is_written_alike_in_python_and_in_the_browser(node: str):
+    shares = [0.125, 0.625, 0.007, 0.992, 0.999995, 1 - 1e-9, 1 - 1e-15, 0.0, 1.0, *np.linspace(0, 1, 401)]
+    numbers = [*shares, -0.00327, 0.0032724638229768522, 9.9999e-5, 99994.4, -999999.6, 12345678.9, 1e-11, 1e-43, 1e300]
+    numbers += np.random.default_rng(0).lognormal(0, 4, 400).tolist()
+    script = "\n".join(
+        joined(Path(components.__file__).with_name(f"{name}.js")) for name in ("percent", "number_format")
+    )
+    code = f"{script}\nconst numbers = {json.dumps(numbers)};"
+    code += "console.log(JSON.stringify([numbers.map(percent), numbers.map(fourDigits)]))"
     made = subprocess.run([node, "-e", code], check=True, capture_output=True, encoding="utf-8")
-    assert json.loads(made.stdout) == [short_percent(x) for x in weights]
-    for x in weights:
-        assert percent(x) == short_percent(x).replace("< ", "less than ").replace("> ", "more than ")
+    percents, texts = json.loads(made.stdout)
+    assert percents[: len(shares)] == [percent(x) for x in shares]
+    assert texts == [short(x) for x in numbers]
     assert (percent(0.125), percent(0.625)) == ("13 %", "63 %"), "halves go up, or eight equal words would be 8 × 12 %"
 
 

@@ -34,6 +34,7 @@ from attnviz.lessons.inert_markdown import inert
 from attnviz.settings import url_codec
 from attnviz.settings.faults import MAX_MESSAGE_CHARACTERS, ConfigError
 from attnviz.settings.language import set_language
+from attnviz.text.format import html_math
 from attnviz.text.format.number_format import localised
 from attnviz.text.format.sentence_parts import fill
 from attnviz.ui.pages import your_data
@@ -41,7 +42,7 @@ from attnviz.ui.panels import what_if
 from attnviz.ui.panels.lesson import from_file, tally
 from attnviz.ui.session import browser_history
 from attnviz.ui.session.selection import Selection
-from attnviz.uploads import parse_text, read_files
+from attnviz.uploads import npy, parse_text, read_files
 
 MOST_SECONDS = 1.0  # of processor, for a text as long as the door admits
 LEAST_SECONDS = 0.5  # that are always granted
@@ -83,7 +84,8 @@ def _questions(text: str) -> object:
 def _lesson_text(text: str) -> object:
     set_language("de")
     try:
-        return localised(inert(text)), fill(text.replace("{", "").replace("a", "{a}"), a="b")
+        words = fill(text.replace("{", "").replace("}", "").replace("a", "{a}"), a="b")
+        return localised(inert(text)), html_math.prose(text), html_math.as_markdown(text), html_math.sentence(words)
     finally:
         set_language("en")
 
@@ -109,6 +111,12 @@ READERS = {
     ),
     "a matrix": Reader(parse_text.matrix, what_if.MAX_PASTED_CHARACTERS, TABLE, (("1 ", "x"),)),
     "tokens": Reader(parse_text.tokens, MEGABYTE, '[]",\\ a\n', (("[", "]"), ('["', '"]'))),
+    "the header of an array": Reader(
+        lambda text: npy.npy(npy.MAGIC + b"\x01\x00" + len(text.encode()).to_bytes(2, "little") + text.encode()),
+        npy.MAX_HEADER_BYTES,
+        "{}'(),:<f4-[1a \n",
+        (("{'descr': '<f8', 'fortran_order': False, 'shape': (", ",)}"),),
+    ),
     "a saved run": Reader(
         lambda text: archive.read(text.encode(), read_files.BUDGET),
         MEGABYTE,
@@ -129,7 +137,12 @@ READERS = {
         "a1.=[]{},\"'\\#-_ \n\t",
         (("a=", ""), ('a="""', '"""'), ("[a.", "]"), ("a={", "}"), ("a=[", "]"), ("minutes.", "=1")),
     ),
-    "text of a lesson": Reader(_lesson_text, read_lesson.MAX_LESSON_CHARACTERS, "a1.,$`[](:<&;@/w#\\{ \n"),
+    "text of a lesson": Reader(
+        _lesson_text,
+        read_lesson.MAX_LESSON_CHARACTERS,
+        (*"a1.,$`*|](:@\\{_ \n", r"\hat", r"\frac", r"\text{", r"\begin{aligned}"),
+        (("$", "$"),),
+    ),
     "a link": Reader(
         lambda text: url_codec.open_link(text, Config, Selection), MEGABYTE, "?&;=%+.~,a1 ", (("?", ""), ("?mask=", ""))
     ),

@@ -297,3 +297,9 @@ def given_away(task: Assignment, questions: Sequence[ResolvedQuestion | str]) ->
         number: ask.hides for number, ask in enumerate(questions, 1) if isinstance(ask, ResolvedQuestion) and ask.hides
     }
     return tuple(number for number, step in hides.items() if task.panels or step in task.pictures)
+
+
+def unchanged(task: Assignment, config: Config) -> tuple[int, ...]:
+    """Return the numbers, from 1, of the questions about a change that leaves the setting as it is."""
+    changes = {n: question_codec.to_question(each).at.get("change") for n, each in enumerate(task.task_questions, 1)}
+    return tuple(n for n, change in changes.items() if change and replace(config, **change) == config)

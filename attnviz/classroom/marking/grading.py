@@ -9,7 +9,6 @@ It is for homework and for a room, not for an examination.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -17,7 +16,7 @@ from typing import Any
 import pandas as pd
 
 from attnviz.classroom import free_text
-from attnviz.classroom.marking import answer_codes, assignments
+from attnviz.classroom.marking import answer_codes, assignments, student_names
 from attnviz.classroom.marking.answer_codes import BASE
 from attnviz.classroom.marking.assignments import DIGEST_SIGNS, Assignment
 from attnviz.classroom.resolved_question import ResolvedQuestion
@@ -40,10 +39,6 @@ PER_TOLERANCE = 50
 
 WHOLE_STEP = 0.1  # where no tolerance is stated
 MAX_STEPS = 10**15
-MOST_TRIES = 10**6
-
-LOST = re.compile(r"\w\?|\?\w|\ufffd")
-"""The sign in a name for a letter that the encoding of a list does not have."""
 
 WORDS = Words(
     {
@@ -140,9 +135,7 @@ def decode_answer(ask: ResolvedQuestion, code: int) -> Answer:
     if ask.form == "text":
         return free_text.decode_text(code)
     rest = code - 1
-    if ask.form == "number" and rest > 2 * MAX_STEPS:
-        raise ConfigError(FAULTS["answer"])
-    if ask.form == "number":
+    if ask.form == "number" and rest <= 2 * MAX_STEPS:
         return (rest // 2 if rest % 2 == 0 else -(rest + 1) // 2) * _step(ask)
     if ask.form == "one":
         if rest >= len(ask.options):
@@ -228,10 +221,8 @@ def read_code(text: str) -> tuple[int, int, tuple[int, ...], int | None]:
     numbers = answer_codes.decode_free(signs[ends[1] :])
     if signs[0] == BEFORE:
         return digest, name, numbers, None
-    if not numbers:
-        raise ConfigError(answer_codes.FAULTS["short"])
-    if numbers[-1] > MOST_TRIES:
-        raise ConfigError(answer_codes.FAULTS["check"])
+    if not numbers or numbers[-1] > MAX_STEPS:
+        raise ConfigError(answer_codes.FAULTS["check" if numbers else "short"])
     return digest, name, numbers[:-1], numbers[-1]
 
 
@@ -269,7 +260,7 @@ def _answers(digest: int, task: Assignment, name: str, text: str) -> tuple[tuple
     if of != digest:
         raise ConfigError(FAULTS["assignment"])
     if by != _name(digest, name):
-        raise ConfigError(FAULTS["lost" if LOST.search(name) else "name"])
+        raise ConfigError(FAULTS["lost" if student_names.LOST.search(name) else "name"])
     if len(numbers) != len(task.task_questions):
         raise ConfigError(FAULTS["count"].format(given=len(numbers), n=len(task.task_questions)))
     return numbers, tries

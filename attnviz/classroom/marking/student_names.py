@@ -21,6 +21,9 @@ MAX_NUMBER_CHARACTERS = 10
 MOST_WORDS = 8
 """In a name whose words are tried in another order."""
 
+LOST = re.compile(r"\w\?|\?\w|\ufffd")
+"""The sign in a name for a letter that the encoding of a list does not have."""
+
 
 def candidates(
     full: Sequence[str],

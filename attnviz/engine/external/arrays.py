@@ -235,7 +235,11 @@ def tokens_of(
 def _named(axis: str, tokens: Sequence[str] | None, n: int) -> tuple[str, ...]:
     if tokens is None:
         return tuple(str(number) for number in ordinals(n))
-    if isinstance(tokens, str) or not all(isinstance(token, str) for token in tokens):
+    if (
+        isinstance(tokens, str)
+        or not hasattr(tokens, "__iter__")
+        or not all(isinstance(token, str) for token in tokens)
+    ):
         raise ConfigError(TOKENS[axis].format(given=f"{tokens!r:.60}"))
     if len(tokens) != n:
         raise ConfigError(TOO_FEW[axis].format(given=len(tokens), n=n))

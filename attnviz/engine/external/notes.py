@@ -17,6 +17,7 @@ NOTES = Words(
         "more": ", and {n} more {what} so",
         "transposed": "Every column adds to 1: if the rows are keys here, give the transpose.",
         "last": "The last token, “{token}”, is left out: it was written last, and the model did not read it.",
+        "batch": "The first axis is read as {n} layers; if it is a batch, choose one of it with batch=0.",
         "masked": "Masked weights are taken as 0: {n} of them.",
         "closed": "{n} scores are {least:.6g} or less, as models write them where a query may not attend; they are "
         "taken as masked.",
@@ -65,6 +66,12 @@ def masked_entries(value: Any) -> list[str]:
     arrays = value if isinstance(value, (tuple, list)) else [value]
     n = sum(int(np.ma.getmaskarray(each).sum()) for each in arrays if isinstance(each, np.ma.MaskedArray))
     return [NOTES["masked"].format(n=n)] if n else []
+
+
+def layers_or_batch(value: Any, batch: int | None) -> list[str]:
+    """Note that the first of four axes is the layers' here: a tensor that a model made has the batch there."""
+    is_tensor = hasattr(value, "detach") and len(value.shape) == 4
+    return [NOTES["batch"].format(n=value.shape[0])] if is_tensor and batch is None and value.shape[0] > 1 else []
 
 
 def oddities(A: Array) -> list[str]:

@@ -15,7 +15,7 @@ import numpy as np
 from attnviz.arrays import Array
 from attnviz.engine.attention import joined, pipeline
 from attnviz.engine.external.arrays import finite, is_generated, labels_of, stack, tokens_of
-from attnviz.engine.external.notes import NOTES, closed_cells, masked_entries, oddities, slack
+from attnviz.engine.external.notes import NOTES, closed_cells, layers_or_batch, masked_entries, oddities, slack
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.head_settings import divisors
 from attnviz.engine.records.trace import Step, Steps, Trace
@@ -127,7 +127,7 @@ def of_weights(
     (['weights'], (1, 2, 2))
     """
     A = finite("weights", stack("weights", weights, batch))
-    notes = masked_entries(weights)
+    notes = masked_entries(weights) + layers_or_batch(weights, batch)
     if is_generated(weights) and key_tokens is None and _is_one_more(query_tokens, A.shape[-1]):
         *query_tokens, last = query_tokens or ()
         notes.append(NOTES["last"].replace("{token}", last))
@@ -251,6 +251,8 @@ def _check_vectors(Q: Array, K: Array, V: Array) -> None:
 
 def _setting(config: Config | None, tokens: tuple[tuple[str, ...], tuple[str, ...]], **known: Any) -> ExternalConfig:
     """Return the setting of a given trace: what `config` says of masks and weights, and what is known of the arrays."""
+    if config is not None and not isinstance(config, Config):
+        raise ConfigError(translate("config is {given}; give a Config", given=f"{config!r:.60}"))
     kept = {}
     if config is not None:
         wanted = {*SETTING, "mask", *(used for row in MASKS.values() for used in row.uses)}
@@ -309,9 +311,8 @@ def _trace(
         layer = Steps(translate("layer {n}", n=at), sizes)
         record(layer, at, all_notes)
         if "masked" in layer:
-            note_empty_rows(
-                layer, config, translate("layer {n}, ", n=ordinal(at)) if config.n_layers > 1 else "", all_notes
-            )
+            where = translate("layer {n}, ", n=ordinal(at)) if config.n_layers > 1 else ""
+            note_empty_rows(layer, config, where, all_notes)
         layers.append(layer)
     result = list(layers[-1].values())[-1]
     return Trace(

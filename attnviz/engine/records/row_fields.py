@@ -13,7 +13,10 @@ from attnviz.engine.tables.scores import Score
 from attnviz.engine.tables.scores.python_function import NAME as NO_LINE
 from attnviz.engine.tables.scores.python_function import WORDS as NOT_HELD
 from attnviz.settings.faults import ConfigError, shorten
+from attnviz.settings.language import Words
 from attnviz.settings.rows import KnobValue
+
+FAULTS = Words({"function": "{kind} is a function; give it a name: {kind}=attnviz.{kind}('mine', function)"})
 
 
 class ScoreField:
@@ -64,6 +67,8 @@ def fields_of(kind: str, row: Any) -> dict[str, Any]:
     """
     if isinstance(row, LineRow):
         return {kind: added_name(kind, row)}
+    if callable(row) and not isinstance(row, (Score, Normaliser)):
+        raise ConfigError(FAULTS["function"].format(kind=kind))
     if not isinstance(row, (Score, Normaliser)):
         return {}
     if row.name == NO_LINE:

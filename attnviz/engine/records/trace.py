@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from os import PathLike
-from typing import SupportsIndex, overload
+from typing import TYPE_CHECKING, SupportsIndex, overload
 
 from attnviz.arrays import Array
 from attnviz.engine.numerics import cancellation
@@ -90,7 +90,7 @@ class Steps(Mapping[str, Step]):
         self._check_axes(name, axes, array.shape)
         array = array.view()
         array.flags.writeable = False
-        ragged = {axis: each for axis, each in widths.items() if len(set(each)) > 1}
+        ragged = {axis: each for axis, each in widths.items() if axis in axes and len(set(each)) > 1}
         self._steps[name] = Step(name, array, spec.symbol, axes, spec.kind, formula, spec.meaning, ragged)
         return array
 
@@ -150,6 +150,11 @@ class Steps(Mapping[str, Step]):
     def __iter__(self) -> Iterator[str]:
         return iter(self._steps)
 
+    if not TYPE_CHECKING:  # a checker would take any name here
+
+        def __getattr__(self, name):
+            raise _no_attribute(self, name, self.__dict__.get("_steps", ()))
+
     def __len__(self) -> int:
         return len(self._steps)
 
@@ -159,6 +164,15 @@ def no_step(name: str, names: Iterable[str]) -> KeyError:
     return KeyError(
         translate("there is no step {name}; choose one of: {names}", name=repr(name), names=", ".join(names))
     )
+
+
+def _no_attribute(record: object, name: str, steps: Iterable[str]) -> AttributeError:
+    """Return the error of an attribute that there is not, which may be a step."""
+    kind = type(record).__name__
+    if name in steps:
+        facts = {"kind": kind, "name": name, "quoted": repr(name)}
+        return AttributeError(translate("a {kind} has no attribute {name}; write [{quoted}] for its step", **facts))
+    return AttributeError(f"{kind!r} object has no attribute {name!r}")
 
 
 class Layers(tuple[Mapping[str, Step], ...]):
@@ -171,6 +185,8 @@ class Layers(tuple[Mapping[str, Step], ...]):
     @overload
     def __getitem__(self, at: slice) -> tuple[Mapping[str, Step], ...]: ...
     def __getitem__(self, at: SupportsIndex | slice) -> Mapping[str, Step] | tuple[Mapping[str, Step], ...]:
+        if isinstance(at, str):
+            raise TypeError(translate("layers are counted from 0: write trace.layers[0][{name}]", name=repr(at)))
         try:
             return super().__getitem__(at)
         except IndexError:
@@ -227,6 +243,12 @@ class Trace:
             if name in steps:
                 return steps[name]
         raise no_step(name, [*self.around, *self.layers[-1]])
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name):
+            steps = self.__dict__
+            raise _no_attribute(self, name, [*steps.get("around", ()), *steps.get("layers", ((),))[-1]])
 
     def save(
         self,

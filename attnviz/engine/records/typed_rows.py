@@ -31,7 +31,12 @@ TYPED = "formula"
 """The name of the row of every table that stands for a line that was typed."""
 
 KIND = "normaliser"
-FAULTS = Words({"knobs": "a line has its numbers in it; leave out {names}"})
+FAULTS = Words(
+    {
+        "knobs": "a line has its numbers in it; leave out {names}",
+        "definition": 'a normaliser is {given}; give a line such as "exp(x) / sum(exp(x))", or a function of x',
+    }
+)
 
 
 class ChosenRows(Protocol):
@@ -190,6 +195,8 @@ def normaliser(name: str, definition: TypedNormaliser | None = None, **knobs: Kn
     if definition is not None:
         if knobs:
             raise ConfigError(FAULTS["knobs"].format(names=", ".join(knobs)))
+        if not isinstance(definition, str) and not callable(definition):
+            raise ConfigError(FAULTS["definition"].format(given=f"{definition!r:.60}"))
         formula = parse(definition, KIND) if isinstance(definition, str) else traced(definition, KIND)
         return _normaliser(TYPED, formula).changed(label=name)
     row = pick(NORMALISERS, name, KIND)

@@ -20,6 +20,7 @@ from attnviz.settings.tuple_kinds import number_of
 
 FAULTS = Words(
     {
+        "row": "add_rows takes rows made by LineRow, not {given}",
         "kind": "a row belongs to {given}; choose one of: {kinds}",
         "name": "a row is named {given}; give a name of small letters, digits and underscores that no row has yet",
         "line": "the line of {name}: {error}",
@@ -64,6 +65,8 @@ def add_rows(*rows: LineRow) -> None:
     """
     added: dict[tuple[str, str], Choice] = {}
     for row in rows:
+        if not isinstance(row, LineRow):
+            raise ConfigError(FAULTS["row"].format(given=f"{row!r:.60}"))
         if row.kind not in TABLES:
             raise ConfigError(FAULTS["kind"].format(given=shorten(str(row.kind)), kinds=", ".join(TABLES)))
         table, of_line = TABLES[row.kind]

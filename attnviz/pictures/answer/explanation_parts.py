@@ -15,7 +15,7 @@ from attnviz.arithmetic.short_derivation import Terms, fold, settled
 from attnviz.arrays import Array
 from attnviz.engine.records.trace import Trace
 from attnviz.settings.language import Words
-from attnviz.text.cell_sentence import short_percent
+from attnviz.text.cell_sentence import percent
 from attnviz.text.format.number_format import NEARLY_ZERO, short
 from attnviz.text.query_sentences import query_weights
 
@@ -54,7 +54,7 @@ class Tokens:
 
     def amount(self, weight: float) -> str:
         """Return a weight as text, in percent where the weights of the row are shares."""
-        return short_percent(weight) if self.shares else number(weight)
+        return percent(weight) if self.shares else number(weight)
 
 
 def terms(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from unicodedata import bidirectional
 from xml.etree import ElementTree as ET
@@ -16,7 +17,7 @@ from attnviz.pictures.static.svg_stage import Element, group, shown, text
 from attnviz.pictures.static.text_metrics import fitted, width, word
 from attnviz.settings.counting import ordinal
 from attnviz.text import opening_sentence
-from attnviz.text.cell_sentence import short_percent
+from attnviz.text.cell_sentence import percent
 from attnviz.text.format.number_format import short
 from attnviz.text.query_sentences import QueryWeights, query_weights
 
@@ -30,8 +31,8 @@ ARCS, CLEAR = 44, 4
 """Pixels over the words, and how many of them stay free above the highest arc."""
 
 THICKEST, THINNEST = 8.0, 0.8
-LEAST, NAMED, MOST_NAMED = 0.03, 0.05, 4
-"""A weaker weight has no arc, or no number; and so many have one at most."""
+LEAST, NAMED, MOST_NAMED, ALSO = 0.03, 0.05, 4, 0.2
+"""A weaker weight has no arc, or no number, so many have one at most, and one is said beside the word itself."""
 
 ACCENT, QUIET = PAGE["accent"][0], PAPER["quiet"][0]
 
@@ -144,7 +145,7 @@ def _words(weights: QueryWeights, line: Line, query: int, row: Array) -> list[El
 
 def _shares(line: Line, row: Array, order: Sequence[int]) -> list[Element]:
     named = [key for key in order if row[key] >= NAMED][:MOST_NAMED]
-    return [text(short_percent(float(row[key])), _middle(line.keys[key]), ARCS + SHARE + 6) for key in named]
+    return [text(percent(float(row[key])), _middle(line.keys[key]), ARCS + SHARE + 6) for key in named]
 
 
 def _said(weights: QueryWeights, query: int, row: Array, order: Sequence[int]) -> str:
@@ -154,7 +155,18 @@ def _said(weights: QueryWeights, query: int, row: Array, order: Sequence[int]) -
     if row[key] <= 0:
         return words["nothing"].replace("{query}", asks)
     is_itself = weights.is_self and query == key
-    read = words["itself"] if is_itself else word(weights.keys[key])
-    amount = short_percent(float(row[key])) if weights.shares.all() else short(float(row[key]), 3)
-    form = words["takes" if weights.shares.all() else "weighs"]
-    return form.replace("{amount}", amount).replace("{query}", asks).replace("{key}", read)
+    slots = {"{query}": asks, "{key}": words["itself"] if is_itself else word(weights.keys[key])}
+    if not weights.shares.all():
+        return _filled(words["weighs"], slots | {"{amount}": short(float(row[key]))})
+    slots |= {"{amount}": percent(float(row[key]))}
+    other = order[1] if is_itself and len(order) > 1 else None
+    if other is None or row[other] < ALSO:
+        return _filled(words["takes"], slots)
+    return _filled(
+        words["takes_two"], slots | {"{other}": word(weights.keys[other]), "{more}": percent(float(row[other]))}
+    )
+
+
+def _filled(sentence: str, slots: Mapping[str, str]) -> str:
+    """Return a sentence with its slots filled, whatever signs the words themselves hold."""
+    return re.sub("|".join(map(re.escape, slots)), lambda found: slots[found[0]], sentence)

@@ -109,7 +109,10 @@ def formula(latex: str) -> str:
 
 
 def _set(latex: str) -> str:
-    return "".join(_atoms(iter(_PART.findall(latex.strip()))))
+    try:
+        return "".join(_atoms(iter(_PART.findall(latex.strip()))))
+    except RecursionError:  # a thousand groups inside each other, which no formula has
+        return html.escape(latex)
 
 
 def _atoms(parts: Iterator[str]) -> Iterator[str]:

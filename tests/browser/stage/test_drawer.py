@@ -177,3 +177,18 @@ def test_what_is_pointed_at_lights_its_cells_and_back(new_page: Callable[..., An
     assert page.page.locator(".ad-match .ad-term").nth(2).evaluate("(e) => e.classList.contains('ad-highlighted')")
     page.page.mouse.move(640, 20)
     assert page.page.locator(".ad-highlighted").count() == 0
+
+
+def test_a_second_click_leaves_all_heads_where_the_first_one_left_them(new_page: Callable[..., Any], app: Any) -> None:
+    page = Page(new_page, app, DESK)
+    heads = page.measured(4, 11, 4)["found"]["weights"]
+    assert min(heads["cell"]) > 12
+    names = page.page.locator(".st-key-explore-weights [data-head]")
+    assert names.count() == 4
+    for part in ((0.1, 0.1), (0.8, 0.3), (0.2, 0.8)):
+        clicked(page, "weights", part)
+        assert names.count() == 4
+    page.page.keyboard.press("Escape")
+    page.page.wait_for_selector(OPEN, state="detached")
+    page.page.evaluate(QUIET)
+    assert page.page.evaluate(MAPS)["found"]["weights"]["cell"] == heads["cell"], "one Escape, and all is as it was"

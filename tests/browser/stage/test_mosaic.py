@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from attnviz.text.format.number_format import short
 from tests.browser_idle import QUIET
 
 pytestmark = pytest.mark.browser
@@ -145,16 +146,22 @@ def test_unequal_heads_say_how_wide_they_are(open_at: Callable[..., Mosaic]) -> 
     assert found[:2] == ["head 1 · 5 wide", "head 2 · 2 wide"]
 
 
-def test_the_tip_has_all_the_digits_there_are(open_at: Callable[..., Mosaic]) -> None:
+def told(number: float) -> str:
+    """A number in a tip: as everywhere, and after it all of its digits."""
+    return short(number) + str(number).replace("-", "−")
+
+
+def test_the_tip_has_four_digits_and_then_all_there_are(open_at: Callable[..., Mosaic]) -> None:
     expected = np.random.default_rng(0).normal(size=(4, 7, 7))
     mosaic = open_at()
     report = mosaic.point("scores", 2, 3, 4)
-    assert report == ["head 3", "query on4", "key the5", str(expected[2, 3, 4]).replace("-", "−")]
+    assert report == ["head 3", "query on4", "key the5", told(expected[2, 3, 4])]
     mosaic = open_at("heads=16&rows=20")
     expected = np.random.default_rng(0).normal(size=(16, 20, 20))
     number = mosaic.point("scores", 1, 3, 4)[-1]
-    assert number.startswith("≈ ")
-    assert np.float32(number[2:].replace("−", "-")) == np.float32(expected[1, 3, 4])
+    four, _, number = number.partition("≈ ")
+    assert four == short(expected[1, 3, 4])
+    assert np.float32(number.replace("−", "-")) == np.float32(expected[1, 3, 4])
 
 
 def test_masked_infinite_and_no_number_are_three_things(open_at: Callable[..., Mosaic]) -> None:
@@ -240,7 +247,7 @@ def test_a_choice_outlives_new_numbers(open_at: Callable[..., Mosaic]) -> None:
     mosaic.tip.wait_for(state="hidden")
     expected = np.random.default_rng(1).normal(size=(4, 7, 7))
     mosaic.page.wait_for_function("document.querySelectorAll('.attn-chosen text').length > 4")
-    assert mosaic.point("scores", 0, 1, 2)[-1] == str(expected[0, 1, 2]).replace("-", "−")
+    assert mosaic.point("scores", 0, 1, 2)[-1] == told(expected[0, 1, 2])
     assert mosaic.picture("scores").locator(".attn-layer").count() == 1
     assert mosaic.errors == []
 
@@ -280,7 +287,7 @@ def test_everything_can_be_reached_by_keyboard(open_at: Callable[..., Mosaic]) -
     for key, (head, row, column) in zip(keys, cells, strict=True):
         keyboard.press(key)
         words = tokens(7)
-        number = float(f"{expected[head, row, column]:.4g}")
+        number = short(expected[head, row, column])
         assert mosaic.live.text_content() == f"head {head + 1}, query {words[row]}, key {words[column]}: {number}"
     keyboard.press("Enter")
     mosaic.chosen("Picked(stage='scores', head=1, row=1, column=2)")
@@ -323,7 +330,7 @@ def test_a_finger_chooses_and_reads_at_once(new_page: Callable[..., Any], url: s
     mosaic.page.touchscreen.tap(*mosaic.centre("scores", 1, 2, 3))
     mosaic.chosen("Picked(stage='scores', head=1, row=2, column=3)")
     expected = np.random.default_rng(0).normal(size=(4, 7, 7))[1, 2, 3]
-    assert mosaic.tip.locator(".attn-value").inner_text() == str(expected).replace("-", "−")
+    assert mosaic.tip.locator(".attn-value").inner_text() == told(expected)
 
 
 @pytest.mark.parametrize("query", ["heads=4&rows=7", "heads=8&rows=12", "heads=16&rows=64", "heads=1&rows=3"])

@@ -41,6 +41,11 @@ def test_what_leads_from_page_to_page_is_at_the_same_place_on_each(
         found.append(page.evaluate(BOXES))
         assert page.evaluate(FREE), name
     assert found[0] == found[1]
+    page.mouse.move(size[0] / 2, size[1] - 40)
+    page.mouse.wheel(0, 400)
+    page.wait_for_function("document.querySelector('.stMain .st-key-languages').getBoundingClientRect().bottom < 0")
+    page.mouse.wheel(0, -400)
+    page.wait_for_function("document.querySelector('.stMain .st-key-languages').getBoundingClientRect().top > 0")
     fold = page.locator("[data-testid=stSidebarCollapseButton] button")
     if size == DESK:
         page.mouse.move(100, 300)

@@ -126,6 +126,9 @@ def test_a_typed_normaliser_is_the_row_that_its_line_says() -> None:
         (lambda: normaliser("mine", "x +"), "x"),
         (lambda: normaliser("mine", lambda x: np.fft.fft(x)), "line|formula"),
         (lambda: normaliser("mine", line, alpha=2.0), "a line has its numbers in it; leave out alpha"),
+        (lambda: normaliser("mine", 3), "a normaliser is 3; give a line such as"),
+        (lambda: Config(normaliser=lambda x: x), r"normaliser=attnviz\.normaliser\('mine', function\)"),
+        (lambda: Config(score=lambda q, k: q @ k), r"score is a function; .* score=attnviz\.score\('mine', function\)"),
         (lambda: Config(score=typed), "the row 'mine' is a normaliser; choose it with normaliser="),
         (lambda: Config(normaliser=score("own", "sum(q*k)")), "the row 'own' is a score; choose it with score="),
     ):

@@ -18,7 +18,7 @@ from attnviz.pictures.stage_record import Scale, Stage
 from attnviz.pictures.static import svg
 from attnviz.pictures.static.colour_scale import colour as static_colour
 from attnviz.pictures.static.text_metrics import word
-from attnviz.text.cell_sentence import short_percent
+from attnviz.text.cell_sentence import percent
 from attnviz.text.format import cell_number
 from tests.support.cases import for_each
 
@@ -230,7 +230,7 @@ def test_a_saved_picture_is_what_the_screen_shows() -> None:
         assert frames[0] == pytest.approx((left, top + 4 * tall / 5, wide, tall / 5), abs=0.05)
         if n == 4:
             assert frames[2] == pytest.approx((left + 3 * wide / 5, top + 4 * tall / 5, wide / 5, tall / 5), abs=0.05)
-    assert group(seen, "said")[0].text == f"queen attends to his ({short_percent(trace['weights'].array[1, 4, 3])})."
+    assert group(seen, "said")[0].text == f"queen attends to his ({percent(trace['weights'].array[1, 4, 3])})."
     assert group(seen, "origin")[0].text == "head 2 · previous token · made by hand"
     widths = [float(path.get("stroke-width", 0)) for path in group(seen, "arcs")]
     row = np.delete(trace["weights"].array[1, 4], 4)

@@ -98,15 +98,17 @@ def test_a_widget_gets_its_value_from_one_side_only(
     assert "Session State API" not in caplog.text
 
 
+def unchecked(query: dict[str, list[str]]) -> dict[str, list[str]]:
+    """An address without the check at its end."""
+    return {name: values for name, values in query.items() if name != link_check.CHECK}
+
+
 def test_after_back_the_address_is_sent_only_if_another_may_be_on_its_way(
     navigated: list[bool], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An older one would end up there; one that is sent needlessly may count as a step, with no way forward."""
     sent: list[dict[str, list[str]]] = []
     monkeypatch.setattr(type(st.query_params), "from_dict", lambda _, params: sent.append(unchecked(params)))
-
-    def unchecked(query: dict[str, list[str]]) -> dict[str, list[str]]:
-        return {name: values for name, values in query.items() if name != link_check.CHECK}
 
     def sent_after(*, back: bool, **query: str) -> list[dict[str, list[str]]]:
         """What is sent in a run that the browser asks for with this address."""
@@ -155,7 +157,7 @@ def test_a_part_that_takes_back_what_is_on_its_way_sends_the_address_once_more(m
     Only Back may forget what was sent where the browser shows what it showed before.
     """
     sent: list[dict[str, list[str]]] = []
-    monkeypatch.setattr(type(st.query_params), "from_dict", lambda _, params: sent.append(dict(params)))
+    monkeypatch.setattr(type(st.query_params), "from_dict", lambda _, params: sent.append(unchecked(params)))
     page = AppTest.from_function(_page_and_part)
     page.query_params = {"v": "1", "trial_d_k": "5"}
     for chosen, alone in ((5, False), (2, False), (5, True)):

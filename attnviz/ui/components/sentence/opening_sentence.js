@@ -3,6 +3,7 @@
 
 /** @import { Component, Row } from "../../types" */
 /** @import { OpeningData } from "./types" */
+import { fourDigits } from "../number_format.js";
 import { percent } from "../percent.js";
 import { WordLine, shorten } from "./word_line.js";
 import { alongReading, isFocusSeen, make, readingDirection, rove, within } from "./words.js";
@@ -196,7 +197,7 @@ class OpeningSentence {
       "{query}": ["em", queries[query]],
       "{key}": ["strong", isItself ? words.itself : key === null ? "" : (keys ?? queries)[key]],
       "{other}": ["strong", other === null ? "" : (keys ?? queries)[other]],
-      "{amount}": ["", shares ? percent(weight) : String(Number(weight.toPrecision(3)))],
+      "{amount}": ["", shares ? percent(weight) : fourDigits(weight)],
       "{more}": ["", percent(more)],
     };
     const sentence = !shares ? words.weighs : other === null ? words.takes : words.takes_two;

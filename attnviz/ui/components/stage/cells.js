@@ -3,6 +3,8 @@
 /** @import { Heatmap } from "./heatmap.js" */
 /** @import { Cell, Meta, Numbers, Plot, Spot, Trace } from "./types" */
 import { between, unpacked } from "../colours.js";
+import { fourDigits } from "../number_format.js";
+import { percent } from "../percent.js";
 import { full, svg, visible } from "./ink.js";
 
 /** @type {WeakMap<object, Numbers[]>} */
@@ -239,18 +241,21 @@ export class Cells {
     return between(colours, (shown - zmin) / (zmax - zmin));
   }
 
-  /**
-   * Describe a cell: its number, that it is masked, or that it is no number.
-   *
-   * @param {Cell} cell
-   * @param {number} [digits]
-   */
-  describe(cell, digits) {
+  /** Describe a cell: its number, of a share also the percentage, that it is masked, or that it is no number. @param {Cell} cell */
+  describe(cell) {
     const { words } = this.heatmap.data;
     const number = this.value(cell);
     if (number === null) return words.masked;
     if (Number.isNaN(number)) return words.nan;
-    return digits && Number.isFinite(number) ? String(Number(number.toPrecision(digits))) : full(number, this.numbers[0] instanceof Float32Array);
+    return this.meta.share && number >= 0 && number <= 1 ? `${fourDigits(number)} (${percent(number)})` : fourDigits(number);
+  }
+
+  /** All the digits of the number in a cell, where four are not all; none where there is no number. @param {Cell} cell */
+  digits(cell) {
+    const number = this.value(cell);
+    if (number === null || !Number.isFinite(number)) return "";
+    const digits = full(number, this.numbers[0] instanceof Float32Array);
+    return digits === fourDigits(number) ? "" : digits;
   }
 
   /**

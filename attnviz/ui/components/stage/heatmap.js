@@ -228,7 +228,7 @@ export class Heatmap {
     const [x, y] = [picture.edgeX(cell.head, cell.column + 1), picture.edgeY(cell.head, cell.row + 1)];
     this.show(picture, cell, outer.left + x, outer.top + y);
     const where = [heads[cell.head], `${this.axis(axes[0])} ${picture.rowWord(cell.row)}`, `${this.axis(axes[1])} ${picture.columnWord(cell.column)}`];
-    this.live.textContent = `${where.filter(Boolean).join(", ")}: ${picture.describe(cell, 4)}`;
+    this.live.textContent = `${where.filter(Boolean).join(", ")}: ${picture.describe(cell)}`;
   }
 }
 

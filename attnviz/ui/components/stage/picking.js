@@ -4,7 +4,7 @@
 /** @import { Picture } from "./picture.js" */
 /** @import { Cell, Highlight, Pick, Spot } from "./types" */
 
-const FOCUS_BELOW = 12; // pixels of a cell: a click on a smaller one focuses its head
+const FOCUS_BELOW = 12; // pixels of a cell: a click on a smaller one focuses its head, unless an answer has made it small
 const SWIPE = 48; // pixels that a finger has to move sideways
 
 export class Picking {
@@ -134,7 +134,7 @@ export class Picking {
     this.chosen = pick;
     this.pending.push(JSON.stringify(pick));
     lights.set(lights.highlight);
-    const focus = isSmall && data.heads > 1 && data.focus === null;
+    const focus = isSmall && !data.answered && data.heads > 1 && data.focus === null;
     page.setTriggerValue("picked", focus ? { ...pick, focus: true } : pick);
   }
 

@@ -19,7 +19,7 @@ export class Tip {
     if (head !== undefined && heads[head]) lines.push(line("", heads[head]));
     if (row !== undefined) lines.push(line(heatmap.axis(axes[0]), picture.rowWord(row), picture.positions(row, 0)));
     if (column !== undefined) lines.push(line(heatmap.axis(axes[1]), picture.columnWord(column), columns ? picture.positions(column, 1) : ""));
-    if (head !== undefined && row !== undefined && column !== undefined) lines.push(line("value", picture.describe({ head, row, column })));
+    if (head !== undefined && row !== undefined && column !== undefined) lines.push(line("value", picture.describe({ head, row, column }), picture.digits({ head, row, column })));
     this.box.replaceChildren(...lines);
     this.box.style.display = "block";
   }

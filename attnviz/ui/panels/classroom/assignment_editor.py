@@ -43,6 +43,7 @@ WORDS = Words(
         "fault": "{n}. This cannot be asked here: {why}.",
         "away": "With what is shown, students can read off the answers to {questions}. "
         "Hide a picture or a panel, unless you intend that.",
+        "unchanged": "The setting is already as these questions change it, so no row can change: {questions}.",
         "same": "Nothing in this setting is drawn at random, so all students have the same numbers.",
         "link": "Link for students",
         "link_note": "It holds the setting, the questions and your words; no right answer is in it.",
@@ -211,6 +212,9 @@ def _remarks(trace: Trace, task: Assignment) -> None:
     away = assignments.given_away(task, questions)
     if away:
         notice(WORDS["away"].format(questions=", ".join(map(str, away))))
+    unchanged = assignments.unchanged(task, trace.config)
+    if unchanged:
+        notice(WORDS["unchanged"].format(questions=", ".join(map(str, unchanged))))
     if task.task_own and not lesson_assignment.is_random(trace.config):
         notice(WORDS["same"])
     if not questions:
