@@ -98,35 +98,6 @@ def test_a_setting_that_there_is_not_names_the_one_that_is_meant() -> None:
         learn(3)
 
 
-def test_a_layer_and_a_step_that_there_are_not_are_said() -> None:
-    trace = run(Config(sentence="the cat", n_layers=2))
-    for at in (2, 9, -3):
-        with pytest.raises(IndexError, match=f"there is no layer {at}; this has 2, choose 0 to 1"):
-            trace.layers[at]
-    assert trace.layers[-1] is trace.layers[1]
-    assert trace.layers[:5] == trace.layers
-    assert pickle.loads(pickle.dumps(trace)).layers[1]["weights"].shape == trace["weights"].shape
-    with pytest.raises(KeyError, match=r"there is no step 'foo'; choose one of: .*weights"):
-        trace.layers[0]["foo"]
-    assert trace.layers[0].get("foo") is None
-
-
-def test_a_setting_that_there_is_not_names_the_one_that_is_meant() -> None:
-    for make, said in (
-        (lambda: Config(heads=2), r"a Config has no heads; did you mean n_heads, n_kv_heads\?"),
-        (lambda: replace(Config(), normalizer="softmax"), r"no normalizer; did you mean normaliser"),
-        (lambda: TASKS["letters"].config(posiiton="none"), r"no posiiton; did you mean position\?"),
-        (lambda: Config(qqq=2), r"a Config has no qqq; help\(attnviz\.Config\) lists its settings"),
-    ):
-        with pytest.raises(TypeError, match=said):
-            make()
-    assert copy(Config(n_heads=2)) == Config(n_heads=2)
-    with pytest.raises(ConfigError, match=r"learn takes a Config, not 'letters'; call learn\(TASKS\['letters'\]\.config\(\)"):
-        learn("letters")
-    with pytest.raises(ConfigError, match=r"learn takes a Config, not 3; call learn\("):
-        learn(3)
-
-
 def test_a_setting_in_the_wrong_type_is_said() -> None:
     with pytest.raises(ConfigError, match=r"run takes a Config, not 'the cat'; call run\(Config\(sentence="):
         run("the cat")

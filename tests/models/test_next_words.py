@@ -58,19 +58,6 @@ def test_a_row_that_there_is_not_and_a_run_of_something_else_are_said() -> None:
             made.next_words(other, 0)  # type: ignore[arg-type]
 
 
-def test_a_row_that_there_is_not_and_a_run_of_something_else_are_said() -> None:
-    made = model("gpt2")
-    trace = made(WORDS)
-    n = len(trace.query_tokens)
-    assert made.next_words(trace, -1) == made.next_words(trace, n - 1)
-    for row in (n, 99, -n - 1):
-        with pytest.raises(ConfigError, match=rf"row is {row}; the run has {n} tokens, choose 0 to {n - 1}"):
-            made.next_words(trace, row)
-    for other in (run(Config()), of_weights(np.eye(3)), model("llama")(WORDS), "the cat"):
-        with pytest.raises(ConfigError, match="no run of this model; give one that the model made"):
-            made.next_words(other, 0)  # type: ignore[arg-type]
-
-
 def test_blocks_of_the_table_and_its_cap_by_hand() -> None:
     table = np.arange(2 * 5000.0).reshape(5000, 2).astype(np.float32) / 5000
     H = np.array([[1.0, -0.5]])

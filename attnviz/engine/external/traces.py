@@ -311,9 +311,8 @@ def _trace(
         layer = Steps(translate("layer {n}", n=at), sizes)
         record(layer, at, all_notes)
         if "masked" in layer:
-            note_empty_rows(
-                layer, config, translate("layer {n}, ", n=ordinal(at)) if config.n_layers > 1 else "", all_notes
-            )
+            where = translate("layer {n}, ", n=ordinal(at)) if config.n_layers > 1 else ""
+            note_empty_rows(layer, config, where, all_notes)
         layers.append(layer)
     result = list(layers[-1].values())[-1]
     return Trace(

@@ -82,7 +82,7 @@ def test_what_differs_is_chosen_and_taken_back() -> None:
 def test_swap_adopt_and_start_again() -> None:
     at = opened(page="compare", seed="5", b_score="dot", b_seed="7")
     at.button(key="swap").click().run()
-    swapped = {"v": "1", "page": "compare", "seed": "7", "score": "dot", "b_score": "scaled_dot", "b_seed": "5"}
+    swapped = {"v": "2", "page": "compare", "seed": "7", "score": "dot", "b_score": "scaled_dot", "b_seed": "5"}
     assert parameters(at) == swapped
     assert at.selectbox(key="score").value == "dot"
     assert at.selectbox(key="b_score").value == "scaled_dot"
