@@ -72,7 +72,7 @@ def test_the_position_reaches_what_holds_only_a_part(monkeypatch: pytest.MonkeyP
     class Module:
         page = row = cell = staticmethod(lambda trace, *position: str(calls.append(position)))
         drawn = staticmethod(str.encode)
-        View = staticmethod(lambda **shown: "view")
+        View = staticmethod(lambda **view: view["head"])
 
     monkeypatch.setattr("attnviz.exports.formats.import_module", lambda name: Module)
     trace = run(SMALL)
@@ -81,7 +81,7 @@ def test_the_position_reaches_what_holds_only_a_part(monkeypatch: pytest.MonkeyP
     export("tex", trace, ExportTarget(layer=1))
     export("tex", trace, ExportTarget(layer=1, head=2, query=3))
     export("tex", trace, ExportTarget(layer=0, head=2, query=3, key=1))
-    assert calls == [(1, "view"), (1, "view"), (1, 0, 4), (1, 2, 3), (0, 2, 3, 1)]
+    assert calls == [(1, None), (1, None), (1, 0, 4), (1, 2, 3), (0, 2, 3, 1)]
 
 
 def caught(monkeypatch: pytest.MonkeyPatch, *words: str) -> Config:
