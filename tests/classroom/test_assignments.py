@@ -182,7 +182,8 @@ def test_an_assignment_that_was_given_out_keeps_its_digest_and_the_numbers_of_ea
     for query in ("v=1&n_heads=2", "v=1&initialiser=by_hand", "v=2&initialiser=by_hand"):
         (config,), _ = url_codec.open_link(query, Config)
         opened, problems = assignments.open_assignment(field, config)
-        assert opened is not None and not problems
+        assert opened is not None
+        assert problems == []
         found[query] = opened.digest, opened.of_student("Ada").seed
     assert found["v=1&n_heads=2"] == (918381, 386173)
     assert found["v=1&initialiser=by_hand"] == (1629359, 124626)
