@@ -26,7 +26,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from benchmarks import floods, frames, learners, limits, load, model_visitors, table
+from benchmarks import floods, frames, learners, limits, load, model_visitors, stranger, table
 from benchmarks.outcome import Outcome
 from benchmarks.served import commit, load_average, machine, served
 
@@ -45,6 +45,7 @@ class Sizes:
     paused: tuple[int, float] = (5, 60.0)
     mutated: tuple[int, int] = (2_000, 4)
     huge: tuple[int, int] = (150, 5)
+    stranger: tuple[int, int] = (20, 900_000)
     rest: float = 75.0
     disk: int = 10
     memory: tuple[int, int, tuple[int, ...], int] = (1_000, 300, (1, 2, 3, 4, 5, 6), 1)
@@ -65,6 +66,7 @@ SMALL: dict[str, Any] = {
     "paused": (3, 4.0),
     "mutated": (40, 4),
     "huge": (100, 2),
+    "stranger": (1, 300_000),
     "rest": 1.0,
     "disk": 3,
     "memory": (1_000, 10, (1,), 1),
@@ -97,6 +99,7 @@ PARTS: dict[str, Callable[[Sizes], Outcome]] = {
     "paused": lambda sizes: alone(floods.paused, *sizes.paused, sizes.rest),
     "mutated": lambda sizes: alone(frames.mutated, *sizes.mutated, sizes.rest),
     "huge": lambda sizes: alone(frames.huge, *sizes.huge, sizes.rest),
+    "stranger": lambda sizes: alone(stranger.tries, *sizes.stranger, sizes.rest),
     "disk": lambda sizes: limits.disk(sizes.disk),
     "memory": lambda sizes: limits.memory(*sizes.memory),
     "visit": lambda sizes: in_browser("benchmarks.first_visit", "visit", sizes.browser),

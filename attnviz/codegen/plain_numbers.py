@@ -1,4 +1,4 @@
-"""Which operations of plain Python may fail on one number where an array goes on: 1 / 0 is inf there, and no error."""
+"""Operations of plain Python that may fail on one number where an array goes on: 1 / 0 is inf there, and no error."""
 
 from __future__ import annotations
 

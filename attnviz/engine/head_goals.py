@@ -1,4 +1,4 @@
-"""Whether heads set by hand attend to what they are made for, and a sentence on each goal that the weights miss."""
+"""The goals of heads set by hand: how far the weights meet them, and a sentence on each that they miss."""
 
 from __future__ import annotations
 

@@ -77,7 +77,7 @@ class SolvedLayer:
 
 
 class SolvedHeads:
-    """What solves the heads of one layer of the setting that they are made for, from the former layers' steps."""
+    """A solver of the heads of one layer, from the steps of the former layers in the setting that they are made for."""
 
     def __init__(
         self,

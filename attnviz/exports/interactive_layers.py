@@ -58,15 +58,17 @@ def _rounded_step(step: Step) -> dict[str, Any]:
     """Return a step rounded to three decimal digits, as float16 times a power of two.
 
     Eleven binary digits hold three decimal ones: written with three, a number is the one that was rounded. Numbers
-    below `least` have fewer, and none but 0 becomes 0.
+    below `least`, which has three digits itself, have fewer, and none but 0 becomes 0.
     """
     A = step.array
     size = np.abs(A)
     largest = size.max(initial=0.0, where=np.isfinite(A))
     power = min(15 - int(np.frexp(largest)[1]), 1000)  # two to the power of its negative is above 0 in the script too
-    least = np.ldexp(1.0, -14 - power)
+    normal = np.ldexp(1.0, -14 - power)
+    unit = 10.0 ** (np.floor(np.log10(normal)) - 2.0)
+    least = np.ceil(normal / unit) * unit
     digits = 10.0 ** (2.0 - np.floor(np.log10(size)))
-    is_written = (size >= least / 2) & np.isfinite(digits)
+    is_written = (size >= normal / 2) & np.isfinite(A) & np.isfinite(digits)
     halves = np.ldexp(np.where(is_written, np.rint(A * digits) / digits, A), power).astype("<f2")
     lost = (halves == 0.0) & (A != 0.0)
     halves[lost] = np.copysign(np.float16(2.0**-24), A[lost])

@@ -33,7 +33,7 @@ page, and the edge of a region. A cell without a number must not be stronger tha
 """
 
 MASKED_COLOUR = "rgba(128,128,128,.38)"
-"""The same in files, and in figures of a notebook."""
+"""The same in figures of a notebook, which know no lines."""
 
 EDITED = "#0f8a5f"
 WANTED = "#c8641b"

@@ -1,4 +1,4 @@
-"""What is said of an address that could not be used as it stands: a sentence for each kind of correction."""
+"""Sentences on an address that could not be used as it stands: one for each kind of correction."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ WORDS = Words(
         "forbidden": "In {n:,} cells one of them is minus infinity and the other is not.",
         "tokens": "The words differ, so rows and columns are compared by position.",
         "aligned": "There are {a} tokens in A and {b} in B. Only the {n} that both have in the same order are "
-        "compared; the others are grey in the difference.",
+        "compared; the others are hatched in the difference.",
     }
 )
 MOVED = "{where}: {a} in A, {b} in B ({change})"

@@ -1,4 +1,4 @@
-"""What a head that was set by hand is called on a sentence: the label of its pattern, if it holds there."""
+"""The name of a head that was set by hand, on a sentence: the label of its pattern, if it holds there."""
 
 from __future__ import annotations
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from attnviz.analysis.statistics import shares
 from attnviz.arrays import Array
 from attnviz.engine.head_goals import rows_without_goal
 from attnviz.engine.records.trace import Trace
@@ -74,8 +75,8 @@ def telling(
     same = (asking[rows][:, None] == read[columns]).astype(bool)
     worth[np.broadcast_to(same & (not trace.config.is_cross_attention), worth.shape)] -= 2.0
     if head is not None:
-        worth[np.arange(len(worth)) != head] -= 4.0
-    doubtful = np.where((weights < SURE) | mutual, worth, -9.0)
+        worth[np.arange(len(worth)) != head] = -np.inf
+    doubtful = np.where((weights < SURE) | mutual, worth, -np.inf)
     best = doubtful if doubtful.max() > PLAIN else worth
     ties = np.argwhere(best >= best.max() - ALIKE)
     head, query, key = (int(at) for at in ties[ties[:, 0] == ties[0, 0]][-1])
@@ -84,9 +85,8 @@ def telling(
 
 def _mutual(A: Array) -> Array:
     """Return where two words take most of what each gives to others from each other. Shape (heads, words, words)."""
-    apart = A * (1.0 - np.eye(A.shape[-1]))
-    shares = apart / np.maximum(apart.sum(axis=-1, keepdims=True), np.finfo(float).tiny)
-    return (np.minimum(shares, shares.swapaxes(-1, -2)) > HALF) & (np.minimum(A, A.swapaxes(-1, -2)) > QUARTER)
+    of_others = shares(A * (1.0 - np.eye(A.shape[-1])))
+    return (np.minimum(of_others, of_others.swapaxes(-1, -2)) > HALF) & (np.minimum(A, A.swapaxes(-1, -2)) > QUARTER)
 
 
 def describe_origin(trace: Trace) -> str:

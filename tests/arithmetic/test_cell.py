@@ -346,6 +346,7 @@ def test_every_operand_is_a_result_before_it_or_a_number_of_the_run(settings, sc
             done[line.name] = line.result
 
 
+@pytest.mark.slow
 @every_way
 def test_results_are_the_recorded_numbers_to_the_last_bit(settings, score, normaliser):
     trace, cells = way(settings, score, normaliser)

@@ -176,6 +176,20 @@ def test_a_student_has_other_numbers_and_the_same_task() -> None:
     assert assignments.of_student(CONFIG, shared, "Ada") == CONFIG
 
 
+def test_an_assignment_that_was_given_out_keeps_its_digest_and_the_numbers_of_each_student() -> None:
+    field = "1.36d6dac0.eyJ2IjoiMSIsInRhc2tfdGl0bGUiOiJ4In0"  # as version 1 of an address wrote it
+    found = {}
+    for query in ("v=1&n_heads=2", "v=1&initialiser=by_hand", "v=2&initialiser=by_hand"):
+        (config,), _ = url_codec.open_link(query, Config)
+        opened, problems = assignments.open_assignment(field, config)
+        assert opened is not None
+        assert problems == []
+        found[query] = opened.digest, opened.of_student("Ada").seed
+    assert found["v=1&n_heads=2"] == (918381, 386173)
+    assert found["v=1&initialiser=by_hand"] == (1629359, 124626)
+    assert found["v=2&initialiser=by_hand"] != found["v=1&initialiser=by_hand"]
+
+
 def test_the_digest_is_of_all_but_the_words_and_what_is_free() -> None:
     task = assignments.with_setting(TASK, CONFIG)
     digest = assignments.digest(CONFIG, task)

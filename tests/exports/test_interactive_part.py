@@ -27,7 +27,8 @@ def weights(*shape: int, power: float = 1.0) -> np.ndarray:
 
 def digits(x: float, least: float) -> str:
     """What the page writes of a rounded number; `x` as the file holds it or as it was."""
-    return f"{x:.2e}" if abs(x) >= least else "less"
+    text = f"{x:.2e}"
+    return text if abs(float(text)) >= least else "less"
 
 
 @pytest.fixture
@@ -41,6 +42,8 @@ def test_rounded_numbers_hold_three_digits_and_none_becomes_0(small: None) -> No
     for factor in (1.0, 1e-290, 1e290, -3.0, 7e-4):
         A = weights(1, 2, 40, 40, power=30.0) * factor
         A[0, 0, 0], A[0, 1, :5, 0] = 0.0, [1.0, 0.0999999, 9.9951, 1e-30, -1e-6]
+        smallest = np.ldexp(1.0, np.frexp(np.abs(A).max())[1] - 29)
+        A[0, 1, 1] = smallest * np.linspace(0.996, 1.01, 40)  # where float16 begins to lose digits
         page = held(html(of_weights(A), that_fits(of_weights(A))))
         step = page["layers"][0]["steps"]["weights"]
         found = numbers(step)
@@ -50,10 +53,21 @@ def test_rounded_numbers_hold_three_digits_and_none_becomes_0(small: None) -> No
         assert least < 1e-8 * np.abs(A).max()
         shown = [digits(x, least) for x in found.ravel()]
         assert shown == [digits(x, least) for x in A.ravel()]
+        assert all(abs(x) < least for x, text in zip(A.ravel(), shown) if text == "less")
     everywhere_0 = np.zeros((2, 40, 40))
     assert not numbers(
         held(html(of_weights(everywhere_0), that_fits(of_weights(everywhere_0))))["layers"][0]["steps"]["weights"]
     ).any()
+
+
+def test_an_infinite_weight_stays_so_among_rounded_ones(small: None) -> None:
+    words = " ".join(f"w{n}" for n in range(30))
+    config = Config(sentence=words, n_heads=2, normaliser="formula", normaliser_formula="x / (j - 2)", mask="causal")
+    trace = run(config)
+    A = trace["weights"].array
+    assert np.isinf(A).any()
+    found = numbers(held(html(trace, that_fits(trace)))["layers"][0]["steps"]["weights"])
+    np.testing.assert_array_equal(found[~np.isfinite(A)], A[~np.isfinite(A)])
 
 
 def test_given_weights_are_exact_then_rounded_then_some(small: None) -> None:

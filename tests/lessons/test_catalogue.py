@@ -174,6 +174,7 @@ def test_the_guide_shows_a_lesson_that_can_be_read() -> None:
     assert [slide.question.kind for slide in lesson.slides if slide.question] == ["weight"]
 
 
+@pytest.mark.slow
 def test_no_question_refuses_a_number_that_is_printed() -> None:
     """Nor the sum of the numbers of a line, each of them as pictures print it, with these numbers or with others."""
     for name, lesson in LESSONS.items():

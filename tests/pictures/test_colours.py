@@ -12,7 +12,6 @@ from attnviz.pictures.colours import (
     DARK,
     HATCH,
     MASKED,
-    MASKED_COLOUR,
     NOT_A_NUMBER,
     PAGE,
     QUIET,
@@ -29,13 +28,15 @@ EXTREMES = {"#fff", "#ffffff", "#000", "#000000"}
 
 AGAIN = {
     "classroom/printed/handout.css": ("#777 #999 #ccc", "greys of a sheet that a printer without colours prints"),
-    "exports/interactive/canvas.js": (NOT_A_NUMBER, "the script of a file that is one page stands alone"),
-    "exports/interactive/picture.js": (MASKED_COLOUR, "the same"),
-    "exports/interactive_html.css": (f"rgba(128,128,128,0.35) {MASKED_COLOUR}", "the same"),
+    "exports/interactive/canvas.js": (
+        f"{NOT_A_NUMBER} rgba(128,128,128,0.35)",
+        "the script of a file that is one page stands alone",
+    ),
+    "exports/interactive_html.css": ("rgba(128,128,128,0.35)", "the same"),
     "exports/workbook/book.py": ("#ff8040 #804020", "an example"),
     "pictures/figures.py": ("#000001", "a comment on how Streamlit reads what looks like a colour"),
     "pictures/static/colour_scale.py": ("#808080", "an example"),
-    "pictures/static/svg_stage.py": ("#808080", "an SVG has the opacity of masked cells beside their grey"),
+    "pictures/static/svg_stage.py": ("#808080", "an SVG has the opacity of outlines beside their grey"),
     "ui/components/answer/motion_parts.js": ("#808080", "until the style sheet has come"),
     "ui/components/colours.js": ("#ff8000", "an example"),
     "ui/components/pickers/small_pictures.js": (NOT_A_NUMBER, "drawn before Python can have sent it"),

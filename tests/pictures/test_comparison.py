@@ -116,7 +116,7 @@ def test_a_sentence_with_one_more_word_is_compared_word_by_word():
     assert ">masked</span>" in heading(pictures(c, c, 0, "weights")[2])
     assert change_summary(a, b, 0, "weights")[1:] == [
         "There are 5 tokens in A and 6 in B. Only the 5 that both have in the same order are compared; "
-        "the others are grey in the difference."
+        "the others are hatched in the difference."
     ]
     first = moves(a, b, 0, "weights")[0]
     assert abs(first.change) == np.abs(apart).max()

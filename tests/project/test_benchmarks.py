@@ -18,12 +18,17 @@ import pytest
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-from attnviz import Config
+from attnviz import Config, run
+from attnviz.engine.cost import estimate as cost
+from attnviz.engine.cost import sizes as run_sizes
+from attnviz.engine.cost.need import MOST_SECONDS
 from attnviz.engine.pretrained import model_registry
 from attnviz.engine.records import offered_models
+from attnviz.exports.formats import FORMATS
 from attnviz.models import hosting as model_hosting
+from attnviz.ui.session.admission import MAPS
 from attnviz.ui.session.browser import transport
-from benchmarks import frames, hosting, limits, load, model_visitors, served, table, visitors
+from benchmarks import frames, hosting, limits, load, model_visitors, served, stranger, table, visitors
 from benchmarks.outcome import Outcome, outcome
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -354,6 +359,19 @@ def test_a_table_of_several_commits_or_of_changed_files_is_not_put_anywhere(
         hosting.main()
     assert measured == []  # refused before it is measured
     assert page.read_text(encoding="utf-8") == "<!-- measured -->\n<!-- /measured -->\n"
+
+
+def test_a_stranger_asks_for_the_longest_that_is_admitted_and_for_more() -> None:
+    def refusal(config: Config) -> str:
+        return cost.refusal(MAPS, config, most=cost.most_bytes())
+
+    assert "seconds, and it allows" in refusal(stranger.SOLVED)
+    assert not refusal(stranger.LONG)
+    assert cost.estimate(MAPS, stranger.LONG).seconds > 0.8 * MOST_SECONDS
+    assert not cost.refusal(FORMATS["csv"].need, stranger.WIDE, most=cost.most_bytes())
+    assert run_sizes.sizes(stranger.TYPED).working > 0  # the line can be read
+    assert run(stranger.TYPED).layers  # and is not beyond the steps that a line may take
+    assert not refusal(stranger.TYPED)
 
 
 def test_the_small_form_is_smaller_in_everything() -> None:

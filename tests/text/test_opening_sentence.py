@@ -30,6 +30,15 @@ def test_a_row_that_a_note_calls_meaningless_is_not_what_tells_most() -> None:
     assert telling(trace, 0) == (0, 1, 1)
 
 
+def test_a_head_that_is_asked_for_is_the_one_that_is_told_of() -> None:
+    plain = Config(sentence="the cat saw the", n_heads=2, initialiser="normal", seed=3)
+    lines = {"normaliser": "formula", "normaliser_formula": "x * 3"}
+    without_goal = {"initialiser": "by_hand", "patterns": ("induction", "first"), "sentence": "one word each"}
+    for changed in ({}, lines, {"normaliser": "relu_over_n"}, without_goal):
+        trace = run(Config(**vars(plain) | changed))
+        assert [telling(trace, 0, head)[0] for head in range(2)] == [0, 1], changed
+
+
 def test_two_words_that_attend_to_each_other_beside_themselves_tell_most() -> None:
     words = "the king saw his queen while a dog chased our cat"
     config = Config(

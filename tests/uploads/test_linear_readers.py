@@ -246,6 +246,7 @@ def _slow(reader: Reader, runs: Sequence[str], size: int) -> list[str]:
     return found
 
 
+@pytest.mark.slow
 def test_no_run_of_a_sign_keeps_a_reader_busy() -> None:
     assert not {name: slow for name, reader in READERS.items() if (slow := _slow(reader, [*reader.signs], QUICK))}
 

@@ -205,10 +205,12 @@ def teacher_setting(config: Config, task: Assignment) -> tuple[Config, list[str]
 def digest(config: Config, task: Assignment) -> int:
     """Return a number that stands for all of an assignment but its words; `config` may be as a student has changed it.
 
-    Below 23 to the 5th. Another lock, another number in the setting or another question make another digest.
+    Below 23 to the 5th. Another lock, another number in the setting or another question make another digest; a link
+    that was given out before addresses had their present version keeps its own.
     """
-    task_only = {name: value for name, value in url_codec.encode(task).items() if name not in SHOWN_WORDS}
-    whole = json.dumps([url_codec.encode(teacher_setting(config, task)[0]), task_only], sort_keys=True)
+    given, asked = map(url_codec.as_first_written, map(url_codec.encode, (teacher_setting(config, task)[0], task)))
+    task_only = {name: value for name, value in asked.items() if name not in SHOWN_WORDS}
+    whole = json.dumps([given, task_only], sort_keys=True)
     return number(whole) % BASE**DIGEST_SIGNS
 
 

@@ -3,6 +3,7 @@
 /** @import { Scale } from "./types" */
 
 const LETTERS = 12;
+const HATCH = 6; // pixels from line to line
 
 /** @param {string} hex */
 const rgb = (hex) => [1, 3, 5].map((from) => parseInt(hex.slice(from, from + 2), 16));
@@ -40,13 +41,27 @@ export function paintDots(canvas, width, height, scale, number) {
   for (let y = 0; y < height; y++)
     for (let x = 0; x < width; x++) {
       const value = number(x, y), at = 4 * (y * width + x);
-      const [red, green, blue] = value === null ? [128, 128, 128] : tint(scale, value);
+      const [red, green, blue] = value === null ? [0, 0, 0] : tint(scale, value);
       image.data[at] = red;
       image.data[at + 1] = green;
       image.data[at + 2] = blue;
-      image.data[at + 3] = value === null ? 97 : 255;
+      image.data[at + 3] = value === null ? 0 : 255;
     }
   pen.putImageData(image, 0, 0);
+}
+
+/** Thin lines for masked cells, on whatever ground the page has. @param {CanvasRenderingContext2D} pen */
+export function hatch(pen) {
+  const tile = document.createElement("canvas");
+  tile.width = tile.height = HATCH;
+  const lines = penOf(tile);
+  lines.strokeStyle = "rgba(128,128,128,0.35)";
+  for (const x of [-HATCH, 0, HATCH]) {
+    lines.moveTo(x, HATCH);
+    lines.lineTo(x + HATCH, 0);
+  }
+  lines.stroke();
+  return pen.createPattern(tile, "repeat") ?? "transparent";
 }
 
 /**

@@ -1,7 +1,7 @@
 // Pictures of a stage: its heads on two canvases, one for the numbers and one over it for what is pointed at.
 
 /** @import { Cell, Listener, Marked, Scale, Stage } from "./types" */
-import { cut, make, paintDots, penOf, shade, sharp } from "./canvas.js";
+import { cut, hatch, make, paintDots, penOf, shade, sharp } from "./canvas.js";
 import { range } from "./formats.js";
 import { at, data, step, view, words } from "./run.js";
 
@@ -171,10 +171,11 @@ export class Picture {
   /** @param {CanvasRenderingContext2D} pen @param {number} h @param {number} width @param {number} x @param {number} y */
   squares(pen, h, width, x, y) {
     const scale = this.scale(h);
+    const masked = hatch(pen);
     for (let i = 0; i < this.rows; i++)
       for (let j = 0; j < width; j++) {
         const number = this.value([h, i, j]);
-        pen.fillStyle = number === null ? "rgba(128,128,128,.38)" : shade(scale, number);
+        pen.fillStyle = number === null ? masked : shade(scale, number);
         const side = number === null ? this.cell : this.cell - 1; // what is masked stays one shape
         pen.fillRect(x + j * this.cell, y + i * this.cell, side, side);
       }

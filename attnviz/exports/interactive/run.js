@@ -90,7 +90,8 @@ export function weightsOf(layer = view.layer) {
 export function digitsOf(name, x, write = exact, digits = 3) {
   const least = step(name)?.least;
   if (least === undefined || x === 0 || !Number.isFinite(x)) return write(x);
-  return Math.abs(x) < least ? words.nearer.replace("{number}", short(least)) : exact(Number(x.toPrecision(digits)));
+  const rounded = Number(x.toPrecision(digits));
+  return Math.abs(rounded) < least ? words.nearer.replace("{number}", short(least)) : exact(rounded);
 }
 
 /** @param {string} name @param {number} head @param {number} row @param {number} width */

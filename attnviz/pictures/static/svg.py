@@ -13,13 +13,15 @@ from xml.etree import ElementTree as ET
 
 from attnviz.engine.records.trace import Trace
 from attnviz.pictures import columns
-from attnviz.pictures.colours import PAPER, SHARE
+from attnviz.pictures.colours import MASKED_EDGE, PAPER, SHARE
 from attnviz.pictures.headings import end_of_scale, sum_up
 from attnviz.pictures.layout.mosaic import GAP, Grid
 from attnviz.pictures.stage_record import ALLOWED, FORBIDDEN, MASKED_WORD, Stage
 from attnviz.pictures.static import fonts, svg_sentence
 from attnviz.pictures.static.colour_scale import PALE_INK
-from attnviz.pictures.static.svg_stage import GREY, GREY_OPACITY, Element, arranged, group, height, shown, text, tiles
+from attnviz.pictures.static.svg_elements import Element, group, shown, text
+from attnviz.pictures.static.svg_masked import HATCHED
+from attnviz.pictures.static.svg_stage import arranged, height, tiles
 from attnviz.pictures.static.text_metrics import drawable, width, wrapped
 from attnviz.settings.counting import ordinal
 from attnviz.settings.language import Words, translate
@@ -51,7 +53,7 @@ def picture(stages: Sequence[Stage], *, width: int = 1200, title: str = "", foot
 
 @dataclass(frozen=True)
 class View:
-    """What the screen shows of a layer: counted from 0, None for what is not chosen.
+    """The part of a layer that the screen shows: counted from 0, None for what is not chosen.
 
     shown             the step that the stages are those of
     focus             the only head that is drawn
@@ -220,12 +222,12 @@ def _heading(stage: Stage, room: float) -> list[Element]:
 
 
 def _legend(stage: Stage, y: float) -> Element:
-    """Return the colour scale between the numbers at its ends, and what grey means; letters stand on y."""
+    """Return the colour scale between the numbers at its ends, and what lines mean; letters stand on y."""
     shades, x = stage.legend, 0.0
     elements: list[Element] = []
-    swatches = [(GREY, GREY_OPACITY, translate(MASKED_WORD))] if stage.masked is not None and stage.masked.any() else []
+    swatches = [(HATCHED, translate(MASKED_WORD))] if stage.masked is not None and stage.masked.any() else []
     if stage.kind == "allowed":
-        swatches = [(SHARE[2], "1", translate(ALLOWED)), (GREY, GREY_OPACITY, translate(FORBIDDEN))]
+        swatches = [(SHARE[2], translate(ALLOWED)), (HATCHED, translate(FORBIDDEN))]
     else:
         signed = stage.scale.low < 0
         ends = (end_of_scale(end, signed) for end in (shades.low, shades.high))
@@ -237,15 +239,18 @@ def _legend(stage: Stage, y: float) -> Element:
         ]
         elements.append(text(high, start + LEGEND[0] + 6, y))
         x = start + LEGEND[0] + 6 + width(high, PLAIN) + 14
-    for fill, opacity, words in swatches:
-        elements += [_bar(x, y - LEGEND[1], LEGEND[1], fill, opacity), text(words, x + LEGEND[1] + 5, y)]
+    for fill, words in swatches:
+        elements += [
+            _bar(x, y - LEGEND[1], LEGEND[1], fill, MASKED_EDGE[0] if fill == HATCHED else "none"),
+            text(words, x + LEGEND[1] + 5, y),
+        ]
         x += LEGEND[1] + 5 + width(words, PLAIN) + 14
     return group("legend", elements, font_size=PLAIN, fill=QUIET)
 
 
-def _bar(x: float, y: float, long: float, fill: str, opacity: str = "1") -> Element:
+def _bar(x: float, y: float, long: float, fill: str, edge: str = "none") -> Element:
     size = {"x": shown(x), "y": shown(y), "width": shown(long), "height": str(LEGEND[1])}
-    return ET.Element("rect", {**size, "fill": fill, "fill-opacity": opacity})
+    return ET.Element("rect", {**size, "fill": fill, "stroke": edge})
 
 
 def _gradient(colours: Sequence[str]) -> str:

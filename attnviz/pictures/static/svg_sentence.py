@@ -13,7 +13,7 @@ import numpy as np
 from attnviz.arrays import Array
 from attnviz.engine.records.trace import Trace
 from attnviz.pictures.colours import PAGE, PAPER
-from attnviz.pictures.static.svg_stage import Element, group, shown, text
+from attnviz.pictures.static.svg_elements import Element, group, shown, text
 from attnviz.pictures.static.text_metrics import fitted, width, word
 from attnviz.settings.counting import ordinal
 from attnviz.text import opening_sentence

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from xml.etree import ElementTree as ET
@@ -19,14 +19,14 @@ from attnviz.pictures.colours import EDITED, NOT_A_NUMBER, PAGE, PAPER
 from attnviz.pictures.layout.mosaic import GAP, LARGEST_CELL, TOP, Grid, Layout, Shape, arrange
 from attnviz.pictures.stage_record import Stage
 from attnviz.pictures.static.colour_scale import INK, PALE_INK, colour, contrast
+from attnviz.pictures.static.svg_elements import Element, box, corner, group, shown, text
+from attnviz.pictures.static.svg_masked import masked
 from attnviz.pictures.static.text_metrics import drawable, fitted, width, word
 from attnviz.settings.counting import ordinal
 from attnviz.settings.language import translate
 from attnviz.text.format import cell_number
 
-Element = ET.Element
-
-GREY, GREY_OPACITY = "#808080", ".38"  # masked: there is no number
+GREY = "#808080"
 GAP_FROM = 14  # a cell of so many pixels has a gap around it
 LABEL, SMALL_LABEL, NAME = 12, 10, 12
 ROOM_LEFT, ROOM_BELOW = (24, 150), (22, 130)
@@ -68,7 +68,7 @@ def _extent(layout: Layout) -> int:
 
 def tiles(stage: Stage, grid: Grid) -> list[Element]:
     """Draw everything of a stage but its heading, from the upper left corner of the grid's own room."""
-    elements = [_masked(stage, grid), _cells(stage, grid), _outlines(grid), *_frames(stage, grid)]
+    elements = [masked(stage, grid), _cells(stage, grid), _outlines(grid), *_frames(stage, grid)]
     elements += [
         _names(stage, grid),
         _row_words(stage, grid),
@@ -83,26 +83,6 @@ def height(stage: Stage, grid: Grid) -> float:
     """Return pixels that the grid and its words take."""
     below = LEVEL_ROOM if _level(stage, grid) else grid.bottom
     return TOP + grid.cells_y * grid.cell_h + below
-
-
-def text(words: str, x: float, y: float, **more: object) -> Element:
-    """Return a piece of text whose letters stand on y."""
-    element = ET.Element("text", {"x": shown(x), "y": shown(y), **{name: str(value) for name, value in more.items()}})
-    element.text = words
-    return element
-
-
-def shown(length: float) -> str:
-    """Return a length in as few characters as a hundredth of a pixel takes."""
-    return f"{length:.2f}".rstrip("0").rstrip(".") if length else "0"
-
-
-def group(kind: str, children: Iterable[Element], **more: object) -> Element:
-    """Return elements of one kind together."""
-    attributes = {name.replace("_", "-"): str(value) for name, value in more.items()}
-    element = ET.Element("g", {"class": kind, **attributes})
-    element.extend(children)
-    return element
 
 
 def _shape(stage: Stage) -> Shape:
@@ -121,32 +101,10 @@ def _room(words: Sequence[str], least: int, most: int) -> int:
     return min(max(math.ceil(longest) + 2 * WORD_GAP, least), most)
 
 
-def _corner(grid: Grid, top: int, left: int) -> tuple[float, float]:
-    """Return the pixel at the upper left of a cell."""
-    return grid.left + left * grid.cell_w, TOP + top * grid.cell_h
-
-
-def _box(x: float, y: float, w: float, h: float) -> str:
-    return f"M{shown(x)} {shown(y)}h{shown(w)}v{shown(h)}h{shown(-w)}z"
-
-
 def _shown(stage: Stage, head: int) -> Iterator[tuple[int, int, float]]:
     """Yield row, column and number of every cell of a head that has one to show."""
     for row, column in np.argwhere(stage.drawn_cells[head]).tolist():
         yield row, column, float(stage.array[head, row, column])
-
-
-def _masked(stage: Stage, grid: Grid) -> Element:
-    """Draw masked cells of every head as one grey shape, a piece for each run of them in a row."""
-    hidden = np.zeros(stage.array.shape, bool) if stage.hidden is None else stage.hidden
-    pieces = []
-    for head, top, left in grid.corners():
-        for row in range(grid.rows):
-            line = np.flatnonzero(np.diff(np.pad(hidden[head, row, : grid.widths[head]].astype(np.int8), 1)))
-            for start, stop in line.reshape(-1, 2).tolist():
-                x, y = _corner(grid, top + row, left + start)
-                pieces.append(_box(x, y, (stop - start) * grid.cell_w, grid.cell_h))
-    return ET.Element("path", {"class": "masked", "fill": GREY, "fill-opacity": GREY_OPACITY, "d": "".join(pieces)})
 
 
 def _cells(stage: Stage, grid: Grid) -> Element:
@@ -158,9 +116,9 @@ def _cells(stage: Stage, grid: Grid) -> Element:
         boxes: dict[str, list[str]] = defaultdict(list)
         shades = stage.scale_of(head)
         for row, column, number in _shown(stage, head):
-            x, y = _corner(grid, top + row, left + column)
+            x, y = corner(grid, top + row, left + column)
             fill = colour(shades, number) if math.isfinite(number) else NOT_A_NUMBER
-            boxes[fill].append(_box(x + gap / 2, y + gap / 2, grid.cell_w - gap, grid.cell_h - gap))
+            boxes[fill].append(box(x + gap / 2, y + gap / 2, grid.cell_w - gap, grid.cell_h - gap))
         shapes = [ET.Element("path", {"fill": fill, "d": "".join(each)}) for fill, each in boxes.items()]
         heads.append(group("head", shapes))
     return group("cells", heads, **({} if gap else {"shape-rendering": "crispEdges"}))
@@ -170,8 +128,8 @@ def _outlines(grid: Grid) -> Element:
     """Return a thin line around every head."""
     boxes = []
     for head, top, left in grid.corners():
-        x, y = _corner(grid, top, left)
-        boxes.append(_box(x, y, grid.widths[head] * grid.cell_w, grid.rows * grid.cell_h))
+        x, y = corner(grid, top, left)
+        boxes.append(box(x, y, grid.widths[head] * grid.cell_w, grid.rows * grid.cell_h))
     line = {"fill": "none", "stroke": GREY, "stroke-opacity": ".45"}
     return ET.Element("path", {"class": "outlines", **line, "d": "".join(boxes)})
 
@@ -181,8 +139,8 @@ def _frames(stage: Stage, grid: Grid) -> list[Element]:
     corners = {head: (top, left) for head, top, left in grid.corners()}
     boxes = []
     for head, row, column in stage.edited:
-        x, y = _corner(grid, corners[head][0] + row, corners[head][1] + column)
-        boxes.append(_box(x, y, grid.cell_w, grid.cell_h))
+        x, y = corner(grid, corners[head][0] + row, corners[head][1] + column)
+        boxes.append(box(x, y, grid.cell_w, grid.cell_h))
     line = {"fill": "none", "stroke": EDITED, "stroke-width": "2"}
     return [ET.Element("path", {"class": "edited", **line, "d": "".join(boxes)})]
 
@@ -196,8 +154,8 @@ def _chosen(stage: Stage, grid: Grid) -> list[Element]:
     frames = [(0, grid.widths[head], 1.5)] if column is None else [(0, grid.widths[head], 1.5), (column, 1, 2.0)]
     elements = []
     for start, length, line in frames:
-        x, y = _corner(grid, top + row, left + start)
-        d = _box(x, y, length * grid.cell_w, grid.cell_h)
+        x, y = corner(grid, top + row, left + start)
+        d = box(x, y, length * grid.cell_w, grid.cell_h)
         ink = RING if line < 2 else INK
         for stroke, thick in ((PALE_INK, line + 2), (ink, line)):
             attributes = {"fill": "none", "stroke": stroke, "stroke-width": shown(thick), "d": d}
@@ -211,7 +169,7 @@ def _names(stage: Stage, grid: Grid) -> Element:
     ragged = len(set(grid.widths)) > 1
     elements = []
     for head, top, left in grid.corners():
-        name, (x, y) = word(stage.names[head]) if stage.names[head] else "", _corner(grid, top, left)
+        name, (x, y) = word(stage.names[head]) if stage.names[head] else "", corner(grid, top, left)
         wide = translate(WIDE, n=grid.widths[head]) if ragged else ""
         ways = [name + wide, name, name.split(" · ")[0], str(ordinal(head))]
         label = next((way for way in ways if width(way, NAME, bold=True) <= room), "")
@@ -236,7 +194,7 @@ def _row_words(stage: Stage, grid: Grid) -> Element:
     elements = []
     for head, top, left in grid.corners():
         for row in range(0, grid.rows if head % grid.across == 0 else 0, every):
-            x, y = _corner(grid, top + row, left)
+            x, y = corner(grid, top + row, left)
             label = fitted(_row(stage, row), size, x - WORD_GAP)
             elements.append(text(label, x - WORD_GAP, y + grid.cell_h / 2 + UPRIGHT * size))
     return group("rows", [each for each in elements if each.text], font_size=size, text_anchor="end")
@@ -259,7 +217,7 @@ def _column_words(stage: Stage, grid: Grid) -> Element:
     elements = []
     for head, top, left in grid.corners():
         for column in range(0, grid.widths[head] if head + grid.across >= grid.heads else 0, every):
-            x, y = _corner(grid, top + grid.rows, left + column)
+            x, y = corner(grid, top + grid.rows, left + column)
             middle = x + grid.cell_w / 2
             elements.append(_under(label[column], middle, y, size, None if level else grid.bottom - WORD_GAP))
     return group("columns", elements, font_size=size, text_anchor="middle" if level else "end")
@@ -285,7 +243,7 @@ def _numbers(stage: Stage, grid: Grid) -> Element:
         for row, column, number in _shown(stage, head):
             is_finite = math.isfinite(number)
             if label := write(number) if is_finite else _odd(number, grid.cell_w - 3, size):
-                x, y = _corner(grid, top + row, left + column)
+                x, y = corner(grid, top + row, left + column)
                 fill = contrast(colour(shades, number)) if is_finite else INK
                 elements.append(text(label, x + grid.cell_w / 2, y + grid.cell_h / 2 + UPRIGHT * size, fill=fill))
     return group("numbers", elements, font_size=shown(size), text_anchor="middle")

@@ -98,14 +98,18 @@ def test_every_cell_has_the_colour_of_its_number(name: str, width: int) -> None:
             assert abs(rgb - colour(stage, stage.array[index])).max() <= 0.6, index
 
 
-def test_masked_cells_are_grey_and_nothing_else_is() -> None:
+def test_masked_cells_have_lines_and_nothing_else_has() -> None:
     shown = stages.side_by_side(run(Config(**SETTINGS["causal"])), 0)
     for stage, n in zip(shown, (30, 30, 0)):
         drawing = group(parsed(svg.picture(shown)), f"stage stage-{stage.name}")
         outline = boxes(drawing.find(".//path[@class='outlines']"))[0]
         cell = outline[2] / stage.array.shape[2]
-        grey = boxes(drawing.find(".//path[@class='masked']"))
-        assert sum(round(w / cell) for _, _, w, _ in grey) == n
+        masked = drawing.find(".//path[@class='masked']")
+        if stage.hidden is None:
+            assert masked is None
+        else:
+            assert sum(round(w / cell) for _, _, w, _ in boxes(masked)) == n
+            assert masked.get("fill") == f"url(#{drawing.find('.//pattern').get('id')})"
         assert ("masked" in [each.text for each in group(drawing, "legend")]) == (n > 0)
 
 
@@ -186,7 +190,7 @@ def test_no_token_breaks_out_or_is_lost(token: str) -> None:
     drawn = svg.page(trace, 0)
     drawn.encode()
     root = parsed(drawn)
-    kinds = {"svg", "title", "desc", "rect", "defs", "linearGradient", "stop", "g", "path", "text", "tspan"}
+    kinds = {"svg", "title", "desc", "rect", "defs", "pattern", "linearGradient", "stop", "g", "path", "text", "tspan"}
     assert {element.tag for element in root.iter()} <= kinds
     assert not any("href" in name or name.startswith("on") for element in root.iter() for name in element.attrib)
     label = str(group(root, "rows")[1].text)

@@ -343,7 +343,7 @@ def test_runs_that_questions_ask_for_are_part_of_the_work(monkeypatch: pytest.Mo
     task = Assignment(task_questions=CHANGES[:1])
     assert grading_desk._portion(CONFIG, task, MANY) < 0.6 * grading_desk._portion(CONFIG, Assignment(), MANY)
     for desk in ("student", "compose"):
-        at = opened(**query(Assignment(task_questions=CHANGES), desk, **LARGEST | {"n_layers": 3}))
+        at = opened(**query(Assignment(task_questions=CHANGES), desk, **LARGEST | {"n_layers": 2}))
         if desk == "student":
             at.text_input(key="task-name").set_value("Ada").run()
         assert clean(at)

@@ -42,7 +42,7 @@ def test_a_workbook_that_would_be_too_large_is_refused_in_words() -> None:
     at = opened(page="take", sentence="w " * 64, n_heads="16", d_model="256", d_k="64", n_layers="6")
     at.button(key="make-xlsx").click().run()
     assert clean(at)
-    assert "would hold more than" in page_text(at)
+    assert "seconds, and it allows 12 for one computation" in page_text(at)
 
 
 def test_a_missing_library_is_named_with_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:

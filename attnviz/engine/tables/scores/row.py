@@ -21,7 +21,7 @@ class Score(Choice):
     """A score, `fn(Q, K, **parameters)`, and what the engine must know to call it.
 
     parameters  for each parameter of `fn` the axes that it has in one head
-    biases      which of the parameters are biases: zero unless biases are on
+    biases      which of the parameters are biases: only there where biases are on, or in a line that was typed
     any_widths  whether queries and keys may differ in width
     typed       the formula that was typed, where it is one: then every reading comes from it
     lines       the arithmetic of a cell as it is said to a reader
@@ -80,7 +80,7 @@ class Score(Choice):
 
 
 BIAS = "b"
-"""The parameter of a line that is zero unless biases are on."""
+"""The parameter of a line that is a bias."""
 
 
 def of_formula(row: Score, formula: Formula, widths: Sequence[int] = ()) -> Score:
