@@ -202,7 +202,7 @@ def _meta(stage: Stage, tiling: Tiling, cells: Array) -> dict[str, Any]:
         "large": stage.large,
         "leads": stage.leads,
         "dark": list(DARK.get(stage.scale.colours, ())),
-        "ends": _ends(cells) if stage.apart else None,
+        "ends": _ends(cells, stage.least_end) if stage.apart else None,
         "sums": _sums(stage, tiling) if stage.sums else None,
         "share": stage.kind == "share",
         "masked": stage.hidden is not None and bool(stage.hidden.any()),
@@ -212,9 +212,10 @@ def _meta(stage: Stage, tiling: Tiling, cells: Array) -> dict[str, Any]:
     }
 
 
-def _ends(cells: Array) -> list[float]:
-    """Return the size of the largest number of each head, 0 where all are."""
-    return [float(np.abs(head[np.isfinite(head)]).max(initial=0.0)) for head in cells]
+def _ends(cells: Array, least: float) -> list[float]:
+    """Return the size of the largest number of each head, or `least` where that is smaller; 0 where all are."""
+    largest = [float(np.abs(head[np.isfinite(head)]).max(initial=0.0)) for head in cells]
+    return [max(end, least) if end else 0.0 for end in largest]
 
 
 def bars(stage: Stage) -> tuple[Array, Array]:

@@ -19,6 +19,9 @@ LARGER = 14  # tenths of the usual room for words, where type is large
 FORBIDDEN = "may not attend"
 ALLOWED = "may attend"
 MASKED_WORD = "masked"
+NEXT_TO_NOTHING = 1e-12
+"""A head's own colours reach at least to this part of the largest number of all heads, or of 1: what rounding leaves of
+a sum that is 0 is as pale as nothing."""
 
 
 @dataclass(frozen=True)
@@ -127,7 +130,13 @@ class Stage:
             return self.scale
         masked = None if self.masked is None else self.masked[head : head + 1]
         widths = self.true_widths[head : head + 1]
-        return replace(self, array=self.array[head : head + 1], masked=masked, widths=widths, apart=False).scale
+        alone = replace(self, array=self.array[head : head + 1], masked=masked, widths=widths, apart=False)
+        return alone.scale if alone.scale.high >= self.least_end else replace(alone, reach=self.least_end).scale
+
+    @property
+    def least_end(self) -> float:
+        """The least that a colour scale of one head reaches to, unless all its numbers are 0."""
+        return NEXT_TO_NOTHING * max(1.0, self.scale.high)
 
     @property
     def legend(self) -> Scale:

@@ -573,3 +573,16 @@ def test_a_heading_for_a_room_says_less_in_larger_letters() -> None:
     large = headings.heading(replace(shown, large=True), room=180)
     assert ">how words match<" in large
     assert "attn-large" in large
+
+
+def test_scores_that_are_next_to_nothing_have_no_colours_of_their_own() -> None:
+    config = Config(sentence="the king saw his queen", embedding="meaning", initialiser="by_hand", position="none")
+    trace = run(replace(config, patterns=("alike", "previous", "next", "first")))
+    scores = columns.columns(trace, 0)[0]
+    sizes = np.abs(scores.array).max(axis=(1, 2))
+    assert sizes[0] > 1, "one head goes by meaning"
+    assert np.all((sizes[1:] > 0) & (sizes[1:] < 1e-15)), "all others have no positions to go by"
+    ends = drawn(scores)[1]["ends"]
+    for head, size in enumerate(sizes):
+        assert scores.scale_of(head).high == ends[head]
+        assert ends[head] == size if head == 0 else ends[head] > 1000 * size

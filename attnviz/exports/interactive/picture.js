@@ -6,6 +6,7 @@ import { range } from "./formats.js";
 import { at, data, step, view, words } from "./run.js";
 
 const LARGEST_CELL = 34, TALLEST = 620, GAP = 14, NAME = 18, SMALL = 10;
+const NEXT_TO_NOTHING = 1e-12; // of the largest number, or of 1: a head whose numbers are smaller has no colours of its own
 /** @type {Partial<Record<string, Cell>>} */
 const MOVES = { ArrowUp: [0, -1, 0], ArrowDown: [0, 1, 0], ArrowLeft: [0, 0, -1], ArrowRight: [0, 0, 1], PageUp: [-1, 0, 0], PageDown: [1, 0, 0] };
 
@@ -100,10 +101,11 @@ export class Picture {
     });
   }
 
-  /** @param {number} head @returns {number} its largest number by size; 1 where all are 0 */
+  /** @param {number} head @returns {number} its largest number by size, or what is next to nothing beside all; 1 where all are 0 */
   end(head) {
     const numbers = range(this.rows * this.stage.widths[head]).map((n) => this.value([head, Math.floor(n / this.stage.widths[head]), n % this.stage.widths[head]]));
-    return numbers.reduce((/** @type {number} */ most, x) => (x !== null && Number.isFinite(x) ? Math.max(most, Math.abs(x)) : most), 0) || 1;
+    const most = numbers.reduce((/** @type {number} */ most, x) => (x !== null && Number.isFinite(x) ? Math.max(most, Math.abs(x)) : most), 0);
+    return most ? Math.max(most, NEXT_TO_NOTHING * Math.max(1, this.stage.scale.high)) : 1;
   }
 
   /** @param {number} head @returns {Scale} */

@@ -16,6 +16,14 @@ pytestmark = pytest.mark.browser
 
 WORDS = [f"word{n}" for n in range(64)]
 LONG = ("antidisestablishmentarianism", "attends", "to", "electroencephalographically", "long", "words")
+LONGER = (
+    "antidisestablishmentarianism",
+    "meets",
+    "Donaudampfschifffahrtsgesellschaft",
+    "while",
+    "incomprehensibilities",
+    "remain",
+)
 IMAGE = ".st-key-explore-weights .heatmaplayer image"
 MIDDLE = "(word) => { const { left, right } = word.getBoundingClientRect(); return (left + right) / 2; }"
 CUT = """() => [...document.querySelectorAll('.at-text p, .at-text p > *')].map((e) => e.scrollWidth - e.clientWidth)"""
@@ -64,19 +72,20 @@ def test_long_words_are_cut_and_not_what_is_said_of_them(
     new_page: Callable[..., Any], app: Any, size: tuple[int, int]
 ) -> None:
     page = new_page(viewport={"width": size[0], "height": size[1]})
-    opened(page, app, f"n_heads=8&sentence={'+'.join(LONG)}")
-    lines = []
-    for at in range(len(LONG)):
-        page.locator(".at-words button").nth(at).focus()
-        page.keyboard.press("Home")
-        for _ in range(at):
-            page.keyboard.press("ArrowRight")
-        line, *words = page.evaluate(CUT)
-        assert line <= 0, LONG[at]
-        lines.append(max(words))
-    assert max(lines) > 0, "a word was too long"
-    roles = [role for role in page.locator(".st-key-explore-weights tspan.attn-soft").all_text_contents() if role]
-    assert len({role.split("“")[0].strip() for role in roles if "“" in role}) <= 1, roles
+    for n_heads, sentence in ((8, LONG), (4, LONGER)):
+        opened(page, app, f"n_heads={n_heads}&sentence={'+'.join(sentence)}")
+        lines = []
+        for at in range(len(sentence)):
+            page.locator(".at-words button").nth(at).focus()
+            page.keyboard.press("Home")
+            for _ in range(at):
+                page.keyboard.press("ArrowRight")
+            line, *words = page.evaluate(CUT)
+            assert line <= 0, sentence[at]
+            lines.append(max(words))
+        assert max(lines) > 0, "a word was too long"
+        roles = [role for role in page.locator(".st-key-explore-weights tspan.attn-soft").all_text_contents() if role]
+        assert len({role.split("“")[0].strip() for role in roles if "“" in role}) <= 1, roles
 
 
 def test_words_stand_where_they_stood_once_an_answer_is_closed(browser_page: Any, app: Any) -> None:

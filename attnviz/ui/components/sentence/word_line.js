@@ -63,7 +63,7 @@ export class WordLine {
 export function shorten(words, over) {
   if (over <= 0) return;
   const widths = words.map((word) => Math.ceil(word.getBoundingClientRect().width));
-  let room = widths.reduce((sum, width) => sum + width, 0) - over - 1;
+  let room = widths.reduce((sum, width) => sum + width, 0) - over - 1 - widths.length; // each was rounded up
   const most = [...widths].sort((a, b) => a - b).reduce((most, width, at) => {
     const share = room / (widths.length - at);
     room -= Math.min(width, share);
