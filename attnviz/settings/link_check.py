@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 from urllib.parse import parse_qsl, unquote_plus
@@ -16,6 +17,8 @@ from urllib.parse import parse_qsl, unquote_plus
 VERSION, WITHOUT, CHECK = "v", "without", "c"
 ADDED = ("lang", "play")
 """Parameters that people add to a link by hand; no number depends on them, and no check."""
+
+_AMPS = re.compile(r"\A(?:amp;)+")
 
 LENGTH = 4
 SINCE = 2
@@ -103,9 +106,7 @@ def _split(text: str, known: Collection[str]) -> list[str]:
 
 
 def _without_amp(name: Any) -> Any:
-    while isinstance(name, str) and name.startswith("amp;"):
-        name = name[4:]
-    return name
+    return _AMPS.sub("", name) if isinstance(name, str) else name
 
 
 def _listed(value: Any) -> list[Any]:

@@ -64,7 +64,10 @@ def has_room() -> bool:
         return True
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     most = MOST_FILES if soft == resource.RLIM_INFINITY else min(soft, MOST_FILES)
-    return len(os.listdir(_OPEN_FILES)) < (1 - KEPT) * most
+    try:
+        return len(os.listdir(_OPEN_FILES)) < (1 - KEPT) * most
+    except OSError:  # not even one is left to look with
+        return False
 
 
 class WhileThereIsRoom:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import shutil
@@ -17,6 +18,8 @@ from pathlib import Path
 import pytest
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
+
+from attnviz.ui import server
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "deploy"))
@@ -77,6 +80,17 @@ def test_a_full_server_says_so_and_is_well(tmp_path: Path) -> None:
         assert page.process is not None
         assert page.process.poll() is None
         assert "Traceback" not in page.log.read_text("utf-8")
+
+
+@pytest.mark.skipif(server.resource is None or not Path("/dev/fd").is_dir(), reason="no such limit here")
+def test_where_no_file_is_left_to_look_with_there_is_no_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert server.has_room()
+
+    def none_left(_: object) -> list[str]:
+        raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+
+    monkeypatch.setattr(server.os, "listdir", none_left)
+    assert not server.has_room()
 
 
 @pytest.mark.slow

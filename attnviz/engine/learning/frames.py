@@ -76,9 +76,9 @@ class LearnedFrames:
             self.trainer = self._begun()  # the frame between two that are kept
         stops = {*kept_steps(step)}
         while self.trainer.step < step and self.trainer.advance():
-            cancellation.check()
             if self.trainer.step in stops:
                 self.frames[self.trainer.step] = self.trainer.frame()
+            cancellation.check()  # not before: whoever goes on from here finds every frame up to this step
         last = min(self.trainer.step, step)
         if last not in self.frames:
             self.frames[last] = self.trainer.frame()

@@ -73,7 +73,7 @@ def answered(page: Any, link: str, name: str, answer: float) -> str:
 def test_an_assignment_from_composing_to_the_verified_result(new_page: Callable[..., Any], app: Any) -> None:
     teacher = new_page(viewport={"width": 1280, "height": 900})
     link = composed(teacher, app)
-    assert urlsplit(link).query.startswith("v=1&")
+    assert urlsplit(link).query.startswith("v=2&")
     codes, student = {}, new_page()
     for name, off in (("Ada", 0.0), ("Bob", 0.3)):
         codes[name] = answered(student, link, name, right(link, name) + off)

@@ -34,6 +34,11 @@ def press(page: Any, label: str) -> None:
     page.get_by_role("radio", name=label).or_(page.get_by_role("button", name=label, exact=True)).first.click()
 
 
+def as_set(sentence: str) -> str:
+    """The text of a sentence on the page, where the k of d_k is a subscript."""
+    return sentence.replace("d_k", "dk")
+
+
 def test_every_question_is_opened_and_answered_in_numbers(browser_page: Any, app: Any) -> None:
     page, trace = browser_page, run(CONFIG)
     page.goto(f"{app.url}/?{QUERY}")
@@ -55,7 +60,7 @@ def test_every_question_is_opened_and_answered_in_numbers(browser_page: Any, app
         press(page, label)
         settled(page, f"experiment={name}")
         page.wait_for_selector(f".st-key-{picture} .attn-focus")
-        page.get_by_text(sentence).first.wait_for()
+        page.get_by_text(as_set(sentence)).first.wait_for()
 
 
 def test_the_width_is_moved_and_the_charts_follow(browser_page: Any, app: Any) -> None:
@@ -66,7 +71,8 @@ def test_the_width_is_moved_and_the_charts_follow(browser_page: Any, app: Any) -
     page.keyboard.press("ArrowLeft")
     settled(page, "trial_d_k=15")
     found = variance_and_sharing.spread(run(CONFIG), 0, 15)
-    page.get_by_text(f"At d_k = 15 the scores have standard deviation {short(found.scores['one'])}").wait_for()
+    said = f"At d_k = 15 the scores have standard deviation {short(found.scores['one'])}"
+    page.get_by_text(as_set(said)).wait_for()
     page.wait_for_function(
         "() => document.querySelector('.st-key-chart-spread .js-plotly-plot')?.data?.[0]?.x?.includes?.(15)"
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
@@ -105,12 +106,16 @@ def test_colours_glide_between_settings_of_one_shape(
     page.page.wait_for_function("!document.querySelector('.attn-old')")
 
 
-def test_temperatures_pass_by_themselves_and_the_setting_stays(browser_page: Any, app: Any) -> None:
+def test_temperatures_pass_by_themselves_and_where_they_are_stopped_is_the_setting(browser_page: Any, app: Any) -> None:
     page = browser_page
     page.goto(f"{app.url}/?v=1&sentence=the+cat+sat")
     page.get_by_role("button", name="▶ Temperatures").click()
     for temperature in ("0.2", "0.3"):  # the first may have passed before it is looked for
         page.get_by_role("button", name=f"Temperature {temperature}").wait_for()
+    assert page.url.endswith("/?v=1&sentence=the+cat+sat")
     page.get_by_role("button", name="■ Temperature").click()
     page.get_by_role("button", name="▶ Temperatures").wait_for()
-    assert page.url.endswith("/?v=1&sentence=the+cat+sat")
+    page.wait_for_function("location.search.includes('temperature=')")
+    said = parse_qs(urlsplit(page.url).query)
+    assert said["sentence"] == ["the cat sat"]
+    assert float(said["temperature"][0]) >= 0.3

@@ -51,7 +51,9 @@ def read_until(page: Any, stage: str, cell: tuple[int, int, int], number: float)
 
 
 def number_in(words: str) -> float:
-    return float(re.findall(r"[-−]?\d[\d.]*(?:e[-−]?\d+)?$", words.strip())[-1].replace("−", "-"))
+    """The number at the end of what is said of a cell, before what share of its row it is."""
+    said = re.sub(r"\s\([^()]*%\)$", "", words.strip())
+    return float(re.findall(r"[-−]?\d[\d.]*(?:e[-−]?\d+)?$", said)[-1].replace("−", "-"))
 
 
 def address(page: Any) -> dict[str, str]:

@@ -53,6 +53,33 @@ def test_a_computation_ends_at_each_of_many_places(what: str) -> None:
     assert counted(np.inf) == whole  # nothing half made was kept
 
 
+def test_a_film_that_was_ended_anywhere_goes_on_with_every_frame() -> None:
+    task = TASKS["backwards"]
+    begun, longer = (task.config(learn_steps=steps, seed=23) for steps in (5, 30))
+    places = 0
+    while True:
+        left = places
+
+        def check() -> None:
+            nonlocal left
+            left -= 1
+            if left < 0:
+                raise Cancelled
+
+        film._FRAMES.clear()
+        film.film_of(begun, run)
+        try:
+            with cancellation.checked_by(check):
+                film.film_of(longer, run)
+        except Cancelled:
+            places += 1
+        else:
+            break
+        found = film.film_of(longer, run)
+        assert [len(found.at(step)) for step in found.steps] == [longer.n_layers] * len(found.steps)
+    assert places >= 25
+
+
 def test_nobody_asks_outside_of_the_block() -> None:
     with pytest.raises(Cancelled), cancellation.checked_by(_cancel):
         run(SMALL)

@@ -6,6 +6,7 @@ import base64
 import builtins
 import html
 import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,6 +14,8 @@ import pytest
 from attnviz import run
 from attnviz.exports import links
 from attnviz.lessons.catalogue import LESSONS
+from attnviz.lessons.inert_markdown import HAIR, JOINER, inert
+from attnviz.lessons.lesson import Question
 from attnviz.ui.panels.lesson import speaker, tally
 from tests.support.cases import for_each
 from tests.ui.pages.test_lessons import everything, lesson, measures, question
@@ -105,6 +108,17 @@ def test_the_notes_give_the_answer_what_is_often_said_and_the_next_slide() -> No
     assert "And divided by $d_k = 64$ itself?" in shown
     at.button(key="next-slide").click().run()
     assert (at.query_params["slide"], at.query_params["notes"]) == ("5", "yes")
+
+
+def test_what_a_question_names_leads_nowhere_in_the_notes() -> None:
+    found = LESSONS["softmax_axis"]
+    named = {"query": 1, "key": 1, "head": 1, "says": "(//x.test)", "prompt": "www.x.test boss@x.test :red[x]"}
+    slide = replace(found.slides[0], question=Question("weight", "[here]{says} {prompt}?", named))
+    lines = list(speaker._lines(found, slide, run(found.on(slide))))
+    (asked,) = (line for line in lines if "here" in line)
+    assert asked == inert(asked)
+    assert asked.replace(JOINER, "").replace(HAIR, "").endswith("[here](//x.test) www.x.test boss@x.test :red[x]?")
+    assert JOINER in asked
 
 
 @pytest.mark.slow

@@ -255,7 +255,7 @@ export class Cells {
     const number = this.value(cell);
     if (number === null || !Number.isFinite(number)) return "";
     const digits = full(number, this.numbers[0] instanceof Float32Array);
-    return digits === fourDigits(number) ? "" : digits;
+    return digits.replace("≈ ", "") === fourDigits(number) ? "" : digits;
   }
 
   /**

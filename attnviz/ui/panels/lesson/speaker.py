@@ -12,6 +12,7 @@ from attnviz.classroom.question_kinds import resolve
 from attnviz.classroom.resolved_question import HINTS, ResolvedQuestion
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.run import run
+from attnviz.lessons.inert_markdown import inert
 from attnviz.lessons.lesson import Lesson, Slide
 from attnviz.settings.counting import ordinal
 from attnviz.settings.language import Words
@@ -60,8 +61,11 @@ def page(lesson: Lesson, selection: Selection, turn: Callable[[int], None]) -> S
 
 
 def _lines(lesson: Lesson, slide: Slide, shown: Trace) -> Iterator[str]:
-    """Yield the paragraphs of the notes of a slide, with numbers as they are written in the language."""
-    yield from map(localised, _paragraphs(lesson, slide, shown))
+    """Yield the paragraphs of the notes of a slide, with numbers as they are written in the language.
+
+    A question names words of the sentence and of the file, so that what leads nowhere in each may do so together.
+    """
+    yield from (localised(inert(each)) for each in _paragraphs(lesson, slide, shown))
 
 
 def _paragraphs(lesson: Lesson, slide: Slide, shown: Trace) -> Iterator[str]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import os
 import socket
+import stat
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
@@ -30,9 +31,15 @@ def send_at_once() -> None:
     if "uvloop" in sys.modules or not _OPEN_FILES.is_dir():
         return
     for name in os.listdir(_OPEN_FILES):
-        with suppress(OSError, ValueError), socket.socket(fileno=os.dup(int(name))) as connection:
-            if connection.family in (socket.AF_INET, socket.AF_INET6) and connection.type == socket.SOCK_STREAM:
-                connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        with suppress(OSError, ValueError):
+            if stat.S_ISSOCK(os.fstat(int(name)).st_mode):  # anything else `socket` refuses, and its copy stays open
+                with socket.socket(fileno=os.dup(int(name))) as connection:
+                    _send_at_once(connection)
+
+
+def _send_at_once(connection: socket.socket) -> None:
+    if connection.family in (socket.AF_INET, socket.AF_INET6) and connection.type == socket.SOCK_STREAM:
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
 
 def packed(data: Mapping[str, Any], numbers: bytes | None = None) -> bytes:
