@@ -168,26 +168,6 @@ def migrated(query: Mapping[str, str], version: int = 1) -> dict[str, str]:
     return {**query}
 
 
-def as_first_written(query: Mapping[str, str]) -> dict[str, str]:
-    """Return an address as the oldest version wrote what it means, so that a number made of it is made again.
-
-    >>> as_first_written({"v": "2", "initialiser": "by_hand", "solved_anew": "yes"})
-    {'v': '1', 'initialiser': 'by_hand'}
-    >>> as_first_written({"v": "2", "initialiser": "by_hand"})
-    {'v': '2', 'initialiser': 'by_hand'}
-    """
-    whole = {name: value for name, value in query.items() if name != VERSION}
-    for version in range(1, 1 + len(MIGRATIONS)):
-        old = {name: whole[name] for name in whole if migrated(_without(whole, name), version) != whole}
-        if migrated(old, version) == whole:
-            return {VERSION: str(version), **old}
-    return {**query}
-
-
-def _without(query: Mapping[str, str], name: str) -> dict[str, str]:
-    return {other: value for other, value in query.items() if other != name}
-
-
 def _record(cls: type[Any], texts: Mapping[str, str], problems: list[str]) -> Any:
     items = {item.name: item for item in settings(cls)}
     values = {name: default(item) for name, item in items.items()}

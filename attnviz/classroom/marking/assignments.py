@@ -205,13 +205,26 @@ def teacher_setting(config: Config, task: Assignment) -> tuple[Config, list[str]
 def digest(config: Config, task: Assignment) -> int:
     """Return a number that stands for all of an assignment but its words; `config` may be as a student has changed it.
 
-    Below 23 to the 5th. Another lock, another number in the setting or another question make another digest; a link
-    that was given out before addresses had their present version keeps its own.
+    Below 23 to the 5th. Another lock, number in the setting or question make another digest; older links keep theirs.
     """
-    given, asked = map(url_codec.as_first_written, map(url_codec.encode, (teacher_setting(config, task)[0], task)))
+    given, asked = map(_as_first_written, map(url_codec.encode, (teacher_setting(config, task)[0], task)))
     task_only = {name: value for name, value in asked.items() if name not in SHOWN_WORDS}
-    whole = json.dumps([given, task_only], sort_keys=True)
-    return number(whole) % BASE**DIGEST_SIGNS
+    return number(json.dumps([given, task_only], sort_keys=True)) % BASE**DIGEST_SIGNS
+
+
+def _as_first_written(query: Mapping[str, str]) -> dict[str, str]:
+    """Return an address as the oldest version wrote what it means, so that a number made of it is made again.
+
+    >>> _as_first_written({"v": "2", "initialiser": "by_hand", "solved_anew": "yes"})
+    {'v': '1', 'initialiser': 'by_hand'}
+    """
+    whole = {name: value for name, value in query.items() if name != url_codec.VERSION}
+    for version in range(1, 1 + len(url_codec.MIGRATIONS)):
+        without = {name: {other: whole[other] for other in whole if other != name} for name in whole}
+        old = {name: whole[name] for name in whole if url_codec.migrated(without[name], version) != whole}
+        if url_codec.migrated(old, version) == whole:
+            return {url_codec.VERSION: str(version), **old}
+    return {**query}
 
 
 @dataclass(frozen=True)

@@ -401,6 +401,17 @@ def test_another_head_leaves_the_others_as_they_were(n):
     np.testing.assert_array_equal(many["w_o"].array[: 4 * n], few["w_o"].array)
 
 
+def test_in_the_first_layer_d_k_is_how_many_columns_there_are():
+    setting = {"n_heads": 4, "patterns": ("alike", "previous", "same_word", "induction")}
+    wide = run(Config(initialiser="by_hand", d_k=8, **setting))
+    for d_k in (1, 2, 3, 4):
+        narrow = run(Config(initialiser="by_hand", d_k=d_k, **setting))
+        for name in ("w_q", "w_k"):
+            np.testing.assert_array_equal(narrow[name].array, wide[name].array[:, :, :d_k])
+    anew = run(Config(initialiser="by_hand", d_k=4, solved_anew=True, **setting))
+    assert (anew["w_q"].array != wide["w_q"].array[:, :, :4]).any()
+
+
 def test_values_and_outputs_are_glorot_as_they_were():
     hand, glorot = run(by_hand(*ONE_LAYER)), run(Config(n_heads=5))
     for name in ("w_v", "w_o"):
