@@ -7,8 +7,8 @@ from attnviz.settings.language import Words
 PROBLEMS = Words(
     {
         "cut": (
-            "This link was cut short: the check at its end is missing, so settings may be missing too, and this may "
-            "not be the picture that was shared. Ask for the whole link."
+            "The check at the end of this link is missing. If it was shared with you, it was cut short: settings may "
+            "be missing too, and this may not be the picture that was shared. Ask for the whole link."
         ),
         "changed": (
             "This link was changed after it was made: the check at its end does not fit. If you did not change it "
