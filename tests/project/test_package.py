@@ -34,7 +34,7 @@ from streamlit.web import bootstrap
 
 from attnviz.command import main
 
-bootstrap.run = lambda *given: print(json.dumps([config.get_option(name) for name in sys.argv[1:]]))
+bootstrap.run_asgi_app = lambda *given: print(json.dumps([config.get_option(name) for name in sys.argv[1:]]))
 main(["--port", "8765"])
 """
 DRAWN = """
