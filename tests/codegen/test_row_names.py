@@ -54,7 +54,8 @@ ALLOWED = {
         ),
         "engine/records/config.py": ({"scaled_dot"}, "the default"),
         "engine/solved_head_notes.py": ({"causal"}, "the name of a sentence"),
-        "engine/solved_heads.py": ({"causal", "no_self"}, "what a head that is set by hand can do under a mask"),
+        "engine/head_goals.py": ({"causal", "no_self"}, "what a head that is set by hand can do under a mask"),
+        "engine/solved_heads.py": ({"causal", "scaled_dot"}, "the setting that heads set by hand are solved for"),
         "engine/tasks/games.py": ({"causal", "additive"}, "the recipe of a task"),
     },
     "models": {
@@ -66,7 +67,6 @@ ALLOWED = {
         "uploads/to_trace.py": ({"scaled_dot"}, "what a run from outside is taken to have used"),
     },
     "ui": {
-        "ui/main.py": ({"no_self"}, "the opening setting"),
         "ui/pages/compare.py": ({"causal", "additive"}, "comparisons that are offered"),
         "ui/panels/learn/ablations.py": (
             {"hardmax", "location"},
@@ -111,10 +111,10 @@ DECIDED = {
         "what a run from outside is taken to have used, or no score at all",
     ),
     "engine/learning/learnable.py": ({"formula"}, "a mask that is typed is not learned under"),
-    "engine/records/config.py": ({"formula"}, "a line that is typed has a field of its own"),
     "engine/run_notes.py": ({"custom"}, "the list of cells may name some that are not there"),
     "engine/cost/sizes.py": ({"dot"}, "the least that a score can need"),
-    "engine/solved_heads.py": ({"causal", "no_self"}, "what a head that is set by hand can do under a mask"),
+    "engine/head_goals.py": ({"causal", "no_self"}, "what a head that is set by hand can do under a mask"),
+    "engine/solved_heads.py": ({"scaled_dot"}, "the setting that heads set by hand are solved for"),
     "exports/script/torch_script.py": ({"causal"}, "PyTorch has an argument for it"),
     "models/forward.py": ({"scaled_dot"}, "what these models compute"),
     "ui/panels/model.py": ({"causal"}, "what a model that writes on computes"),
