@@ -228,11 +228,12 @@ def _acknowledge(navigated: bool) -> None:
 
 
 def _same(query: dict[str, str], ours: dict[str, str], *classes: type[Any]) -> bool:
-    """Return whether two addresses mean the same, however the first is spelled."""
+    """Return whether two addresses mean the same, however the first is spelled.
+
+    Its check does not count: a link that was cut stays so until something changes, and tells the next reader, too.
+    """
     if query in (ours, st.session_state.get(_WRITTEN)):  # what we wrote is spelled as we do, and need not be read
         return query == ours
-    if link_check.fault(query, url_codec.labels(*classes)):
-        return False
     records, _ = url_codec.decode(query, *classes)
     return link_check.checked(url_codec.encode(*records)) == ours
 

@@ -49,6 +49,13 @@ def test_a_link_is_not_rewritten_before_something_changes(query: dict[str, Any])
     assert parameters(run(page)) == {"v": "2", "guests": "6"}
 
 
+def test_a_link_that_was_cut_stays_so_for_the_next_reader_until_something_changes() -> None:
+    page = run(opened(v="2", guests="9"))
+    assert dict(page.query_params) == {"v": "2", "guests": "9"}
+    page.slider(key="guests").set_value(6)
+    assert dict(run(page).query_params) == link_check.checked({"v": "2", "guests": "6"})
+
+
 def test_problems_are_said_until_something_changes() -> None:
     page = opened(guests="99")
     assert len(problems(page)) == 1
