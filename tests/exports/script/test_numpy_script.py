@@ -35,6 +35,14 @@ def test_so_it_does_where_rows_of_all_tables_meet(first):
         scripts.compare(trace, scripts.execute(numpy_script(config)), 1e-12, bits=True)
 
 
+def test_grouped_heads_whose_score_reads_no_key_have_the_weights_of_the_page():
+    for normaliser in ("hardmax", "softmax"):
+        config = Config(
+            sentence="a b c d", n_heads=4, n_kv_heads=2, normaliser=normaliser, score="formula", score_formula="sum(q)"
+        )
+        scripts.compare(run(config), scripts.execute(numpy_script(config)), 1e-12, bits=False)
+
+
 def test_every_table_has_its_lines():
     code = {
         "embedding": script_rows.EMBEDDINGS,
