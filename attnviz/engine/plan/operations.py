@@ -7,22 +7,21 @@ and numbers, and what was found out about its arrays. Batch axes may stand in fr
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
 from attnviz.arrays import Array
 from attnviz.engine.numerics import buffer_pool, products
 from attnviz.engine.plan.chosen import rule_back
+from attnviz.engine.plan.layer_facts import LayerFacts
 from attnviz.engine.plan.values import Axes, Value
 from attnviz.engine.tables.normalised_axes import NORMALISED_AXES
 from attnviz.engine.tables.normalisers.hardmax import hardmax, size_of_terms
 from attnviz.engine.tables.scores import swap
 from attnviz.formula import names
-
-if TYPE_CHECKING:
-    from attnviz.engine.plan.layer_arrays import LayerArrays
 
 Slopes = list[Array | None]
 
@@ -30,8 +29,10 @@ Slopes = list[Array | None]
 class Operation(Protocol):
     """What an operation says of itself."""
 
-    def value(self, at: LayerArrays, v: Value, *x: Array) -> Array: ...
-    def back(self, at: LayerArrays, v: Value, G: Array, y: Array, *x: Array) -> Slopes: ...
+    @property
+    def value(self) -> Callable[..., Array]: ...
+    @property
+    def back(self) -> Callable[..., Slopes]: ...
 
 
 OWN_NAMES = {step: own for own, step in names.STEPS.items()}
@@ -64,24 +65,24 @@ def gathered(G: Array, axes: Axes, value: Value) -> Array:
 class Add:
     """A sum; what is narrower is added to every row."""
 
-    def value(self, at: LayerArrays, v: Value, x: Array, y: Array) -> Array:
+    def value(self, at: LayerFacts, v: Value, x: Array, y: Array) -> Array:
         return spread_over(v.axes, x, v.args[0]) + spread_over(v.axes, y, v.args[1])
 
-    def back(self, at: LayerArrays, v: Value, G: Array, _: Array, *x: Array) -> Slopes:
+    def back(self, at: LayerFacts, v: Value, G: Array, _: Array, *x: Array) -> Slopes:
         return [gathered(G, v.axes, arg) for arg in v.args]
 
 
 class Times:
     """A product entry by entry, or with a number."""
 
-    def value(self, at: LayerArrays, v: Value, x: Array, y: Array) -> Array:
+    def value(self, at: LayerFacts, v: Value, x: Array, y: Array) -> Array:
         if np.ndim(y) == 0 and y == 1.0:
             return x
         x, y = spread_over(v.axes, x, v.args[0]), spread_over(v.axes, y, v.args[1])
         shape = np.broadcast_shapes(np.shape(x), np.shape(y))
         return np.multiply(x, y, out=buffer_pool.empty(shape))
 
-    def back(self, at: LayerArrays, v: Value, G: Array, _: Array, x: Array, y: Array) -> Slopes:
+    def back(self, at: LayerFacts, v: Value, G: Array, _: Array, x: Array, y: Array) -> Slopes:
         (a, b), slopes = v.args, list[Array | None]()
         for value, other, by in ((a, b, y), (b, a, x)):
             constant = value.op in ("setting", "number")
@@ -92,20 +93,20 @@ class Times:
 class Over:
     """A quotient by a number of the setting."""
 
-    def value(self, at: LayerArrays, v: Value, x: Array, y: Array) -> Array:
+    def value(self, at: LayerFacts, v: Value, x: Array, y: Array) -> Array:
         return x / y
 
-    def back(self, at: LayerArrays, v: Value, G: Array, _: Array, x: Array, y: Array) -> Slopes:
+    def back(self, at: LayerFacts, v: Value, G: Array, _: Array, x: Array, y: Array) -> Slopes:
         return [G / y, None]
 
 
 class Product:
     """A matrix product, with equal rows where rows of the left are equal."""
 
-    def value(self, at: LayerArrays, v: Value, X: Array, W: Array) -> Array:
+    def value(self, at: LayerFacts, v: Value, X: Array, W: Array) -> Array:
         return products.product(X, W)
 
-    def back(self, at: LayerArrays, v: Value, G: Array, _: Array, X: Array, W: Array) -> Slopes:
+    def back(self, at: LayerFacts, v: Value, G: Array, _: Array, X: Array, W: Array) -> Slopes:
         into_x = G @ swap(W)  # a head at a time: one large product would wake all threads
         return [gathered(into_x, (*v.axes[:-1], v.args[0].axes[-1]), v.args[0]), swap(X) @ G]
 
@@ -113,57 +114,57 @@ class Product:
 class Tanh:
     """The hyperbolic tangent, entry by entry."""
 
-    def value(self, at: LayerArrays, v: Value, x: Array) -> Array:
+    def value(self, at: LayerFacts, v: Value, x: Array) -> Array:
         return np.tanh(x)
 
-    def back(self, at: LayerArrays, v: Value, G: Array, y: Array, x: Array) -> Slopes:
+    def back(self, at: LayerFacts, v: Value, G: Array, y: Array, x: Array) -> Slopes:
         return [G * (1.0 - y**2)]
 
 
 class Norm:
     """A norm of each row, by its row of the table."""
 
-    def value(self, at: LayerArrays, v: Value, X: Array) -> Array:
+    def value(self, at: LayerFacts, v: Value, X: Array) -> Array:
         return at.norm_of(v).fn(X)
 
-    def back(self, at: LayerArrays, v: Value, G: Array, y: Array, X: Array) -> Slopes:
+    def back(self, at: LayerFacts, v: Value, G: Array, y: Array, X: Array) -> Slopes:
         return [rule_back(at.norm_of(v))(G, X, y)]
 
 
 class Activation:
     """The activation of hidden units, entry by entry."""
 
-    def value(self, at: LayerArrays, v: Value, X: Array) -> Array:
+    def value(self, at: LayerFacts, v: Value, X: Array) -> Array:
         return at.activation.fn(X)
 
-    def back(self, at: LayerArrays, v: Value, G: Array, y: Array, X: Array) -> Slopes:
+    def back(self, at: LayerFacts, v: Value, G: Array, y: Array, X: Array) -> Slopes:
         return [rule_back(at.activation)(G, X, y)]
 
 
 class Rope:
     """A rotation of each row by its position, over the true columns of each head."""
 
-    def value(self, at: LayerArrays, v: Value, X: Array) -> Array:
+    def value(self, at: LayerFacts, v: Value, X: Array) -> Array:
         return at.turned(v, X, at.turn.fn)
 
-    def back(self, at: LayerArrays, v: Value, G: Array, y: Array, X: Array) -> Slopes:
+    def back(self, at: LayerFacts, v: Value, G: Array, y: Array, X: Array) -> Slopes:
         return [at.turned(v, G, at.turn.back)]
 
 
 class AsKeys:
     """The same rows, read as what is attended to."""
 
-    def value(self, at: LayerArrays, v: Value, X: Array) -> Array:
+    def value(self, at: LayerFacts, v: Value, X: Array) -> Array:
         return X
 
-    def back(self, at: LayerArrays, v: Value, G: Array, *_: Array) -> Slopes:
+    def back(self, at: LayerFacts, v: Value, G: Array, *_: Array) -> Slopes:
         return [G]
 
 
 class ScoreOf:
     """A score of each query with each key. Equal queries get equal rows and equal keys equal columns, to the bit."""
 
-    def value(self, at: LayerArrays, v: Value, Q: Array, K: Array, *parameters: Array) -> Array:
+    def value(self, at: LayerFacts, v: Value, Q: Array, K: Array, *parameters: Array) -> Array:
         row, K_h = at.chosen.score, at.each_head(K)
         same_query = None if row.by_query_position else at.first_equals(Q)
         same_key = None if row.by_position else at.first_equals(K_h)
@@ -171,13 +172,13 @@ class ScoreOf:
         products.spread(swap(S), same_key)
         return S
 
-    def back(self, at: LayerArrays, v: Value, G: Array, S: Array, Q: Array, K: Array, *parameters: Array) -> Slopes:
+    def back(self, at: LayerFacts, v: Value, G: Array, S: Array, Q: Array, K: Array, *parameters: Array) -> Slopes:
         into_q, into_k, of_own = rule_back(at.chosen.score)(G, S, Q, at.each_head(K), **self._own(at, v, parameters))
         slopes = [of_own.get(OWN_NAMES[arg.name]) for arg in v.args[2:]]
         alike = [g if g is None or arg.axes[1:] != ("number",) else g[:, None] for g, arg in zip(slopes, v.args[2:])]
         return [into_q, at.added_up(into_k), *alike]
 
-    def _own(self, at: LayerArrays, v: Value, arrays: tuple[Array, ...]) -> dict[str, Array]:
+    def _own(self, at: LayerFacts, v: Value, arrays: tuple[Array, ...]) -> dict[str, Array]:
         """Return the parameters under the names of the score's line; a number a head without its axis of length 1."""
         own = {
             OWN_NAMES[arg.name]: x[..., 0] if arg.axes[1:] == ("number",) else x for arg, x in zip(v.args[2:], arrays)
@@ -188,23 +189,23 @@ class ScoreOf:
 class OnlyWhere:
     """The scores, minus infinity where a query may not attend."""
 
-    def value(self, at: LayerArrays, v: Value, S: Array, allowed: Array) -> Array:
+    def value(self, at: LayerFacts, v: Value, S: Array, allowed: Array) -> Array:
         return np.where(allowed, S, -np.inf)
 
-    def back(self, at: LayerArrays, v: Value, G: Array, _: Array, S: Array, allowed: Array) -> Slopes:
+    def back(self, at: LayerFacts, v: Value, G: Array, _: Array, S: Array, allowed: Array) -> Slopes:
         return [np.where(allowed, G, 0.0), None]
 
 
 class Normalise:
     """The weights of each row of scores; exactly 0 where a query may not attend, also in a row that is NaN."""
 
-    def value(self, at: LayerArrays, v: Value, S: Array, Q: Array, K: Array, allowed: Array | None = None) -> Array:
+    def value(self, at: LayerFacts, v: Value, S: Array, Q: Array, K: Array, allowed: Array | None = None) -> Array:
         row, chosen = at.chosen.normaliser, at.chosen
         fn = partial(hardmax, size=size_of_terms(Q, at.each_head(K), chosen.scale)) if row.fn is hardmax else row.fn
         A = NORMALISED_AXES[chosen.over].fn(fn, S, chosen.temperature)
         return A if allowed is None or not np.isnan(A.sum()) else np.where(allowed, A, 0.0)
 
-    def back(self, at: LayerArrays, v: Value, G: Array, A: Array, S: Array, *rest: Array) -> Slopes:
+    def back(self, at: LayerFacts, v: Value, G: Array, A: Array, S: Array, *rest: Array) -> Slopes:
         turn = swap if at.chosen.over == "queries" else np.asarray
         into_s = turn(rule_back(at.chosen.normaliser)(turn(G), turn(S), turn(A), at.chosen.temperature))
         return [into_s, *(None for _ in rest)]
@@ -213,12 +214,12 @@ class Normalise:
 class Mix:
     """The values, weighed and added up. A forbidden value takes no part: 0 times infinity would be NaN."""
 
-    def value(self, at: LayerArrays, v: Value, A: Array, V: Array, Q: Array, allowed: Array | None = None) -> Array:
+    def value(self, at: LayerFacts, v: Value, A: Array, V: Array, Q: Array, allowed: Array | None = None) -> Array:
         Z = _sum_of_values(A, at.each_head(V), allowed)
         same_query = None if at.chosen.score.by_query_position else at.first_equals(Q)
         return Z if same_query is None else products.spread(Z, products.first_equals(A, same_query))
 
-    def back(self, at: LayerArrays, v: Value, G: Array, _: Array, A: Array, V: Array, *rest: Array) -> Slopes:
+    def back(self, at: LayerFacts, v: Value, G: Array, _: Array, A: Array, V: Array, *rest: Array) -> Slopes:
         V_h = at.each_head(V)
         V_h = V_h if np.isfinite(V_h.sum()) else np.where(np.isfinite(V_h), V_h, 0.0)
         return [G @ swap(V_h), at.added_up(swap(A) @ G), *(None for _ in rest)]
@@ -227,13 +228,13 @@ class Mix:
 class SideBySide:
     """The true columns of all heads, one head after the other."""
 
-    def value(self, at: LayerArrays, v: Value, Z: Array) -> Array:
+    def value(self, at: LayerFacts, v: Value, Z: Array) -> Array:
         widths = at.chosen.value_widths
         if widths is None or len(set(widths)) == 1:
             return joined(Z)
         return np.concatenate([Z[h][:, :width] for h, width in enumerate(widths)], axis=-1)
 
-    def back(self, at: LayerArrays, v: Value, G: Array, _: Array, Z: Array) -> Slopes:
+    def back(self, at: LayerFacts, v: Value, G: Array, _: Array, Z: Array) -> Slopes:
         slopes, start = np.zeros(Z.shape), 0
         for h, width in enumerate(at.chosen.value_widths or [Z.shape[-1]] * len(Z)):
             slopes[h, :, :width] = G[:, start : start + width]
@@ -261,7 +262,7 @@ def _sum_of_values(A: Array, V: Array, allowed: Array | None) -> Array:
     return Z
 
 
-OPERATIONS: dict[str, Any] = {
+OPERATIONS: dict[str, Operation] = {
     "+": Add(),
     "*": Times(),
     "/": Over(),
