@@ -43,14 +43,14 @@ def record_layer(
             array = given[name](layer, config, words)
         else:
             array = arrays.of(value.args[0])
-            array = layer.record(name, array, formula=formulas.get(name), widths=_widths(config, value.axes))
+            array = layer.record(name, array, formula=formulas.get(name), widths=true_widths(config, value.axes))
         arrays.known[name] = array
         if name == until:
             break
     return array
 
 
-def _widths(config: Config, axes: tuple[str, ...]) -> dict[str, tuple[int, ...]]:
+def true_widths(config: Config, axes: tuple[str, ...]) -> dict[str, tuple[int, ...]]:
     """Return the true width of each head along the axes of a step where heads may differ."""
     widths = {"d_k": config.key_widths, "d_v": config.value_widths}
     repeats = config.group_size if axes[0] == "head" else 1
