@@ -90,7 +90,8 @@ def numbered(number: int) -> Setting:
         config["edits"] = [_edit(dice, config) for _ in range(dice.randint(1, 4))]
     setting: Setting = {"config": config}
     if dice.random() < 0.08:
-        setting["supplied"] = dice.sample(("w_q", "w_k", "w_v", "w_o", "b_q", "b_o"), k=dice.randint(1, 4))
+        names = dice.sample(("w_q", "w_k", "w_v", "w_o", "b_q", "b_o"), k=dice.randint(1, 4))
+        setting["supplied"] = [name for name in names if not (config["tied"] and name in ("w_q", "b_q"))]
     return setting
 
 
