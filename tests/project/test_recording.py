@@ -85,6 +85,13 @@ def test_a_line_that_changed_is_told(tmp_path: Path) -> None:
     assert re.search(r"\n    -    (S_scaled = )(scale \* S  #.*)\n    \+    \1(2 \* )\2\n", text)
 
 
+def test_numbers_of_a_text_may_be_close_and_nothing_else_may() -> None:
+    assert difference.are_close("a 0.3, -2", "a 0.30000000000000004, -2", 1e-12)
+    for other in ("a 0.3001, -2", "a 0.3, 2", "b 0.3, -2", "a 0.3", "a 0.3, -2, 0.1"):
+        assert not difference.are_close("a 0.3, -2", other, 1e-12), other
+    assert not difference.are_close("a 0.3", "a 0.30000000000000004", 0.0)
+
+
 def test_another_order_of_steps_is_told(tmp_path: Path) -> None:
     def change(entries: Entries) -> None:
         order = entries["layer 0/order.txt"].split()
@@ -98,7 +105,7 @@ def test_another_order_of_steps_is_told(tmp_path: Path) -> None:
 
 def test_a_step_or_a_setting_that_is_missing_is_told(tmp_path: Path) -> None:
     text = told(tmp_path, "arrays", lambda entries: entries.pop("layer 0/concat.txt"))
-    assert "small, layer 0/concat.txt: only in the first" in text
+    assert "small: 1 only in the first: layer 0/concat.txt" in text
     (tmp_path / "other" / "arrays" / "small.zip").unlink()
     assert "other lacks 1 settings: small" in "\n".join(difference.compared(tmp_path / "one", tmp_path / "other"))
 
@@ -122,6 +129,12 @@ def test_what_raises_is_recorded_and_told(tmp_path: Path, capsys: pytest.Capture
     ]
     with zipfile.ZipFile(tmp_path / "arrays" / "odd.zip") as archive:
         assert b"n_heads is 99" in archive.read("raised.txt")
+    other = recorded(tmp_path / "other", "arrays")
+    (other / "arrays" / "small.zip").rename(other / "arrays" / "odd.zip")
+    text = "\n".join(difference.compared(tmp_path, other, only=("arrays",)))
+    assert re.fullmatch(
+        r"\narrays: raised.txt: 1 of 1 (.*\n)*    -ConfigError: n_heads.*\n    \+nothing is raised", text
+    )
     assert __main__.main(["record", str(tmp_path), "--only", "arays"]) == 2
     assert "there is no part arays" in capsys.readouterr().out
 

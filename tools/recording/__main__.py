@@ -33,6 +33,7 @@ def main(arguments: list[str] | None = None) -> int:
     compare.add_argument("folder", type=Path)
     compare.add_argument("other", type=Path)
     compare.add_argument("--few", type=int, default=3, help="of how many settings a difference is shown")
+    compare.add_argument("--most", type=int, default=40, help="how many kinds of a part are shown")
     compare.add_argument("--close", type=float, default=0.0, help="differences of numbers, relative, that are not told")
     for command in (record, compare):
         command.add_argument("--only", nargs="+", default=[], help="these parts")
@@ -46,7 +47,8 @@ def main(arguments: list[str] | None = None) -> int:
     from tools.recording import difference
 
     only = tuple(options.only)
-    lines = list(difference.compared(options.folder, options.other, few=options.few, close=options.close, only=only))
+    limits = {"few": options.few, "close": options.close, "most": options.most}
+    lines = list(difference.compared(options.folder, options.other, **limits, only=only))
     print("\n".join(lines) if lines else "equal")
     return bool(lines)
 

@@ -12,17 +12,21 @@ from pathlib import Path
 
 import numpy as np
 
+RAISED = "raised.txt"
+"""The entry that stands where a run or a part of it raised, with the message."""
 LONG = 160
 """The characters of a line that are shown."""
 
 
 @dataclass
 class Differing:
-    """What differs of one kind: how many entries of how many settings, the first few, and how far numbers are apart.
+    """The differences of one kind: how many entries of how many settings, the first few, and how far numbers are apart.
 
+    at      where the kind first stands in a recording, by which kinds are sorted: what differs first comes first
     apart   the largest absolute difference;  `relative` the largest relative to the largest number of its array
     """
 
+    at: int
     settings: dict[str, int] = field(default_factory=dict)
     shown: list[str] = field(default_factory=list)
     apart: float = 0.0
@@ -36,11 +40,14 @@ class Differing:
         self.settings[setting] = self.settings.get(setting, 0) + 1
 
 
-def compared(one: Path, other: Path, *, few: int = 3, close: float = 0.0, only: tuple[str, ...] = ()) -> Iterator[str]:
+def compared(
+    one: Path, other: Path, *, few: int = 3, close: float = 0.0, most: int = 40, only: tuple[str, ...] = ()
+) -> Iterator[str]:
     """Yield lines on what differs between two recordings, and nothing where they are equal.
 
     few    of how many settings a difference is shown
     close  numbers that are no further apart, relative to the largest of their array, are not told
+    most   how many kinds of a part are shown, of the others the names
     only   the parts that are compared; by default all that either has
     """
     parts = sorted({path.name for folder in (one, other) for path in folder.iterdir() if path.is_dir()})
@@ -50,41 +57,65 @@ def compared(one: Path, other: Path, *, few: int = 3, close: float = 0.0, only: 
             if missing:
                 yield f"{part}: {folder} lacks {len(missing)} settings: {', '.join(sorted(missing)[:8])}"
         both = sorted(names[0] & names[1])
-        yield from _of_part(part, [(each, one / part, other / part) for each in both], few, close)
+        yield from _of_part(part, [(each, one / part, other / part) for each in both], few, close, most)
 
 
-def _of_part(part: str, settings: list[tuple[str, Path, Path]], few: int, close: float) -> Iterator[str]:
+def _of_part(part: str, settings: list[tuple[str, Path, Path]], few: int, close: float, most: int) -> Iterator[str]:
     kinds: dict[str, Differing] = {}
     for name, one, other in settings:
         files = [(folder / f"{name}.zip").read_bytes() for folder in (one, other)]
         if files[0] != files[1]:
             _compare(name, _entries(files[0]), _entries(files[1]), kinds, few, close)
-    for kind, found in sorted(kinds.items(), key=lambda each: -len(each[1].settings)):
+    differing = sorted(((kind, found) for kind, found in kinds.items() if found.settings), key=lambda each: each[1].at)
+    for kind, found in differing[:most]:
         entries = sum(found.settings.values())
         yield f"\n{part}: {kind}: {len(found.settings)} of {len(settings)} settings, {entries} differences"
         if found.apart or found.bits:
             yield f"  largest {found.apart:.3g}, relative {found.relative:.3g}; {found.bits} of equal value"
         yield from found.shown
+    if differing[most:]:
+        yield f"\n{part}: and {', '.join(kind for kind, _ in differing[most:])}"
 
 
 def _compare(
     setting: str, one: dict[str, bytes], other: dict[str, bytes], kinds: dict[str, Differing], few: int, close: float
 ) -> None:
-    for name in [*one, *(name for name in other if name not in one)]:
-        if one.get(name) == other.get(name):
+    """Add what differs in one setting; of a run that one of the two raises at, no more than what is raised."""
+    if one.get(RAISED) != other.get(RAISED):
+        texts = [entries.get(RAISED, b"nothing is raised").decode() for entries in (one, other)]
+        kinds.setdefault(RAISED, Differing(-2)).add(setting, f"  {setting}:\n{_of_texts(*texts)}", few)
+        return
+    for which, missing in (("first", one.keys() - other.keys()), ("second", other.keys() - one.keys())):
+        if missing:
+            there = [name for name in (*one, *other) if name in missing]
+            text = f"  {setting}: {len(there)} only in the {which}: {', '.join(there[:8])}"
+            kinds.setdefault("names", Differing(-1)).add(setting, text, few)
+    for at, name in enumerate(name for name in one if name in other):
+        if one[name] == other[name]:
             continue
-        found = kinds.setdefault(kind_of(name), Differing())
-        if name not in one or name not in other:
-            found.add(setting, f"  {setting}, {name}: only in the {'first' if name in one else 'second'}", few)
-        elif name.endswith(".npy"):
+        found = kinds.setdefault(kind_of(name), Differing(at))
+        found.at = min(found.at, at)
+        if name.endswith(".npy"):
             text = _of_arrays(_array(one[name]), _array(other[name]), found, close)
             if text:
                 found.add(setting, f"  {setting}, {name}: {text}", few)
-        else:
-            text = _of_texts(one[name].decode(), other[name].decode())
-            found.add(setting, f"  {setting}, {name}:\n{text}", few)
-        if not found.settings:
-            del kinds[kind_of(name)]
+        elif not are_close(one[name].decode(), other[name].decode(), close):
+            found.add(setting, f"  {setting}, {name}:\n{_of_texts(one[name].decode(), other[name].decode())}", few)
+
+
+_NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d*)?(?:e[-+]?\d+)?")
+
+
+def are_close(one: str, other: str, close: float) -> bool:
+    """Return whether two texts differ in nothing but numbers, and these by no more than that relative to the larger.
+
+    >>> are_close("x = 0.30000000000000004", "x = 0.3", 1e-12), are_close("x = 0.3", "y = 0.3", 1e-12)
+    (True, False)
+    """
+    if not close or _NUMBER.sub("", one) != _NUMBER.sub("", other):
+        return False
+    pairs = zip(_NUMBER.findall(one), _NUMBER.findall(other), strict=True)
+    return all(abs(float(a) - float(b)) <= close * max(float(a), float(b)) for a, b in pairs)
 
 
 def kind_of(name: str) -> str:
@@ -93,7 +124,7 @@ def kind_of(name: str) -> str:
     >>> kind_of("layer 1/0, 2, 3/score.txt"), kind_of("around/embedded.npy")
     ('score.txt', 'embedded.npy')
     """
-    return re.sub(r"layer\d+", "layer", name.rpartition("/")[2])
+    return re.sub(r"([Ll]ayer|[Hh]ead) ?\d+", r"\1", name.rpartition("/")[2])
 
 
 def _entries(data: bytes) -> dict[str, bytes]:
@@ -125,7 +156,7 @@ def _of_arrays(one: np.ndarray, other: np.ndarray, found: Differing, close: floa
         found.bits += 1
         return "equal values, other bits (the sign of a zero, or NaN)"
     at = tuple(int(i) for i in np.unravel_index(int(off.argmax()), off.shape))
-    return f"{int((off > 0).sum())} of {off.size}, most at {at}: {one[at]!r} and {other[at]!r}, relative {relative:.3g}"
+    return f"{int((off > 0).sum())} of {off.size}, most at {at}: {one[at]} and {other[at]}, relative {relative:.3g}"
 
 
 def _of_texts(one: str, other: str, most: int = 14) -> str:

@@ -80,22 +80,19 @@ def workbook(name: str, trace: Trace) -> Said:
         yield "workbook.txt", _refusal(error)
         return
     with zipfile.ZipFile(io.BytesIO(bytes(data))) as parts:
-        shared = _shared_texts(parts)
-        yield "parts.txt", "\n".join(sorted(parts.namelist()))
-        for part in sorted(parts.namelist()):
-            if part not in ("docProps/core.xml", "xl/sharedStrings.xml"):
-                text = _SHARED.sub(lambda found: f"<v>{shared[int(found[1])]}</v>", parts.read(part).decode())
-                yield f"{part.replace('/', ' ')}.txt", text
+        texts = {name: parts.read(name).decode() for name in sorted(parts.namelist())}
+    shared = re.findall(r"<si>(.*?)</si>", texts.pop("xl/sharedStrings.xml", ""), re.DOTALL)
+    sheets = re.findall(r'<sheet name="([^"]*)"', texts["xl/workbook.xml"])
+    for part, text in texts.items():
+        if number := re.fullmatch(r"xl/worksheets/sheet(\d+)\.xml", part):
+            with_texts = _SHARED.sub(lambda found: f"<v>{shared[int(found[1])]}</v>", text)
+            yield f"sheet {sheets[int(number[1]) - 1]}.txt", re.sub(r"(?=<c |<row |</sheetData)", "\n", with_texts)
+        elif part != "docProps/core.xml":
+            yield f"{part.replace('/', ' ')}.txt", text
 
 
 _SHARED = re.compile(r'(?<= t="s">)<v>(\d+)</v>')
-
-
-def _shared_texts(parts: zipfile.ZipFile) -> list[str]:
-    """Return the texts that cells refer to by number: one more would change every number after it."""
-    if "xl/sharedStrings.xml" not in parts.namelist():
-        return []
-    return re.findall(r"<si>(.*?)</si>", parts.read("xl/sharedStrings.xml").decode(), re.DOTALL)
+"""Where a cell refers to a text by its number: one text more would change every number after it."""
 
 
 def latex(name: str, trace: Trace) -> Said:
