@@ -103,7 +103,8 @@ class HeadGoals:
         }
         if len(set(goals)) == 1:
             return translate(MISSED, where=where, goal=goals[0], why=why, **given)
-        return translate(SEVERAL_MISSED, where=where, goals=", ".join(goals), head=ordinal(h), why=why, **given)
+        listed = ", ".join(goals[:-1]) + translate(" and ") + goals[-1]
+        return translate(SEVERAL_MISSED, where=where, goals=listed, head=ordinal(h), why=why, **given)
 
     def _asks_itself(self, pattern: Pattern, wanted: Array) -> Array:
         """Return a mask of the queries that could only attend to themselves, and by choice may not."""

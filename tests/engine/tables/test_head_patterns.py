@@ -378,7 +378,7 @@ def test_goals_that_are_missed_for_one_reason_are_one_note():
     trace = run(three)
     (note,) = trace.notes
     assert note.startswith(
-        "Heads 1, 2 and 3 should attend to the previous token, the next token, the first token, in this order; the "
+        "Heads 1, 2 and 3 should attend to the previous token, the next token and the first token, in this order; the "
     )
     share, head, row = re.search(r"is (0\.\d\d), in head (\d) row (\d)", note).groups()
     wanted = {1: lambda i: max(i - 1, 0), 2: lambda i: min(i + 1, len(trace.key_tokens) - 1), 3: lambda i: 0}
