@@ -91,7 +91,7 @@ class HeadGoals:
         return [note[0].upper() + note[1:] for note in notes + self._halves(where)]
 
     def _missed(self, missing: list[tuple[float, int, int]], where: str, why: str) -> str:
-        """Return the sentence on heads that miss their goals for one reason; of each its least share, row and number."""
+        """Say that heads miss their goals for one reason; of each its least share, row and number."""
         share = min(missing)[0]
         _, i, h = min((each for each in missing if each[0] <= share + ROUNDING), key=lambda each: each[1:])
         goals = [self._made_for(head // self._config.group_size)[0].goal for *_, head in missing]
