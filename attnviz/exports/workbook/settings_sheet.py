@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.tables.biases import BIASES
 from attnviz.engine.tables.masks import MASKS
@@ -75,9 +76,9 @@ def _chosen(trace: Trace) -> list[str]:
 
 
 def _number(sheet: Sheet, name: str, value: float) -> Block:
-    """Return one number of the setting."""
-    called = name.replace("_", " ")
-    heading, row = HEADINGS.get(name, called), ROWS.get(name, called)
+    """Return one number of the setting; what has no words here stands under its label on the page."""
+    label = translate(Config.__dataclass_fields__[name].metadata["label"])
+    heading, row = HEADINGS.get(name, label), ROWS.get(name, label)
     return sheet.add(heading, np.array([[value]]), None, rows=(row,), name=name)
 
 
