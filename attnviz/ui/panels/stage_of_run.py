@@ -31,12 +31,16 @@ stage with more has float32, of which only colours and a few digits are read. Wh
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cache
+from hashlib import blake2b
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from attnviz.arrays import Array
 from attnviz.engine.external.traces import forbidden
+from attnviz.engine.pretrained import model_registry
 from attnviz.engine.records.trace import Step, Trace
 from attnviz.exports.interactive_part import kept
 from attnviz.pictures import columns, step_path
@@ -54,6 +58,7 @@ from attnviz.ui.panels.window import Seen
 from attnviz.ui.session.selection import Selection, within
 
 FORMAT = 1
+PACKAGE = Path(__file__).parents[2]
 FORBIDDEN, OVERVIEW, PATH = "forbidden", "overview", "path."
 FOLLOWS = ("masked",)
 """Steps that the interactive file keeps and that are not sent: they follow from the others and from `forbidden`."""
@@ -66,10 +71,24 @@ def stage_of_run(trace: Trace, selection: Selection) -> bytes:
     stages = [seen.part(stage) for stage in columns.columns(trace, selection.layer, selection.shown, apart=False)]
     header, arrays = _said(trace, selection, seen), dict[str, NamedArray]()
     header["stages"] = [_described(stage, arrays) for stage in stages]
+    header["roles"] = _roles(trace, selection.layer, stages)
     header["path"] = [_node(node, arrays) for node in _path(trace, selection.layer, header["telling"])]
     _add_steps(trace, selection.layer, seen, arrays)
     header["overview"] = _add_overview(trace, selection, seen, arrays)
     return packed(header, arrays)
+
+
+@cache
+def edition() -> str:
+    """Return a name for the code that makes the bytes, the same in every process that runs it.
+
+    Bytes that a browser has kept are those of a setting only until the code is another, or other models are offered.
+    """
+    named = blake2b(repr(sorted(model_registry.MODELS)).encode(), digest_size=6)
+    for path in sorted(PACKAGE.rglob("*")):
+        if path.suffix in (".py", ".npz", ".mo"):
+            named.update(path.read_bytes())
+    return named.hexdigest()
 
 
 def _said(trace: Trace, selection: Selection, seen: Seen) -> dict[str, Any]:
@@ -92,8 +111,14 @@ def _said(trace: Trace, selection: Selection, seen: Seen) -> dict[str, Any]:
         "lengths": {side: len(words) for side, (words, _) in sides.items()},
         "is_window": seen.is_window,
         "telling": telling,
-        "roles": columns.roles(trace, selection.layer) if has_weights else (),
     }
+
+
+def _roles(trace: Trace, layer: int, stages: Sequence[Stage]) -> Sequence[str]:
+    """Return what each head does, as the weights say it already where they are shown."""
+    if "weights" not in trace.layers[layer]:
+        return ()
+    return next((stage.roles for stage in stages if stage.roles), None) or columns.roles(trace, layer)
 
 
 def _described(stage: Stage, arrays: dict[str, NamedArray]) -> dict[str, Any]:
