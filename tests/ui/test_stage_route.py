@@ -255,7 +255,7 @@ def test_more_than_can_wait_are_sent_away_and_the_server_answers_others(monkeypa
         go.set()
         assert [each.status for each in await asyncio.gather(*asking)] == [200] * 4
 
-    asyncio.run(ask())
+    asyncio.run(asyncio.wait_for(ask(), 60))
     assert ends == ["done"] * 4
 
 

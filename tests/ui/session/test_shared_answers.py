@@ -64,7 +64,7 @@ def test_a_hundred_who_ask_the_same_have_it_made_once() -> None:
         assert await maker.answers.answer("a", 1, never) == Answer(200, b"a")
         return maker
 
-    maker = asyncio.run(ask())
+    maker = asyncio.run(asyncio.wait_for(ask(), 60))
     assert maker.made == ["a"]
     assert maker.answers.kept.n_bytes == 2
 
@@ -77,7 +77,7 @@ def test_only_a_good_answer_is_kept() -> None:
             assert await maker.answers.answer("a", 1, never) == Answer(503, b"a")
         return maker
 
-    assert asyncio.run(ask()).made == ["a", "a"]
+    assert asyncio.run(asyncio.wait_for(ask(), 60)).made == ["a", "a"]
 
 
 def test_no_more_are_made_at_once_than_may_be() -> None:
@@ -93,7 +93,7 @@ def test_no_more_are_made_at_once_than_may_be() -> None:
         assert [answer.body for answer in await asyncio.gather(*asking, same) if answer] == [b"a", b"b", b"c", b"c"]
         assert await maker.answers.answer("d", 1, never) == Answer(200, b"d")
 
-    asyncio.run(ask())
+    asyncio.run(asyncio.wait_for(ask(), 60))
 
 
 def test_leaving_ends_what_nobody_else_waits_for() -> None:
@@ -113,7 +113,7 @@ def test_leaving_ends_what_nobody_else_waits_for() -> None:
         assert not maker.answers._making
         return maker
 
-    assert asyncio.run(ask()).made == ["a", "b", "a"]
+    assert asyncio.run(asyncio.wait_for(ask(), 60)).made == ["a", "b", "a"]
 
 
 def test_a_fault_is_everybodys_who_waits_and_is_not_kept() -> None:
@@ -127,4 +127,4 @@ def test_a_fault_is_everybodys_who_waits_and_is_not_kept() -> None:
             found = await asyncio.gather(*(answers.answer("a", 1, never) for _ in range(3)), return_exceptions=True)
             assert [str(each) for each in found] == ["broken"] * 3
 
-    asyncio.run(ask())
+    asyncio.run(asyncio.wait_for(ask(), 60))
