@@ -33,7 +33,7 @@ from attnviz.settings import link_check, url_codec
 from attnviz.settings.address_problems import PROBLEMS
 from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import LANGUAGES, Words, nearest_language, set_language
-from attnviz.ui.session.shared_answers import Answer, FullError, SharedAnswers
+from attnviz.ui.shared_answers import Answer, FullError, SharedAnswers
 
 PATH = "/attnviz/stage"
 EDITION = "__edition"

@@ -407,8 +407,7 @@ def test_the_edge_of_memory_is_looked_for_with_the_largest_setting_that_the_page
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     from attnviz.engine.cost import estimate as cost
-    from attnviz.ui.panels.stage_of_run import stage_of_run
-from attnviz.ui.session.admission import MAPS
+    from attnviz.ui.session.admission import MAPS
 
     found = limits.largest()
     assert cost.refusal(MAPS, found, most=cost.most_bytes()) == ""

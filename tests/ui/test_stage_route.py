@@ -29,7 +29,7 @@ from attnviz.ui.main import OPENING
 from attnviz.ui.panels import stage_of_run
 from attnviz.ui.session import admission
 from attnviz.ui.session.selection import Selection
-from attnviz.ui.session.shared_answers import SharedAnswers
+from attnviz.ui.shared_answers import SharedAnswers
 from tests.support.cases import for_each
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from attnviz.engine.numerics.cancellation import Cancelled
-from attnviz.ui.session.shared_answers import Answer, FullError, KeptAnswers, SharedAnswers
+from attnviz.ui.shared_answers import Answer, FullError, KeptAnswers, SharedAnswers
 
 
 async def never() -> None:
