@@ -19,7 +19,7 @@ from attnviz.engine.tables.scores import Score
 
 
 class Map(Protocol):
-    """Anything that turns an array into another: a row of norms or of feed-forward blocks, or the like of a trained model."""
+    """Anything that turns an array into another: a row of norms or of feed-forward blocks, or a model's."""
 
     @property
     def fn(self) -> Callable[..., Any]: ...
