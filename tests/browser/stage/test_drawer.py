@@ -13,6 +13,7 @@ import pytest
 from tests.browser.stage.test_stage import DESK, LARGE_DESK, PHONE, Page, check
 from tests.browser.stage.test_stage import MEASURED as MAPS
 from tests.browser_idle import QUIET
+from tests.support.cases import for_each
 
 pytestmark = pytest.mark.browser
 
@@ -53,7 +54,7 @@ def check_answer(found: dict[str, Any], size: tuple[int, int], lines: int) -> No
         assert top <= line[1] <= line[3] <= found["foot"] + 1 <= size[1]
 
 
-@pytest.mark.parametrize(("size", "scheme"), [(DESK, "light"), (LARGE_DESK, "dark"), (PHONE, "light")])
+@for_each("size, scheme", [(DESK, "light"), (LARGE_DESK, "dark"), (PHONE, "light")])
 def test_a_click_is_answered_in_the_window_and_the_maps_stay_whole(
     new_page: Callable[..., Any], app: Any, size: tuple[int, int], scheme: str
 ) -> None:
@@ -89,7 +90,6 @@ def keyboard_stays_where_it_was(page: Any) -> None:
     page.wait_for_function(focused)
 
 
-@pytest.mark.every_case
 def test_the_keyboard_an_output_a_word_and_an_old_link_are_answered(new_page: Callable[..., Any], app: Any) -> None:
     page = Page(new_page, app, DESK)
     page.measured(4, 7, 4)
