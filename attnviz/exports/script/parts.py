@@ -78,8 +78,8 @@ AFTER = {
 """The comment on what follows a block, by whether there is a residual connection and a norm after it."""
 
 
-def parts(trace: Trace, *, looped: bool, write: type[LayerScript] = LayerScript) -> tuple[list[Part], str]:
-    """Return the parts of a script in order, and the variable that holds the result at the end.
+def parts(trace: Trace, *, looped: bool, write: type[LayerScript] = LayerScript) -> list[Part]:
+    """Return the parts of a script in order.
 
     Several layers stand in a loop if `looped`, otherwise one after the other; `write` writes a layer.
     """
@@ -90,18 +90,15 @@ def parts(trace: Trace, *, looped: bool, write: type[LayerScript] = LayerScript)
     write_learned(around, trace)
     inputs.indices(around, trace)
     alike = Lines(trace, tuple(range(n)), write.words)
-    inputs.mask_and_bias(alike, trace, changed=False)
-    start = [*around.parts, *(replace(part, layer=None) for part in alike.parts)]
-    if n > 1 and looped:
-        lines = Lines(trace, tuple(range(n)), write.words, looped=True)
-        result = write(lines, trace).write(last=False)
-        return [*start, *lines.parts], result
-    script_parts, result = start, ""
-    for layer in range(n):
-        lines = Lines(trace, (layer,), write.words)
-        result = write(lines, trace).write(last=layer == n - 1)
+    for name in ("allowed", "bias"):
+        inputs.given(alike, trace, name, changed=False)
+    script_parts = [*around.parts, *(replace(part, layer=None) for part in alike.parts)]
+    in_loop = n > 1 and looped
+    for layers in [tuple(range(n))] if in_loop else [(layer,) for layer in range(n)]:
+        lines = Lines(trace, layers, write.words, looped=in_loop)
+        write(lines, trace).write(last=layers == (n - 1,))
         script_parts += lines.parts
-    return script_parts, result
+    return script_parts
 
 
 def words(part: Part, trace: Trace) -> tuple[str, str]:
