@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import fields, replace
+from dataclasses import replace
 
 import numpy as np
 
 from attnviz.codegen.forbidden import is_zero_of_nothing
 from attnviz.codegen.words import NUMPY
+from attnviz.engine.plan.chosen import at_rest
 from attnviz.engine.plan.operations import OWN_NAMES, axes_by_length
 from attnviz.engine.plan.plans import plan_of
 from attnviz.engine.plan.tracing import Plan
 from attnviz.engine.plan.values import PRECEDENCE, Axes, Value
-from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.records.typed_rows import normaliser_of, score_of
 from attnviz.engine.rows.line_row import Written
@@ -21,9 +21,6 @@ from attnviz.exports.script import inputs, rows, typed
 from attnviz.exports.script.lines import Lines
 from attnviz.exports.script.parameters import ParameterWriter
 from attnviz.formula.graph import Formula
-
-AT_REST = {field.name for field in fields(Config) if field.default == 1.0}
-"""Settings that change nothing while they are 1, as they are to begin with: no line names them then."""
 
 ATOM = 9
 """The precedence of what needs no brackets."""
@@ -96,10 +93,8 @@ class OperationWriter:
 
     def _counts(self, factor: Value) -> bool:
         """Return whether a factor changes anything."""
-        if factor.op != "setting":
-            return True
-        name = factor.name
-        return bool(self.scale()) if name == "scale" else name not in AT_REST or getattr(self.config, name) != 1.0
+        is_scale = factor.op == "setting" and factor.name == "scale"
+        return bool(self.scale()) if is_scale else not at_rest(factor, self.config)
 
     def _setting(self, name: str) -> str:
         """Return the name of a number of the setting; the scale is written where it is needed."""

@@ -136,7 +136,7 @@ def formulas(part: Part, whole: Sequence[Part], trace: Trace) -> list[str]:
     }
     lines = []
     for step in part.steps:
-        formula = _last(rows.get(step.name) or _without_absent(step, part, trace), named)
+        formula = _last(rows.get(step.name) or step.formula, named)
         if formula != step.symbol and not step.name.endswith("_kv"):
             lines.append(formula)
     return lines
@@ -152,12 +152,6 @@ def _masked(trace: Trace) -> str:
     """Return the scores with what is added to them and what is forbidden, as far as there is either."""
     bias = " + B" if inputs.needs_bias(trace) else ""
     return rf"\hat S = S''{bias}" + (r",\; -\infty \text{ where forbidden}" if inputs.needs_mask(trace) else "")
-
-
-def _without_absent(step: Step, part: Part, trace: Trace) -> str:
-    """Return a step's formula without the biases that are not there."""
-    steps = trace.layers[part.layer] if part.layer is not None else trace.around
-    return re.sub(r" \+ (b_\w)(\^h)?", lambda b: b[0] if b[1].lower() in steps else "", step.formula)
 
 
 def _last(formula: str, named: set[str]) -> str:
