@@ -18,7 +18,6 @@ from attnviz.engine.tables.normalisers import Normaliser
 from attnviz.engine.tables.positions import POSITIONS
 from attnviz.engine.tables.scores import Score
 
-
 RESTING = {each.name for each in fields(Config) if each.default == 1.0}
 """The settings that are 1 to begin with."""
 

@@ -66,8 +66,9 @@ def setting(trace: Trace) -> list[str]:
     lines += _widths("d_k", config.key_widths(), "d_q", config) + _widths("d_v", config.value_widths(), "d_z", config)
     lines += [f"n_layers = {config.n_layers}"] if config.n_layers > 1 else []
     lines += [f"{name} = {getattr(config, name)!r}" for name in _used(config)]
-    lines += [f"{name} = {getattr(config, name)!r}" for name in plan_of(config).settings if name != "scale"]
-    return lines + ([f"temperature = {config.temperature!r}"] if config.temperature != 1.0 else [])
+    named = [name for name in plan_of(config).settings if name != "scale"]  # which is a line of its own
+    named += ["temperature"] if config.temperature != 1.0 else []
+    return lines + [f"{name} = {getattr(config, name)!r}" for name in dict.fromkeys(named)]
 
 
 def _widths(name: str, widths: tuple[int, ...], each: str, config: Config) -> list[str]:

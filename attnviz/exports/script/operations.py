@@ -25,6 +25,9 @@ from attnviz.formula.graph import Formula
 ATOM = 9
 """The precedence of what needs no brackets."""
 
+LOOSE = dict.fromkeys(("score", "normalise", "mix"), 0)
+"""Operations whose code can be anything, by the row."""
+
 
 class OperationWriter:
     """A writer of operations: most are code of their own, some need lines before, which go into `lines`.
@@ -72,9 +75,9 @@ class OperationWriter:
         elif op in PRECEDENCE:
             own, around = PRECEDENCE[op], () if op == "@" else value.axes
             first, second = value.args
-            code = f"{self.code(first, own, around)} {op} {self.code(second, own + (op != '+'), around)}"
+            code = f"{self.code(first, own, around)} {op} {self.code(second, own + 1, around)}"
         else:
-            code = self._write[op](value)
+            code, own = self._write[op](value), LOOSE.get(op, ATOM)
         index = _spread(value, axes)
         if index:
             return f"{code if own == ATOM else f'({code})'}[{index}]"

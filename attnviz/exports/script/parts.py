@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from attnviz.engine.records.trace import Step, Trace
+from attnviz.engine.records.trace import Trace
 from attnviz.engine.tables.biases import BIASES
 from attnviz.engine.tables.blocks import NORMS
 from attnviz.engine.tables.embeddings import EMBEDDINGS
