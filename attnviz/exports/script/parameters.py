@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from base64 import b64encode
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -67,11 +68,11 @@ class ParameterWriter:
             return self._lines.step(name, self._output())
         sizes = tuple(self._sizes[axis] for axis in axes)
         if len(axes) == 2:
-            return self._lines.step(name, self._filled(name, sizes))
+            return self._lines.step(name, self._filled(name, self._matrix, sizes))
         d_in = self._sizes[value.read[0].axes[-1]]
         if name == "b_o":  # each head's rows of W_O are drawn by themselves
             d_in = f"{self.d_z}[0]" if self.ragged_v else "d_v"
-        return self._lines.step(name, self._started(name, sizes, d_in))
+        return self._lines.step(name, self._filled(name, self._start, sizes, d_in))
 
     def _of_heads(self, name: str, *, is_bias: bool) -> str:
         """Write a matrix or a bias of each head.
@@ -84,97 +85,65 @@ class ParameterWriter:
         if self._is_solved and name in ("w_q", "w_k"):
             at = f"[{lines.layer_index()}]" if config.n_layers > 1 else ""
             return lines.step(name, f"{MADE[name]}{at}", same=True)
-        code = self._biases(name, count, widths) if is_bias else self._stack(name, count, widths, "d_model", widths)
+        if is_bias:
+            all_zero = "zeros" in self._start and self._is_ragged(widths)
+            sizes = (f"max({widths})",) if all_zero else (widths,)
+            code = self._each(name, self._start, count, widths, sizes, "d_model")
+        else:
+            code = self._each(name, self._matrix, count, widths, ("d_model", widths))
         if of_queries and config.tied and config.group_size > 1:
             shared = f"{name[0] if is_bias else 'W'}_shared"
             lines.write(f"{shared} = {code}  # one for each key/value head")
             code = f"{self._words.repeat}({shared}, {config.group_size}, {self._words.axis}=0)"
         return lines.step(name, code, then=self._solved_values() if name == "w_v" else None)
 
-    def _stack(self, name: str, count: str, widths: str, rows: str, columns: str) -> str:
-        """Return the code of a matrix for each head: all at once where heads are of one width, else one by one."""
-        if self._is_ragged(widths):
-            rows, columns = (("d" if size == widths else size) for size in (rows, columns))
-            return self._stacked_by_width(self._filled(name, (rows, columns), at=True), widths, self._matrix)
-        if self._config.initialiser == "identity":
-            numpy = self._words.np
-            return f"{numpy}.stack([{self._matrix.format(rows=rows, columns=columns, np=numpy)}] * {count})"
-        return self._filled(name, (count, rows, columns))
+    def _each(
+        self, name: str, template: str, count: str, widths: str, sizes: Sequence[str], d_in: str = "", stack: str = ""
+    ) -> str:
+        """Return the code of an array for each head: all at once where heads are of one width, else one by one."""
+        numpy, has_width = self._words.np, widths in sizes
+        if self._is_ragged(widths) and (has_width or (d_in == widths and "{d_in}" in template)):
+            own = tuple("d" if size == widths else size for size in sizes)
+            code = self._filled(name, template, own, "d" if d_in == widths else d_in, at=True)
+            which = f"h, d in enumerate({widths})" if "{at}" in template else f"d in {widths}"
+            return f"{stack or ('stacked' if has_width else f'{numpy}.stack')}([{code} for {which}])"
+        code = self._filled(name, template, (count, *sizes), d_in)
+        return f"{numpy}.stack([{code}] * {count})" if "{rows}" in template else code
 
     def _is_ragged(self, widths: str) -> bool:
         return self.ragged_v if widths in ("d_v", "d_z") else self._ragged_k
 
-    def _stacked_by_width(self, code: str, widths: str, template: str, stack: str = "stacked") -> str:
-        """Return the code that stacks an array for each width d; where the template says at, with the head's number."""
-        which = f"h, d in enumerate({widths})" if "{at}" in template else f"d in {widths}"
-        return f"{stack}([{code} for {which}])"
-
-    def _filled(self, name: str, shape: tuple[str, ...], *, at: bool = False) -> str:
-        """Return a matrix, or a stack of them, of this shape."""
-        rows, columns = shape[-2:]
-        return self._matrix.format(
+    def _filled(self, name: str, template: str, shape: tuple[str, ...], d_in: str = "", *, at: bool = False) -> str:
+        """Return an array of this shape as the template has it; `at` if it is that of one head."""
+        return template.format(
             address=self._lines.address(name),
             shape=_shape(*shape),
+            column=_shape(*shape, "1"),
             at=", at=(h,)" if at else "",
-            rows=rows,
-            columns=columns,
+            rows=shape[-2:][0],
+            columns=shape[-1],
+            d_in=d_in,
             np=self._words.np,
         )
-
-    def _biases(self, name: str, count: str, widths: str) -> str:
-        """Return a bias for each head."""
-        if not self._is_ragged(widths):
-            return self._started(name, (count, widths), "d_model")
-        if "zeros" in self._start:
-            return self._started(name, (count, f"max({widths})"), "d_model")
-        return self._stacked_by_width(self._started(name, ("d",), "d_model", at=True), widths, self._start)
-
-    def _started(self, name: str, shape: tuple[str, ...], d_in: str, *, at: bool = False) -> str:
-        counter = ", at=(h,)" if at else ""
-        address, numpy = self._lines.address(name), self._words.np
-        return self._start.format(address=address, shape=_shape(*shape), d_in=d_in, at=counter, np=numpy)
 
     def _output(self) -> str:
         """Return W_O, head by head where the initialiser draws it so."""
         joined, out = self._sizes["joined"], self._sizes["out"]
         if not INITIALISERS[self._config.initialiser].by_head:
-            return self._filled("w_o", (joined, out))
-        if self.ragged_v:
-            return self._stacked_by_width(
-                self._filled("w_o", ("d", out), at=True), self.d_z, self._matrix, self._words.join
-            )
-        return f"{self._filled('w_o', ('n_heads', 'd_v', out))}.reshape({joined}, {out})"
+            return self._filled("w_o", self._matrix, (joined, out))
+        code = self._each("w_o", self._matrix, "n_heads", self.d_z, (self.d_z, out), stack=self._words.join)
+        return code if self.ragged_v else f"{code}.reshape({joined}, {out})"
 
     def _of_score(self, value: Value) -> str:
         """Return one of the score function's own parameters, one of each for every head."""
-        name, score = value.name, score_of(self._config)
-        own = OWN_NAMES[name]
-        sizes = [self._sizes[{"d_q": "d_k"}.get(axis, axis)] for axis in score.parameters[own]]
-        if own in score.biases:
-            return self._score_bias(name, sizes[0])
+        row, own = score_of(self._config), OWN_NAMES[value.name]
+        sizes = [self._sizes[{"d_q": "d_k"}.get(axis, axis)] for axis in row.parameters[own]]
         if not sizes:
             return f"{self._words.np}.ones((n_heads, 1))"
-        if len(sizes) == 1:
-            return self._score_vector(name, sizes[0])
-        return self._stack(name, "n_heads", self._query_width, *sizes)
-
-    def _score_bias(self, name: str, width: str) -> str:
-        if self._ragged_k and width == self._query_width:
-            return self._stacked_by_width(self._started(name, ("d",), "d", at=True), width, self._start)
-        if self._ragged_k and "{d_in}" in self._start:
-            code, stack = self._started(name, (width,), "d", at=True), f"{self._words.np}.stack"
-            return self._stacked_by_width(code, self._query_width, self._start, stack)
-        return self._started(name, ("n_heads", width), self._query_width)
-
-    def _score_vector(self, name: str, width: str) -> str:
-        template = templates.VECTORS[self._config.initialiser]
-        address, numpy = self._lines.address(name), self._words.np
-        if not (self._ragged_k and width == self._query_width):
-            shape, column = f"(n_heads, {width})", f"(n_heads, {width}, 1)"
-            return template.format(address=address, shape=shape, column=column, width=width, np=numpy)
-        at = ", at=(h,)" if "{address}" in template else ""
-        code = template.format(address=address, shape=f"(d,){at}", column=f"(d, 1){at}", width="d", np=numpy)
-        return self._stacked_by_width(code, width, "{at}" if at else "")
+        vector, is_bias = templates.VECTORS[self._config.initialiser], own in row.biases
+        template = self._start if is_bias else vector if len(sizes) == 1 else self._matrix
+        widths = self._query_width
+        return self._each(value.name, template, "n_heads", widths, sizes, widths if is_bias else "")
 
     def _solved_values(self) -> dict[int, list[str]]:
         """Return the lines that give the first of two layers the values that were solved for it."""

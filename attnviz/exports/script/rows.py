@@ -85,6 +85,9 @@ FEED_FORWARDS = {
 NORMS = {"pre": "layer_norm", "post": "layer_norm", "rms": "rms_norm"}
 """The norms, among the words of a library."""
 
+_GLOROT = ("glorot", "by_hand", "learned")
+"""What is drawn alike; the numbers that are made by hand or learned are set afterwards."""
+
 INITIALISERS = {
     "glorot": "glorot({address}, {shape}{at})",
     "normal": "normal({address}, {shape}{at})",
@@ -99,27 +102,21 @@ INITIALISERS = {
 """The code that fills a matrix, or a stack of them."""
 
 VECTORS = {
-    "glorot": "math.sqrt(6 / ({width} + 1)) * (2 * uniform({address}, {shape}) - 1)",
-    "normal": "normal({address}, {shape})",
-    "uniform": "uniform({address}, {shape})",
-    "binary": "binary({address}, {shape})",
-    "linear": "(2 * uniform({address}, {shape}) - 1) / math.sqrt({width})",
+    **dict.fromkeys(_GLOROT, "math.sqrt(6 / ({columns} + 1)) * (2 * uniform({address}, {shape}{at}) - 1)"),
+    "normal": "normal({address}, {shape}{at})",
+    "uniform": "uniform({address}, {shape}{at})",
+    "binary": "binary({address}, {shape}{at})",
+    "linear": "(2 * uniform({address}, {shape}{at}) - 1) / math.sqrt({columns})",
     "identity": "{np}.ones({shape})",
-    "orthogonal": "orthogonal(normal({address}, {column}))[..., 0]",
-    "by_hand": "math.sqrt(6 / ({width} + 1)) * (2 * uniform({address}, {shape}) - 1)",
-    "learned": "math.sqrt(6 / ({width} + 1)) * (2 * uniform({address}, {shape}) - 1)",
+    "orthogonal": "orthogonal(normal({address}, {column}{at}))[..., 0]",
 }
-"""The code that fills the vector v of the additive score, one a head."""
+"""The code that fills a vector of the score, one a head."""
 
 STARTS = {
-    "glorot": "{np}.zeros({shape})",
+    **dict.fromkeys((*_GLOROT, "identity", "orthogonal"), "{np}.zeros({shape})"),
     "normal": "normal({address}, {shape}{at})",
     "uniform": "uniform({address}, {shape}{at})",
     "binary": "binary({address}, {shape}{at})",
     "linear": "(2 * uniform({address}, {shape}{at}) - 1) / math.sqrt({d_in})",
-    "identity": "{np}.zeros({shape})",
-    "orthogonal": "{np}.zeros({shape})",
-    "by_hand": "{np}.zeros({shape})",
-    "learned": "{np}.zeros({shape})",
 }
 """The code that fills a bias."""
