@@ -23,7 +23,7 @@ RESTING = {each.name for each in fields(Config) if each.default == 1.0}
 
 
 class Map(Protocol):
-    """What turns an array into another: a row of norms or of feed-forward blocks, or the like of a trained model."""
+    """Anything that turns an array into another: a row of norms or of feed-forward blocks, or the like of a trained model."""
 
     @property
     def fn(self) -> Callable[..., Any]: ...
@@ -41,7 +41,7 @@ def rule_back(row: Map) -> Callable[..., Any]:
 
 @dataclass(frozen=True)
 class Turn:
-    """How queries or keys are rotated by their positions; `back` carries slopes the other way."""
+    """The rotation of queries or keys by their positions; `back` carries slopes the other way."""
 
     fn: Callable[[Array], Array]
     back: Callable[[Array], Array]
