@@ -23,7 +23,7 @@ RESTING = {each.name for each in fields(Config) if each.default == 1.0}
 
 
 class Map(Protocol):
-    """Anything that turns an array into another: a row of norms or of feed-forward blocks, or the like of a trained model."""
+    """Anything that turns an array into another: a row of norms or of feed-forward blocks, or a model's."""
 
     @property
     def fn(self) -> Callable[..., Any]: ...

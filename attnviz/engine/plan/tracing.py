@@ -35,7 +35,7 @@ class Has:
 
 @dataclass
 class Page:
-    """The functions that the page of a layer calls; it keeps the steps, the weights and what is given, in the order of the calls."""
+    """The functions that the page of a layer calls; it keeps steps, weights and what is given, in their order."""
 
     has: Has
     steps: dict[str, Value] = field(default_factory=dict)
