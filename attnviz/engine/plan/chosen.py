@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
 
 from attnviz.arrays import Array
+from attnviz.engine.plan.values import Value
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.typed_rows import normaliser_of, score_of
 from attnviz.engine.tables.blocks import FEED_FORWARDS, NORMS
 from attnviz.engine.tables.normalisers import Normaliser
 from attnviz.engine.tables.positions import POSITIONS
 from attnviz.engine.tables.scores import Score
+
+RESTING = {each.name for each in fields(Config) if each.default == 1.0}
+"""The settings that are 1 to begin with."""
 
 
 class Map(Protocol):
@@ -92,3 +96,8 @@ def chosen_by(config: Config) -> Chosen:
         activation=FEED_FORWARDS[config.feed_forward],
         turn=turn,
     )
+
+
+def at_rest(factor: Value, config: Config) -> bool:
+    """Return whether a factor is a number of the setting that is 1, as it is to begin with: nothing names it then."""
+    return factor.op == "setting" and factor.name in RESTING and bool(getattr(config, factor.name) == 1.0)

@@ -97,6 +97,11 @@ class Plan(Mapping[str, Value]):
         """The names of the matrices and biases."""
         return [name for name, value in self.items() if value.op == "weight"]
 
+    @property
+    def settings(self) -> list[str]:
+        """The names of the numbers of the setting that the layer reads."""
+        return list(dict.fromkeys(name for value in self.values() for arg in value.args for name in _settings(arg)))
+
     def __str__(self) -> str:
         left = {name: f"{name} [{', '.join(value.axes)}]" for name, value in self.items()}
         width = max(map(len, left.values()), default=0)
@@ -104,3 +109,10 @@ class Plan(Mapping[str, Value]):
             f"{left[name]:{width}} = {value.args[0]}" if value.args else f"{left[name]:{width}}   {value.op}"
             for name, value in self.items()
         )
+
+
+def _settings(value: Value) -> list[str]:
+    """Return the settings in what a step is made of, up to what has a name of its own."""
+    if value.op == "setting":
+        return [value.name]
+    return [] if value.name else [name for arg in value.args for name in _settings(arg)]
