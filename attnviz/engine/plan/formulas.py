@@ -80,7 +80,7 @@ class FormulaWriter:
 
 def _symbol(value: Value) -> str:
     """Return the letter of a step, a weight or an input; that of a head bears its number."""
-    if value.op == "input":
+    if value.name not in STEPS:
         return {"X_kv": "X'"}.get(value.name, value.name)
     letter = STEPS[value.name].symbol
     if not value.axes[0].endswith("head"):
