@@ -14,10 +14,10 @@ from tests.support.cases import for_each
 from tests.support.small_models import NAMES, model
 
 NORMED_QUERIES = """\
-projected_queries [head, query, d_k]  = normed @ w_q
-g_q [d_k]                               weight
-normed_queries [head, query, d_k]     = norm(projected_queries) * g_q
-queries [head, query, d_k]            = rope(normed_queries)"""
+projected_queries [head, query, d_k] = normed @ w_q
+g_q [d_k]                              weight
+normed_queries [head, query, d_k]    = norm(projected_queries) * g_q
+queries [head, query, d_k]           = rope(normed_queries)"""
 
 FORMULAS = {
     "bert": {
