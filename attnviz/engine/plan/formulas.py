@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container
+from functools import lru_cache
 
 from attnviz.engine.plan.tracing import Plan
 from attnviz.engine.plan.values import Value
@@ -20,9 +21,14 @@ SUMS = ("added", "added_normed", "ff_added", "ff_added_normed")
 
 def formulas_of(plan: Plan, config: Config) -> dict[str, str]:
     """Return the formula of each step of a layer that depends on the setting; mask and bias have their rows'."""
-    writer = FormulaWriter(plan, NORMS[config.norm].symbol)
-    said = {name: writer.formula(name) for name, value in plan.items() if value.op == "step" and name not in GENERAL}
-    return said | attention_formulas(config, plan)
+    return _formulas(plan, NORMS[config.norm].symbol) | attention_formulas(config, plan)
+
+
+@lru_cache(maxsize=256)
+def _formulas(plan: Plan, norm: str) -> dict[str, str]:
+    """Return the formulas that follow from the plan and the name of the norm alone; not to be changed."""
+    writer = FormulaWriter(plan, norm)
+    return {name: writer.formula(name) for name, value in plan.items() if value.op == "step" and name not in GENERAL}
 
 
 def attention_formulas(config: Config, present: Container[str]) -> dict[str, str]:

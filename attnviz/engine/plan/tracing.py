@@ -99,6 +99,9 @@ class Plan(Mapping[str, Value]):
     def __len__(self) -> int:
         return len(self._steps)
 
+    def __hash__(self) -> int:
+        return id(self)  # a plan is made once for its parts, so what follows from it can be kept by it
+
     @property
     def weights(self) -> list[str]:
         """The names of the matrices and biases."""
