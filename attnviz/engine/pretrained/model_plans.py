@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
+from functools import lru_cache, partial
 
 import numpy as np
 
@@ -23,6 +23,7 @@ def model_plan(config: PretrainedConfig, layer: int | None) -> Plan:
     return embedding_plan(facts.around) if layer is None else trained_plan(facts.parts[layer])
 
 
+@lru_cache(maxsize=16)
 def chosen_by_model(config: PretrainedConfig) -> Chosen:
     """Return the rows and numbers of each layer of a model."""
     facts, turn = config.facts, None
