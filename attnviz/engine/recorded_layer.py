@@ -66,7 +66,7 @@ def record_plan(
     for name, value in plan.items():
         if value.op == "step":
             array = arrays.of(value.args[0])
-            array = steps.record(name, array, formula=formulas.get(name), widths=_widths(config, value.axes))
+            array = steps.record(name, array, formula=formulas.get(name), widths=true_widths(config, value.axes))
         else:
             array = leaf(value, arrays)
         arrays.known[name] = array
@@ -75,7 +75,7 @@ def record_plan(
     return array
 
 
-def _widths(config: Config, axes: tuple[str, ...]) -> dict[str, tuple[int, ...]]:
+def true_widths(config: Config, axes: tuple[str, ...]) -> dict[str, tuple[int, ...]]:
     """Return the true width of each head along the axes of a step where heads may differ."""
     widths = {"d_k": config.key_widths, "d_v": config.value_widths}
     repeats = config.group_size if axes[0] == "head" else 1

@@ -19,7 +19,7 @@ from attnviz.engine.tables.scores import Score
 
 
 class Map(Protocol):
-    """What turns an array into another: a row of norms or of feed-forward blocks, or the like of a trained model."""
+    """Anything that turns an array into another: a row of norms or of feed-forward blocks, or a model's."""
 
     @property
     def fn(self) -> Callable[..., Any]: ...
@@ -37,7 +37,7 @@ def rule_back(row: Map) -> Callable[..., Any]:
 
 @dataclass(frozen=True)
 class Turn:
-    """How queries or keys are rotated by their positions; `back` carries slopes the other way."""
+    """The rotation of queries or keys by their positions; `back` carries slopes the other way."""
 
     fn: Callable[[Array], Array]
     back: Callable[[Array], Array]

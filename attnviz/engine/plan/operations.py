@@ -27,7 +27,7 @@ Slopes = list[Array | None]
 
 
 class Operation(Protocol):
-    """What an operation says of itself."""
+    """An operation of a plan: its value and its slopes."""
 
     @property
     def value(self) -> Callable[..., Array]: ...

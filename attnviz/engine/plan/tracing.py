@@ -1,4 +1,4 @@
-"""What the page of a layer asks, and the plan that it leaves behind."""
+"""The functions that the page of a layer calls, and the plan that it leaves behind."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Has:
 
 @dataclass
 class Page:
-    """What the page of a layer calls; it keeps the steps, the weights and what is given, in the order of the calls."""
+    """The functions that the page of a layer calls; it keeps steps, weights and what is given, in their order."""
 
     has: Has
     steps: dict[str, Value] = field(default_factory=dict)
