@@ -100,4 +100,9 @@ def chosen_by(config: Config) -> Chosen:
 
 def at_rest(factor: Value, config: Config) -> bool:
     """Return whether a factor is a number of the setting that is 1, as it is to begin with: nothing names it then."""
-    return factor.op == "setting" and factor.name in RESTING and bool(getattr(config, factor.name) == 1.0)
+    return factor.op == "setting" and factor.name in RESTING and is_at_rest(factor.name, config)
+
+
+def is_at_rest(name: str, config: Config) -> bool:
+    """Return whether a number that begins as 1 is 1 in a setting."""
+    return bool(getattr(config, name) == 1.0)

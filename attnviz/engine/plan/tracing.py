@@ -15,12 +15,16 @@ class Has:
 
     weights          the names of biases and other parameters that are there, where it depends on the setting
     score_weights    the names of the score's own parameters, as steps, with their axes in one head
+    norm_behind      a norm of what a block hands on, before it is added
+    parallel         the feed-forward block reads what attention read
+    positions, token_types   vectors that are added to those of the tokens
     """
 
     weights: frozenset[str] = frozenset()
     score_weights: tuple[tuple[str, Axes], ...] = ()
     norm_before: bool = False
     norm_after: bool = False
+    norm_behind: bool = False
     rope: bool = False
     softcap: bool = False
     allowed: bool = True
@@ -31,6 +35,9 @@ class Has:
     feed_forward: bool = False
     gate: bool = False
     cross: bool = False
+    parallel: bool = False
+    positions: bool = False
+    token_types: bool = False
 
 
 @dataclass
@@ -91,6 +98,9 @@ class Plan(Mapping[str, Value]):
 
     def __len__(self) -> int:
         return len(self._steps)
+
+    def __hash__(self) -> int:
+        return id(self)  # a plan is made once for its parts, so what follows from it can be kept by it
 
     @property
     def weights(self) -> list[str]:
