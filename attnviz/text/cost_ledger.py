@@ -12,9 +12,10 @@ import numpy as np
 
 from attnviz.engine.external.traces import first_steps, is_external
 from attnviz.engine.plan.lengths import Lengths, lengths_of
-from attnviz.engine.plan.plans import layer_plan, parts_of
+from attnviz.engine.plan.plans import attention_plan, plan_of
 from attnviz.engine.plan.tracing import Has, Plan
-from attnviz.engine.pretrained.pretrained_config import is_pretrained
+from attnviz.engine.pretrained.model_plans import model_plan
+from attnviz.engine.pretrained.pretrained_config import PretrainedConfig
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.step_specs import AXES
 from attnviz.engine.records.trace import Step, Trace
@@ -65,7 +66,7 @@ def ledger(trace: Trace, layer: int) -> Ledger:
     24
     """
     by_name = steps(trace, layer)
-    plan, lengths, given = plan_of_layer(trace, by_name), _lengths(trace, by_name), first_steps(by_name)
+    plan, lengths, given = plan_of_layer(trace, layer), _lengths(trace, by_name), first_steps(by_name)
     tied = _tied(trace.config, by_name)
     rows = []
     for name, step in by_name.items():
@@ -90,27 +91,17 @@ def ledger(trace: Trace, layer: int) -> Ledger:
 def multiply_adds_of_score(trace: Trace, layer: int) -> int:
     """Return the multiply-adds of the score function in a layer, all heads together."""
     by_name = steps(trace, layer)
-    return _lengths(trace, by_name).n_multiply_adds(plan_of_layer(trace, by_name)["scores"].args[0])
+    return _lengths(trace, by_name).n_multiply_adds(plan_of_layer(trace, layer)["scores"].args[0])
 
 
-def plan_of_layer(trace: Trace, by_name: Mapping[str, Step]) -> Plan:
-    """Return the plan of a layer that was computed; of a trained model the part that it has in common with others."""
-    names = frozenset(by_name)
-    if not (is_external(trace) or is_pretrained(trace)):
-        return layer_plan(parts_of(trace.config, names & frozenset(PARAMETERS)))
-    return layer_plan(
-        Has(
-            weights=names & frozenset(PARAMETERS) | {"w_q", "w_k", "w_v", "w_1", "w_2", "w_3", "w_o"},
-            norm_before="normed" in names,
-            norm_after="added_normed" in names,
-            rope="projected_queries" in names,
-            softcap=bool(trace.config.softcap),
-            output="w_o" in names,
-            residual="added" in names,
-            feed_forward="ff_output" in names,
-            gate="ff_gate" in names,
-        )
-    )
+def plan_of_layer(trace: Trace, layer: int) -> Plan:
+    """Return the plan of a layer of a run; of vectors, scores or weights that were brought, that of attention alone."""
+    config = trace.config
+    if isinstance(config, PretrainedConfig):
+        return model_plan(config, layer)
+    if is_external(trace):
+        return attention_plan(Has(softcap=bool(config.softcap)))
+    return plan_of(config, trace.given_in[layer] if trace.given_in else ())
 
 
 def _lengths(trace: Trace, by_name: Mapping[str, Step]) -> Lengths:

@@ -107,7 +107,7 @@ def _shapes(trace: Trace, layer: int) -> None:
         paragraph([TEXTS["axes"]])
         number_tables.show(tables.axes(entries), hide_index=True)
         paragraph([TEXTS["plan"]])
-        st.code(str(plan_of_layer(trace, step_names.steps(trace, layer))), language=None)
+        st.code(str(plan_of_layer(trace, layer)), language=None)
 
 
 def statistics_panel(trace: Trace, selection: Selection) -> Selection:
