@@ -8,12 +8,12 @@ import { isDark } from "../colours.js";
 import { Player } from "./motion_player.js";
 import { markOf, matches } from "./marks.js";
 import { append, drawLine } from "./drawer_pictures.js";
+import { Rail, SHEET } from "./rail.js";
 
 /** @typedef {{ close: boolean, all: boolean, key: number }} Values  that Python is sent */
 /** @typedef {<Name extends keyof Values>(name: Name, value: Values[Name]) => void} SetTrigger */
 
 const HIGHLIGHT = "attnviz:highlight"; // detail: the cells that some view points at, or null
-const SHEET = matchMedia("(max-width: 1099px)");
 const CLOSES = ".st-key-stage, .attn-drawer"; // where Escape closes the answer
 
 class Drawer {
@@ -35,6 +35,7 @@ class Drawer {
     this.live.setAttribute("aria-live", "polite");
     this.box = append(root, "aside", "attn-drawer");
     this.body = this.box;
+    this.rail = new Rail(root, this.box);
     this.listen();
   }
 
@@ -70,6 +71,7 @@ class Drawer {
     const playing = this.player && this.cell === String([answer.head, answer.query, answer.key]) ? this.player : null;
     this.player?.end();
     this.player = null;
+    const isAnother = this.cell !== String([answer.head, answer.query, answer.key]);
     this.cell = String([answer.head, answer.query, answer.key]);
     this.box.replaceChildren();
     delete this.box.dataset.lowered;
@@ -83,6 +85,7 @@ class Drawer {
     if (playing) this.play(playing.at, playing.playing);
     else if (this.data.play && answer.motion && !this.started) this.play(0, true);
     this.started = true;
+    this.rail.open(this.data.chips, words, isAnother);
     this.refocus(focused);
     const spoken = [answer.sentence, ...answer.lines.map(({ title, value }) => `${title}: ${value}`)].join(". ");
     if (this.live.textContent !== spoken) this.live.textContent = spoken;
@@ -91,6 +94,8 @@ class Drawer {
   empty() {
     const focused = this.focusedClass();
     delete this.box.dataset.open;
+    this.rail.close();
+    this.cell = "";
     this.stopPlaying();
     this.box.replaceChildren();
     this.live.textContent = "";
@@ -229,6 +234,7 @@ class Drawer {
     this.setTrigger("close", true);
     const focused = this.focusedClass();
     delete this.box.dataset.open; // at once: the page follows
+    this.rail.close();
     if (focused) this.returnFocus();
   }
 
@@ -280,6 +286,7 @@ class Drawer {
 
   end() {
     this.player?.end();
+    this.rail.end();
     this.stop.abort();
     this.theme?.disconnect();
     this.box.remove();

@@ -172,7 +172,6 @@ def _message(drawing: _Drawing, heads: Heads, lettering: Lettering) -> dict[str,
         "focus": None if heads.film is None else heads.film.head,
         "heads": heads.number,
         "opening": heads.opening,
-        "answered": drawing.room.view.has_answer,
         "turns": [name for name, _ in drawing.tabs],
     }
 
