@@ -68,11 +68,12 @@ class Drawer {
     if (!answer || !this.data) return this.empty();
     const focused = this.focusedClass();
     const { words } = this.data;
-    const playing = this.player && this.cell === String([answer.head, answer.query, answer.key]) ? this.player : null;
+    const cell = String([answer.head, answer.query, answer.key]);
+    const isAnother = this.cell !== cell;
+    const playing = isAnother ? null : this.player;
     this.player?.end();
     this.player = null;
-    const isAnother = this.cell !== String([answer.head, answer.query, answer.key]);
-    this.cell = String([answer.head, answer.query, answer.key]);
+    this.cell = cell;
     this.box.replaceChildren();
     delete this.box.dataset.lowered;
     this.box.setAttribute("aria-label", words.answer);
@@ -81,7 +82,9 @@ class Drawer {
     this.box.dataset.open = "";
     this.body = append(this.box, "div", "ad-body");
     answer.lines.forEach((line, at) => drawLine(this.body, line, at + 1, setting));
-    this.drawFoot();
+    const foot = append(this.box, "div", "ad-foot");
+    this.button(foot, "ad-all", words.all, () => this.open());
+    append(foot, "span", "ad-soft ad-rounded", words.rounded);
     if (playing) this.play(playing.at, playing.playing);
     else if (this.data.play && answer.motion && !this.started) this.play(0, true);
     this.started = true;
@@ -92,14 +95,18 @@ class Drawer {
   }
 
   empty() {
-    const focused = this.focusedClass();
-    delete this.box.dataset.open;
-    this.rail.close();
+    this.hide();
     this.cell = "";
     this.stopPlaying();
     this.box.replaceChildren();
     this.live.textContent = "";
-    if (focused) this.returnFocus();
+  }
+
+  hide() {
+    const focused = this.focusedClass();
+    delete this.box.dataset.open;
+    this.rail.close();
+    if (focused) this.rail.returnFocus();
   }
 
   /** The class of what has the focus in here. */
@@ -112,21 +119,6 @@ class Drawer {
   refocus(name) {
     const again = name && this.box.querySelector(`.${name.split(" ")[0]}`);
     if (again instanceof HTMLElement) again.focus();
-  }
-
-  /**
-   * Give the focus back to the maps. They may just be drawn anew, as there is more room for them: so it looks again at
-   * every frame for a while, unless the visitor has gone elsewhere.
-   *
-   * @param {number} frames
-   */
-  returnFocus(frames = 120) {
-    const active = document.activeElement;
-    const isFree = active === document.body || this.box.contains(active);
-    if (!isFree && active?.className !== "attn-focus") return;
-    const map = document.querySelector(".st-key-explore-weights .attn-focus") ?? document.querySelector(".attn-host .attn-focus");
-    if (isFree && map instanceof HTMLElement) map.focus({ preventScroll: true });
-    if (frames) requestAnimationFrame(() => this.returnFocus(frames - 1));
   }
 
   /** @param {Answer} answer @returns {Setting} */
@@ -160,12 +152,6 @@ class Drawer {
     button.setAttribute("type", "button");
     button.addEventListener("click", pressed);
     return button;
-  }
-
-  drawFoot() {
-    const foot = append(this.box, "div", "ad-foot");
-    this.button(foot, "ad-all", this.data?.words.all ?? "", () => this.open());
-    append(foot, "span", "ad-soft ad-rounded", this.data?.words.rounded);
   }
 
   /** Show the full arithmetic, which stands below the maps; a sheet makes room for it. */
@@ -232,10 +218,7 @@ class Drawer {
     this.stopPlaying();
     this.highlight(null);
     this.setTrigger("close", true);
-    const focused = this.focusedClass();
-    delete this.box.dataset.open; // at once: the page follows
-    this.rail.close();
-    if (focused) this.returnFocus();
+    this.hide(); // at once: the page follows
   }
 
   /** @param {KeyboardEvent} event */

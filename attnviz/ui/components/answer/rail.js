@@ -18,7 +18,6 @@ const widget = (name) => setting()?.querySelector(`.st-key-${name}`) ?? null;
 export class Rail {
   isOpen = false; // there is an answer
   waits = false; // behind the setting, which was called back
-  edge = 0; // pixels that the setting takes; 0 while it is folded away
   pressedAt = 0; // where the pointer came down last
   /** @type {{ name: string, y: number, moved: boolean } | null} */
   dragged = null;
@@ -34,12 +33,14 @@ export class Rail {
     this.stop = new AbortController();
     const { signal } = this.stop;
     window.addEventListener("pointerdown", (event) => (this.pressedAt = event.clientX), { signal, capture: true });
-    SHEET.addEventListener("change", () => this.place(), { signal });
+    window.addEventListener("click", (event) => this.onClick(event.target), { signal, capture: true });
+    window.addEventListener("transitionend", ({ target }) => target === setting() && this.arrange(), { signal });
+    SHEET.addEventListener("change", () => this.arrange(), { signal });
     this.rail.addEventListener("keydown", (event) => this.onKeydown(event));
     this.rail.addEventListener("pointerdown", (event) => this.grip(event));
     this.rail.addEventListener("pointermove", (event) => this.drag(event));
     this.rail.addEventListener("click", (event) => this.press(event.target));
-    this.resizer = new ResizeObserver(() => this.place()); // the setting was folded, unfolded or made wider
+    this.resizer = new ResizeObserver(() => this.arrange()); // the setting was folded, unfolded or made wider
     const main = root.closest("[data-testid=stMain]");
     if (main) this.resizer.observe(main);
   }
@@ -57,12 +58,12 @@ export class Rail {
     this.isOpen = true;
     this.back.textContent = this.box.querySelector("h2")?.innerText ?? "";
     this.fill(chips, words);
-    this.place();
+    this.arrange();
   }
 
   close() {
     this.isOpen = this.waits = false;
-    this.place();
+    this.arrange();
   }
 
   /** Draw the values of the setting, of what can be set there, and a button that calls the setting back.
@@ -89,25 +90,28 @@ export class Rail {
   }
 
   /** Put everything where it belongs; the setting behind an answer is out of reach. */
-  place() {
+  arrange() {
     const edge = Math.max(0, setting()?.getBoundingClientRect().right ?? 0);
-    if (edge && !this.edge && this.isOpen) this.waits = true; // it was just called back
-    this.edge = edge;
     const inRoom = this.isOpen && edge > 0 && !SHEET.matches;
-    this.box.dataset.place = inRoom ? "setting" : "over";
+    this.box.dataset.at = inRoom ? "setting" : "maps";
     this.box.style.setProperty("--answer-width", `${Math.max(edge, LEAST) - RAIL}px`);
-    this.back.style.width = `${edge}px`;
+    this.back.style.width = `${Math.max(edge, LEAST)}px`;
     this.box.toggleAttribute("data-waits", inRoom && this.waits);
     this.rail.toggleAttribute("data-open", inRoom && !this.waits);
     this.back.toggleAttribute("data-open", inRoom && this.waits);
     setting()?.toggleAttribute("inert", inRoom && !this.waits);
   }
 
+  /** Who unfolds the setting that was folded away wants to see it. @param {EventTarget | null} target */
+  onClick(target) {
+    if (target instanceof Element && target.closest("[data-testid=stExpandSidebarButton]")) this.waits = true;
+  }
+
   /** Call the setting back, to one of its fields. @param {string} name */
   unfold(name) {
     this.waits = true;
-    this.place();
-    const field = (name ? widget(name) : setting())?.querySelector("input, textarea, [role=combobox], button");
+    this.arrange();
+    const field = (name ? widget(name) : setting())?.querySelector("input, textarea");
     if (!(field instanceof HTMLElement)) return;
     field.scrollIntoView({ block: "nearest" });
     field.focus({ preventScroll: true });
@@ -116,7 +120,7 @@ export class Rail {
   /** Have the answer in front again. */
   fold() {
     this.waits = false;
-    this.place();
+    this.arrange();
     const close = this.box.querySelector(".ad-close");
     if (close instanceof HTMLElement) close.focus();
   }
@@ -160,10 +164,25 @@ export class Rail {
     const field = widget(name);
     const slider = field?.querySelector("input[type=range]");
     const button = field?.querySelector(`[data-testid=stNumberInputStep${by > 0 ? "Up" : "Down"}]`);
-    if (slider instanceof HTMLInputElement) {
-      slider.stepUp(by);
-      for (const kind of ["input", "change"]) slider.dispatchEvent(new Event(kind, { bubbles: true }));
-    } else if (button instanceof HTMLElement) button.click();
+    for (let step = 0; step < Math.abs(by); step++) {
+      if (button instanceof HTMLElement) button.click();
+      else slider?.dispatchEvent(new KeyboardEvent("keydown", { key: by > 0 ? "ArrowRight" : "ArrowLeft", bubbles: true }));
+    }
+  }
+
+  /**
+   * Give the focus back to the maps. They may just be drawn anew, as there is more room for them: so it looks again at
+   * every frame for a while, unless the visitor has gone elsewhere.
+   *
+   * @param {number} frames
+   */
+  returnFocus(frames = 120) {
+    const active = document.activeElement;
+    const isFree = active === document.body || this.box.contains(active);
+    if (!isFree && active?.className !== "attn-focus") return;
+    const map = document.querySelector(".st-key-explore-weights .attn-focus") ?? document.querySelector(".attn-host .attn-focus");
+    if (isFree && map instanceof HTMLElement) map.focus({ preventScroll: true });
+    if (frames) requestAnimationFrame(() => this.returnFocus(frames - 1));
   }
 
   end() {
