@@ -110,8 +110,8 @@ def test_other_numbers_leave_the_charts_as_they_are_so_that_the_browser_keeps_th
         ("1600x920x1", (1600, 920, True)),
         ("366x600x0", (366, 600, False)),
         ("0x9999x1", (WIDTHS[0], HEIGHTS[1], True)),
-        ("1600x920", (948, 560, True)),
-        ("axbx1", (948, 560, True)),
+        ("1600x920", (960, 560, True)),
+        ("axbx1", (960, 560, True)),
     ],
 )
 def test_a_page_that_is_opened_again_is_laid_out_for_the_window_that_it_had(

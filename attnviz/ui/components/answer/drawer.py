@@ -52,9 +52,7 @@ def show(
         )
 
 
-def packed(
-    answer: Mapping[str, Any] | None, *, play: bool = False, chips: Sequence[Mapping[str, str]] = ()
-) -> bytes:
+def packed(answer: Mapping[str, Any] | None, *, play: bool = False, chips: Sequence[Mapping[str, str]] = ()) -> bytes:
     """Pack the data for the browser."""
     scales = [list(SIGNED), list(DARK[SIGNED])]
     return transport.packed({"answer": answer, "words": dict(WORDS), "scales": scales, "play": play, "chips": [*chips]})

@@ -6,7 +6,7 @@ import { append } from "./drawer_pictures.js";
 
 export const SHEET = matchMedia("(max-width: 1099px)"); // an answer comes from the foot of the window
 const RAIL = 44; // pixels
-const LEAST = 300; // of rail and answer
+const LEAST = 288; // of rail and answer
 const STEP = 8; // pixels that a chip is dragged for each step
 
 /** @returns {HTMLElement | null} */

@@ -10,7 +10,9 @@ from attnviz.settings.kinds import Named, Option
 from attnviz.settings.language import Words
 from attnviz.settings.tuple_kinds import Options
 
-WORDS = Words({"model": "model", "d_model": "size", "n_heads": "heads", "mask": "mask", "score": "score", "seed": "seed"})
+WORDS = Words(
+    {"model": "model", "d_model": "size", "n_heads": "heads", "mask": "mask", "score": "score", "seed": "seed"}
+)
 """Fields of a `Config`, in the order in which the page draws them, each with a word that fits a narrow rail."""
 
 

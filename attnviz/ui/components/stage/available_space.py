@@ -16,7 +16,7 @@ from attnviz.ui.session.browser import component
 
 Default = TypeVar("Default")
 
-DEFAULT_WIDTH = 948  # beside an open sidebar on a window of 1280
+DEFAULT_WIDTH = 960  # beside an open sidebar on a window of 1280
 WIDTHS = (240, 3840)
 DEFAULT_HEIGHT = 560  # below the sentence on a window of 720
 HEIGHTS = (160, 2160)
@@ -36,8 +36,8 @@ class View:
     reserved    pixels of the window below the pictures that are for something else
     least       pixels of height below which the page is scrolled rather than the pictures made smaller, as it is where
                 stages stand one below the other; 0: they fit in any case
-    has_answer  there is an answer; in a narrow window it comes from the foot and takes its room of theirs, in a wide one
-                it stands in the room of the setting
+    has_answer  there is an answer; in a narrow window it comes from the foot and takes its room of theirs, in a wide
+                one it stands in the room of the setting
     has_overview  so does an overview of a text that is too long to be shown whole, or over them
     large       the headings of the pictures are in large type, for a room
     """
