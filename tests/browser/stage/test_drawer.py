@@ -20,11 +20,13 @@ OPEN = ".attn-drawer[data-open]"
 SETTING = 288  # pixels that the setting takes in a wide window
 BOXES = """() => {
     const seen = ".st-key-explore-row .js-plotly-plot, .st-key-explore-row .heatmaplayer image, .st-key-way,"
-        + " .st-key-explore-row text[data-head], .attn-opening, .attn-opening button";
-    return [...document.querySelectorAll(seen)].map((element) => {
+        + " .st-key-explore-row text[data-head], .attn-opening, .attn-opening .at-line";
+    const words = [...document.querySelectorAll(".attn-opening button")]; // of a long line those in question are seen
+    const boxes = [...document.querySelectorAll(seen)].map((element) => {
         const { left, top, width, height } = element.getBoundingClientRect();
         return [left, top, width, height];
     });
+    return [...boxes, ...words.map((word) => [word.offsetLeft, word.offsetTop, word.offsetWidth, word.offsetHeight])];
 }"""
 MEASURED = """() => {
     const drawer = document.querySelector('.attn-drawer[data-open]');
@@ -96,7 +98,7 @@ def test_the_rail_keeps_the_setting_in_reach_and_calls_it_back(new_page: Callabl
     page.wait_for_url("**n_heads=5**")
     page.evaluate(QUIET)
     assert page.evaluate("document.activeElement.dataset.field") == "n_heads"
-    assert page.locator(".attn-drawer h2").inner_text().split() == ["the", "←", "on"], "the same cell"
+    assert page.locator(".attn-drawer h2").inner_text().split() == ["on", "←", "sat"], "the same cell"
     page.locator(".ad-chip[data-field=seed]").click()
     page.wait_for_selector(OPEN, state="hidden")
     assert not page.evaluate(setting)
