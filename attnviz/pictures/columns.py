@@ -104,7 +104,7 @@ SHORTER = Words(
     }
 )
 SHORTEST = Words({"heads": "mixed", "weights": "shares of each word"})
-ROLES = Words({"self": "mostly itself", "word": "mostly “{word}”", "spread": "reads {n:.1f} words"})
+ROLES = Words({"self": "mostly itself", "word": "mostly “{word}”", "spread": "over {n:.1f} words"})
 LEARNED = ("previous", "next", "same", "article")
 """The kinds that heads of trained models are named for."""
 
@@ -174,7 +174,7 @@ def roles(trace: Trace, layer: int) -> tuple[str, ...]:
 
     >>> from attnviz import Config, run
     >>> roles(run(Config(initialiser="by_hand")), 0)[0], roles(run(Config(sentence="a b")), 0)[0]
-    ('previous token', 'reads 1.8 words')
+    ('previous token', 'over 1.8 words')
     """
     step = trace.layers[layer]["weights"]
     head_names = stages.stage(trace, step, "").names

@@ -60,7 +60,7 @@ def test_a_head_is_said_to_do_what_most_of_its_weight_does() -> None:
     own, first, even = np.eye(n), np.zeros((n, n)), np.full((n, n), 1 / n)
     first[:, 1] = 1.0
     trace = weighed(np.stack([own, first, even]), "a b c d e")
-    assert columns.roles(trace, 0) == ("mostly itself", "mostly “b”", "reads 5.0 words")
+    assert columns.roles(trace, 0) == ("mostly itself", "mostly “b”", "over 5.0 words")
 
 
 def test_in_focus_a_stage_is_that_of_one_head_and_heads_that_share_keys_have_the_shared() -> None:

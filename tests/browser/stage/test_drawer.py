@@ -98,7 +98,7 @@ def test_the_rail_keeps_the_setting_in_reach_and_calls_it_back(new_page: Callabl
     page.wait_for_url("**n_heads=5**")
     page.evaluate(QUIET)
     assert page.evaluate("document.activeElement.dataset.field") == "n_heads"
-    assert page.locator(".attn-drawer h2").inner_text().split() == ["on", "←", "sat"], "the same cell"
+    assert page.locator(".attn-drawer h2").inner_text().split() == ["on", "attends", "to", "sat"], "the same cell"
     page.locator(".ad-chip[data-field=seed]").click()
     page.wait_for_selector(OPEN, state="hidden")
     assert not page.evaluate(setting)

@@ -90,7 +90,7 @@ class Drawer {
     this.started = true;
     this.rail.open(this.data.chips, words, isAnother);
     this.refocus(focused);
-    const spoken = [answer.sentence, ...answer.lines.map(({ title, value }) => `${title}: ${value}`)].join(". ");
+    const spoken = [answer.title.map(([, text]) => text).join(" "), answer.sentence, ...answer.lines.map(({ title, value }) => `${title}: ${value}`)].join(". ");
     if (this.live.textContent !== spoken) this.live.textContent = spoken;
   }
 
@@ -130,15 +130,15 @@ class Drawer {
   drawTop({ title, sentence, motion }) {
     const top = append(this.box, "div", "ad-top");
     const head = append(top, "h2", "");
-    for (const [name, text] of title) append(append(head, "span", `ad-${name}`), "bdi", "", text);
-    if (motion) {
-      const play = this.button(top, "ad-play", `▶ ${this.data?.words.play}`, () => this.toggle());
-      play.setAttribute("aria-pressed", "false");
-    }
+    for (const [name, text] of title) append(append(head, "span", `ad-${name}`), "bdi", "", text).after(" ");
     const close = this.button(top, "ad-close", "×", () => this.close());
     close.setAttribute("aria-label", this.data?.words.close ?? "");
     close.title = this.data?.words.close ?? "";
-    append(this.box, "p", "ad-sentence", sentence);
+    const line = append(this.box, "div", "ad-top");
+    append(line, "p", "ad-sentence", sentence);
+    if (!motion) return;
+    const play = this.button(line, "ad-play", `▶ ${this.data?.words.play}`, () => this.toggle());
+    play.setAttribute("aria-pressed", "false");
   }
 
   /**

@@ -7,11 +7,18 @@ from collections.abc import Mapping
 from attnviz.engine.records.config import Config
 from attnviz.settings.fields import settings
 from attnviz.settings.kinds import Named, Option
-from attnviz.settings.language import Words
+from attnviz.settings.language import InContext, Words
 from attnviz.settings.tuple_kinds import Options
 
 WORDS = Words(
-    {"model": "model", "d_model": "size", "n_heads": "heads", "mask": "mask", "score": "score", "seed": "seed"}
+    {
+        "model": "model",
+        "d_model": "size",
+        "n_heads": "heads",
+        "mask": "mask",
+        "score": InContext("score", "the function that scores a query and a key"),
+        "seed": "seed",
+    }
 )
 """Fields of a `Config`, in the order in which the page draws them, each with a word that fits a narrow rail."""
 
