@@ -113,8 +113,10 @@ def test_the_maps_are_as_large_beside_it_and_leave_it_room_on_a_narrow_window_al
 
     free, beside = opened(), opened(head="2", query="4", key="3")
     assert across(beside) == across(free)
-    narrow = opened({"explore-bridge": {"wide": False}}, head="2", query="4", key="3")
-    assert across(narrow) != across(beside), "below them on a narrow window"
+    wide, narrow = (
+        opened({"explore-bridge": {"room": 800, "wide": wide}}, head="2", query="4", key="3") for wide in (True, False)
+    )
+    assert across(narrow) < across(wide), "below them on a narrow window"
 
 
 def test_an_entry_that_is_not_there_is_said() -> None:
