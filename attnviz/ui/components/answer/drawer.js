@@ -130,7 +130,10 @@ class Drawer {
   drawTop({ title, sentence, motion }) {
     const top = append(this.box, "div", "ad-top");
     const head = append(top, "h2", "");
-    for (const [name, text] of title) append(append(head, "span", `ad-${name}`), "bdi", "", text).after(" ");
+    for (const [name, text] of title) {
+      if (head.firstChild) head.append(" ");
+      append(append(head, "span", `ad-${name}`), "bdi", "", text);
+    }
     const close = this.button(top, "ad-close", "×", () => this.close());
     close.setAttribute("aria-label", this.data?.words.close ?? "");
     close.title = this.data?.words.close ?? "";
