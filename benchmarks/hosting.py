@@ -26,7 +26,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from benchmarks import floods, frames, learners, limits, load, model_visitors, stranger, table
+from benchmarks import floods, frames, learners, limits, load, model_visitors, stage_route, stranger, table
 from benchmarks.outcome import Outcome
 from benchmarks.served import commit, load_average, machine, served
 
@@ -90,6 +90,7 @@ def in_browser(module: str, name: str, *given: Any) -> Outcome:
 PARTS: dict[str, Callable[[Sizes], Outcome]] = {
     "move": lambda sizes: alone(load.move, sizes.moves),
     "bursts": lambda sizes: alone(load.bursts, sizes.bursts, sizes.rounds),
+    "route": lambda sizes: alone(stage_route.asked, sizes.moves, sizes.bursts),
     "steady": lambda sizes: alone(load.steady, *sizes.steady),
     "learners": lambda sizes: alone(learners.learners, sizes.learners),
     "models": lambda sizes: model_visitors.on_a_model(*sizes.models),

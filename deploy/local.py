@@ -116,8 +116,9 @@ def configured(folder: Path, port: int, ports: list[int]) -> Path:
             raise RuntimeError(f"nginx.conf no longer says {there}")
         text = text.replace(there, here)
     shutil.copy("/etc/nginx/mime.types", folder)
-    servers = [f"server 127.0.0.1:{each} max_fails=2 fail_timeout=15s;\n" for each in ports]
-    (folder / "upstream.conf").write_text("".join(servers), encoding="utf-8")
+    for name, bounds in (("upstream", "max_fails=2 fail_timeout=15s"), ("health", "max_fails=0")):
+        lines = [f"zone {name} 256k;\n", *(f"server 127.0.0.1:{each} {bounds};\n" for each in ports)]
+        (folder / f"{name}.conf").write_text("".join(lines), encoding="utf-8")  # the workers count together, as there
     (folder / "nginx.conf").write_text(text, encoding="utf-8")
     return folder / "nginx.conf"
 

@@ -90,15 +90,34 @@ def derive(trace: Trace, layer: int, head: int, query: int, key: int, digits: in
 
     Raises ValueError if the trace has no such cell, or for digits outside the range.
     """
-    cancellation.check()
     position = CellPosition(trace, layer, head, query, key)
+    return _derived(position, digits, _sizes(trace, layer))
+
+
+def derive_row(trace: Trace, layer: int, head: int, query: int, digits: int = 4) -> list[Cell]:
+    """Return the arithmetic of all cells of one query, as `derive` does; what they share is measured but once.
+
+    Raises ValueError if the trace has no such row, or for digits outside the range.
+    """
+    positions = [CellPosition(trace, layer, head, query, key) for key in range(len(trace.key_tokens))]
+    sizes = _sizes(trace, layer)
+    return [_derived(position, digits, sizes) for position in positions]
+
+
+def _sizes(trace: Trace, layer: int) -> dict[str, float]:
+    """Return the largest number of each step, which says what is next to nothing beside it."""
+    return {name: largest(step.array) for name, step in trace.layers[layer].items()}
+
+
+def _derived(position: CellPosition, digits: int, sizes: dict[str, float]) -> Cell:
+    cancellation.check()
+    trace, layer, head, query, key = position.trace, position.layer, position.head, position.query, position.key
     facts = {
         "i": ordinal(query),
         "j": ordinal(key),
         "h": ordinal(head),
         "line": translate("row") if position.over_keys else translate("column"),
     }
-    sizes = {name: largest(step.array) for name, step in position.steps.items()}
     of_vectors, scored, weighed, mixed = (Derivation(NumberFormat(digits), dict(facts), sizes) for _ in range(4))
     with np.errstate(all="ignore"):
         _lines(position, of_vectors, scored, weighed, mixed)

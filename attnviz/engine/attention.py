@@ -11,90 +11,53 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from attnviz.arrays import Allowed, Array, Keys, Queries, Scores, Values, Weights
+from attnviz.arrays import Allowed, Array, Keys, Queries, Values
 from attnviz.engine import checks
-from attnviz.engine.numerics import buffer_pool, products
+from attnviz.engine.numerics import products
+from attnviz.engine.plan.chosen import Chosen
+from attnviz.engine.plan.layer_arrays import LayerArrays
+from attnviz.engine.plan.operations import joined
+from attnviz.engine.plan.plans import attention_plan
+from attnviz.engine.plan.tracing import Has
 from attnviz.engine.rows.line_row import LineRow
 from attnviz.engine.tables.added_rows import added_name
-from attnviz.engine.tables.normalised_axes import NORMALISED_AXES
 from attnviz.engine.tables.normalisers import NORMALISERS, Normaliser
-from attnviz.engine.tables.normalisers.hardmax import hardmax, size_of_terms
 from attnviz.engine.tables.row_names import NormaliserName, ScoreName
-from attnviz.engine.tables.scores import SCORES, Score, swap
+from attnviz.engine.tables.scores import SCORES, Score
 from attnviz.settings.rows import pick
 
 Record = Callable[[str, Array], Array]
 Parameters = Mapping[str, ArrayLike]
 
 
-def pipeline(
+def steps_of_attention(
     Q: Queries,
     K: Keys,
     V: Values,
     *,
-    score: Score,
-    params: Mapping[str, Array],
-    scale: float | Array,
-    softcap: float | None,
+    chosen: Chosen,
     bias: Array | None,
     allowed: Allowed | None,
-    normaliser: Normaliser,
-    temperature: float,
     record: Record,
-    over: str = "keys",
 ) -> Array:
     """Compute each head's output from queries, keys and values; `record` is called with every step and hands it back.
 
     Equal queries get equal rows and equal keys equal columns, to the last bit.
     """
+    has = Has(softcap=bool(chosen.softcap), bias=bias is not None, allowed=allowed is not None)
+    known = {"queries": Q, "keys": K, "values": V}
+    known |= {name: array for name, array in (("allowed", allowed), ("bias", bias)) if array is not None}
+    arrays = LayerArrays(chosen, known)
     with np.errstate(all="ignore"):
-        same_query = None if score.by_query_position else products.first_equals(Q)
-        same_key = None if score.by_position else products.first_equals(K)
-        S = products.spread(score.fn(Q, K, **params), same_query)
-        products.spread(swap(S), same_key)
-        S = record("scores", S)
-        S = record("scaled", S if _is_one(scale) else np.multiply(S, scale, out=buffer_pool.empty(S.shape)))
-        S = record("capped", softcap * np.tanh(S / softcap) if softcap else S)
-        S = record("masked", _forbid(S if bias is None else S + bias, allowed))
-        normalise = partial(hardmax, size=size_of_terms(Q, K, scale)) if normaliser.fn is hardmax else normaliser.fn
-        A = record("weights", _only(allowed, NORMALISED_AXES[over].fn(normalise, S, temperature)))
-        Z = _mix(A, V, allowed)
-        return record("heads", Z if same_query is None else products.spread(Z, products.first_equals(A, same_query)))
-
-
-def _is_one(scale: float | Array) -> bool:
-    return np.ndim(scale) == 0 and scale == 1.0
-
-
-def _forbid(S: Scores, allowed: Allowed | None) -> Scores:
-    """Set scores to -inf where a query may not attend."""
-    return S if allowed is None else np.where(allowed, S, -np.inf)
-
-
-def _only(allowed: Allowed | None, A: Weights) -> Weights:
-    """Return the weights, exactly 0 in forbidden cells, also in a row that an infinite score has made NaN."""
-    if allowed is None or not np.isnan(A.sum()):
-        return A
-    return np.where(allowed, A, 0.0)
-
-
-def _mix(A: Weights, V: Values, allowed: Allowed | None) -> Array:
-    """Return a V, in which a forbidden value does not take part: 0 times infinity would be NaN."""
-    if allowed is None or np.isfinite(V).all():
-        return buffer_pool.product(A, V)
-    infinite = ~np.isfinite(V)
-    Z = buffer_pool.product(A, np.where(infinite, 0.0, V))
-    for j in np.flatnonzero(infinite.any(axis=-1).reshape(-1, V.shape[-2]).any(axis=0)):
-        share = A[..., j, None] * V[..., None, j, :]
-        may = np.broadcast_to(allowed, A.shape)[..., j, None]
-        Z = Z + np.where(may & infinite[..., None, j, :], share, 0.0)
-    return Z
+        for name, value in attention_plan(has).items():
+            if value.op == "step":
+                arrays.known[name] = record(name, arrays.of(value.args[0]))
+    return arrays.known["heads"]
 
 
 @dataclass(frozen=True)
@@ -158,18 +121,21 @@ def attend(
     shape = (*Q.shape[:-1], K.shape[-2])
     B = None if bias is None else checks.fitting("bias", checks.real("bias", bias), shape)
     steps: dict[str, Array] = {}
-    pipeline(
+    chosen = Chosen(
+        score=row,
+        normaliser=way,
+        scale=checks.scale(scale, row, Q),
+        softcap=checks.number("softcap", softcap or 0.0, least=0.0),
+        temperature=checks.number("temperature", temperature, above=0.0),
+        params=checks.parameters(row, params or {}, Q, K),
+    )
+    steps_of_attention(
         Q,
         K,
         V,
-        score=row,
-        params=checks.parameters(row, params or {}, Q, K),
-        scale=checks.scale(scale, row, Q),
-        softcap=checks.number("softcap", softcap or 0.0, least=0.0),
+        chosen=chosen,
         bias=B,
         allowed=checks.allowed(allowed, B, causal, shape),
-        normaliser=way,
-        temperature=checks.number("temperature", temperature, above=0.0),
         record=lambda name, array: steps.setdefault(name, _read_only(array)),
     )
     return Attention(
@@ -238,14 +204,6 @@ def multi_head(
     C = _read_only(joined(a.output))
     Y = C if w_o is None else _read_only(_projected("o", C, w_o, b_o))
     return MultiHead(Q, K, V, a.scores, a.scaled, a.capped, a.masked, a.weights, a.output, C, Y)
-
-
-def joined(Z: Array) -> Array:
-    """Return the heads side by side: (..., H, n, d_v) becomes (..., n, H * d_v)."""
-    rows = np.swapaxes(Z, -2, -3)
-    C = buffer_pool.empty((*rows.shape[:-2], rows.shape[-2] * rows.shape[-1]))
-    np.copyto(C.reshape(rows.shape), rows)
-    return C
 
 
 def _projected(which: str, X: Array, w: ArrayLike, b: ArrayLike | None) -> Array:

@@ -11,7 +11,17 @@ from attnviz.engine.pretrained.pretrained_config import is_pretrained
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.edits import Edit
 from attnviz.engine.records.trace import Step, Trace
-from attnviz.engine.solved_head_notes import HALF, LARGE, MISSED, NEARLY, NEW, NOTHING, WHY, heads_in_words
+from attnviz.engine.solved_head_notes import (
+    HALF,
+    LARGE,
+    MISSED,
+    NEARLY,
+    NEW,
+    NOTHING,
+    SEVERAL_MISSED,
+    WHY,
+    heads_in_words,
+)
 from attnviz.engine.solved_heads import STANDARD_WIDTH, SolvedLayer, made_for, patterns_of
 from attnviz.engine.tables.head_patterns import PATTERNS, Match, Pattern, share_where_wanted
 from attnviz.engine.tables.initialisers import INITIALISERS
@@ -63,8 +73,8 @@ class HeadGoals:
         return pattern, pattern.fn(self._query_tokens, self._key_tokens)
 
     def unmet_goals(self, layer: Mapping[str, Step], where: str) -> list[str]:
-        """Return the goals that the heads of a layer miss, measured in its weights; one sentence for equal ones."""
-        missing: dict[tuple[str, str], list[tuple[float, int, int]]] = {}
+        """Return the goals that the heads of a layer miss, measured in its weights; one sentence for each reason."""
+        missing: dict[str, list[tuple[float, int, int]]] = {}
         for h, A in enumerate(layer["weights"].array):
             g = h // self._config.group_size
             pattern, match = self._made_for(g)
@@ -75,15 +85,26 @@ class HeadGoals:
             i = int(np.flatnonzero(share_of <= share_of.min() + ROUNDING)[0])
             if share_of[i] < ENOUGH - ROUNDING:
                 why = WHY["hidden"] if not (wanted & allowed)[i].any() else self._because(g)
-                missing.setdefault((pattern.goal, f": {why}" if why else ""), []).append((float(share_of[i]), i, h))
+                missing.setdefault(f": {why}" if why else "", []).append((float(share_of[i]), i, h))
         notes = self._without(where) + self._nearly(where) + self._large(where)
-        for (goal, why), missing_heads in missing.items():
-            share = min(missing_heads)[0]
-            i = min(i for other, i, _ in missing_heads if other <= share + ROUNDING)
-            heads, down = heads_in_words([h for *_, h in missing_heads]), np.floor((share + ROUNDING) * 100) / 100
-            row = {"row": ordinal(i), "token": self._query_tokens[i]}
-            notes.append(translate(MISSED, where=where, heads=heads, goal=goal, share=down, **row, why=why))
+        notes += [self._missed(heads, where, why) for why, heads in missing.items()]
         return [note[0].upper() + note[1:] for note in notes + self._halves(where)]
+
+    def _missed(self, missing: list[tuple[float, int, int]], where: str, why: str) -> str:
+        """Say that heads miss their goals for one reason; of each its least share, row and number."""
+        share = min(missing)[0]
+        _, i, h = min((each for each in missing if each[0] <= share + ROUNDING), key=lambda each: each[1:])
+        goals = [self._made_for(head // self._config.group_size)[0].goal for *_, head in missing]
+        given = {
+            "heads": heads_in_words([head for *_, head in missing]),
+            "share": np.floor((share + ROUNDING) * 100) / 100,
+            "row": ordinal(i),
+            "token": self._query_tokens[i],
+        }
+        if len(set(goals)) == 1:
+            return translate(MISSED, where=where, goal=goals[0], why=why, **given)
+        listed = ", ".join(goals[:-1]) + translate(" and ") + goals[-1]
+        return translate(SEVERAL_MISSED, where=where, goals=listed, head=ordinal(h), why=why, **given)
 
     def _asks_itself(self, pattern: Pattern, wanted: Array) -> Array:
         """Return a mask of the queries that could only attend to themselves, and by choice may not."""

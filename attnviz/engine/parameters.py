@@ -10,15 +10,19 @@ import numpy as np
 from attnviz.arrays import Array
 from attnviz.engine.numerics import cancellation
 from attnviz.engine.numerics.noise import Address
+from attnviz.engine.plan.layer_arrays import LayerArrays
+from attnviz.engine.plan.operations import OWN_NAMES
+from attnviz.engine.plan.values import Value
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Steps
-from attnviz.engine.records.typed_rows import TYPED, score_of
 from attnviz.engine.solved_heads import SolvedHeads, SolvedLayer
 from attnviz.engine.tables.initialisers import INITIALISERS
-from attnviz.formula import names
 from attnviz.formula.graph import HIDDEN
 from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import translate
+
+OF_HEADS = ("w_q", "b_q", "w_k", "b_k", "w_v", "b_v")
+"""The matrices and biases of which each head has its own."""
 
 
 class Parameters:
@@ -43,6 +47,11 @@ class Parameters:
         self._supplied = dict(supplied)
         self._row = INITIALISERS[config.initialiser]
 
+    @property
+    def supplied(self) -> frozenset[str]:
+        """The names of the parameters that the caller supplies."""
+        return frozenset(name for name in self._supplied if self.is_supplied(name))
+
     def is_supplied(self, name: str) -> bool:
         """Return whether the caller supplies this parameter."""
         return self._supplied.get(name) is not None
@@ -61,62 +70,68 @@ class Parameters:
         """Return whether the caller supplies neither queries nor keys, so that heads do what they are made for."""
         return not (self.is_supplied("w_q") or self.is_supplied("w_k"))
 
-    def matrix(self, name: str, X: Array, width: int) -> Array:
+    def weight(self, value: Value, arrays: LayerArrays) -> Array:
+        """Return a matrix or a bias of the plan, recorded; `arrays` are the steps before it.
+
+        Every axis but those of heads is that of the setting or of what the weight multiplies. Raises ConfigError for
+        what the caller supplies and does not fit.
+        """
+        name, X = value.name, arrays.of(value.read[0])
+        if name in OWN_NAMES:
+            return self._of_score(value, X, arrays)
+        if name in OF_HEADS:
+            same = self._one_a_group(name, arrays.known[value.args[0].name]) if value.args else None
+            return self._of_heads(name, X, same)
+        if name == "w_o":
+            return self._output_matrix(X)
+        if name.startswith("b"):
+            into = self._value_widths()[0] if name == "b_o" else X.shape[-1]
+            return self._vector(name, arrays.known[f"w{name[1:]}"].shape[-1], into)
+        return self._matrix(name, X, arrays.known["output"].shape[-1] if name == "w_2" else self._config.d_ff)
+
+    def _matrix(self, name: str, X: Array, width: int) -> Array:
         """Return one matrix (columns of X, width) for all heads."""
         shape = (X.shape[-1], width)
         array = self._supplied_array(name, shape) if self.is_supplied(name) else self._row.fn(self._at(name), shape, X)
         return self._layer.record(name, array)
 
-    def vector(self, name: str, width: int, d_in: int) -> Array | None:
-        """Return one bias for all heads; None while biases are off."""
+    def _vector(self, name: str, width: int, d_in: int) -> Array:
+        """Return one bias for all heads; `d_in` is the number of products that it is added to."""
         if self.is_supplied(name):
             return self._layer.record(name, self._supplied_array(name, (width,)))
-        return (
-            self._layer.record(name, self._row.bias(self._at(name), width, d_in))
-            if self._config.projection_bias
-            else None
-        )
+        return self._layer.record(name, self._row.bias(self._at(name), width, d_in))
 
-    def heads(self, name: str, X: Array, widths: Sequence[int], like: Array | None = None) -> Array:
-        """Return a matrix (columns of X, width of the head) for each head, stacked.
+    def _value_widths(self) -> tuple[int, ...]:
+        """Return the width of the values of each head of queries."""
+        return tuple(np.repeat(self._config.value_widths(), self._config.group_size).tolist())
 
-        `like` stands in for what is not supplied.
+    def _of_heads(self, name: str, X: Array, same: Array | None) -> Array:
+        """Return a matrix (columns of X, width of the head) or a bias for each head, stacked.
+
+        `same` stands in for what is not supplied. Tied, what makes queries is drawn once for all heads of a group, and
+        makes their keys too.
         """
-        shapes = [(X.shape[-1], width) for width in widths]
+        config, of_values = self._config, name.endswith("_v")
+        widths = config.value_widths() if of_values else config.key_widths()
+        of_queries = name.endswith("_q")
+        each = tuple(np.repeat(widths, config.group_size).tolist()) if of_queries else widths
+        is_bias = name.startswith("b")
         if self.is_supplied(name):
-            return self._record(name, self._stacked(name, shapes), widths)
-        if like is not None:
-            return self._record(name, like, widths)
-        return self._record(name, self._draw(name, shapes, X), widths)
+            array = self._stacked(name, [(width,) if is_bias else (X.shape[-1], width) for width in each])
+        elif same is not None:
+            array = same
+        elif of_queries and config.tied:
+            array = np.repeat(self._drawn(name, X, widths), config.group_size, axis=0)
+        else:
+            array = self._drawn(name, X, each)
+        return self._layer.record(name, array, widths={"d_v" if of_values else "d_k": tuple(each)})
 
-    def head_biases(self, name: str, widths: Sequence[int], d_in: int, like: Array | None = None) -> Array | None:
-        """Return a bias for each head, stacked; None while biases are off."""
-        if self.is_supplied(name):
-            return self._record(name, self._stacked(name, [(width,) for width in widths]), widths)
-        if not self._config.projection_bias:
-            return None
-        if like is not None:
-            return self._record(name, like, widths)
-        return self._record(
-            name, _padded([self._row.bias(self._at(name, h), w, d_in) for h, w in enumerate(widths)]), widths
-        )
-
-    def query_and_key(self, X: Array, X_kv: Array) -> tuple[Array, Array, Array | None, Array | None]:
-        """Draw W_Q, W_K and their biases. Tied, the matrices of W_Q are drawn once a key head and serve both."""
-        config, group = self._config, self._config.group_size
-        d_k = config.key_widths()
-        d_q = tuple(np.repeat(d_k, group).tolist())
-        if not config.tied or X.shape[-1] != X_kv.shape[-1]:
-            W_Q, b_q = self.heads("w_q", X, d_q), self.head_biases("b_q", d_q, X.shape[-1])
-            W_K, b_k = self.heads("w_k", X_kv, d_k), self.head_biases("b_k", d_k, X_kv.shape[-1])
-            return W_Q, W_K, b_q, b_k
-        drawn = self._draw("w_q", [(X.shape[-1], width) for width in d_k], X)
-        W_Q = self.heads("w_q", X, d_q, like=np.repeat(drawn, group, axis=0))
-        biases = _padded([self._row.bias(self._at("b_q", g), width, X.shape[-1]) for g, width in enumerate(d_k)])
-        b_q = self.head_biases("b_q", d_q, X.shape[-1], like=np.repeat(biases, group, axis=0))
-        W_K = self.heads("w_k", X_kv, d_k, like=self._one_a_group("w_k", W_Q))
-        like = None if b_q is None else self._one_a_group("b_k", b_q)
-        return W_Q, W_K, b_q, self.head_biases("b_k", d_k, X.shape[-1], like=like)
+    def _drawn(self, name: str, X: Array, widths: Sequence[int]) -> Array:
+        """Return what is drawn or solved for each head, stacked."""
+        d_in = X.shape[-1]
+        if name.startswith("b"):
+            return _padded([self._row.bias(self._at(name, h), width, d_in) for h, width in enumerate(widths)])
+        return _padded([self._filled(name, h, (d_in, width), X, len(widths)) for h, width in enumerate(widths)])
 
     def _one_a_group(self, name: str, queries: Array) -> Array:
         """Return W_Q or its bias as that of the keys; raises ConfigError if heads that share keys have several."""
@@ -133,17 +148,17 @@ class Parameters:
             )
         return first
 
-    def output_matrix(self, C: Array, widths: Sequence[int]) -> Array:
+    def _output_matrix(self, C: Array) -> Array:
         """Draw W_O (sum of the heads' widths, d_model).
 
         Each head's rows are drawn separately, unless the initialiser gives the whole matrix a form.
         A supplied W_O may have any number of columns where nothing has to be added to the output.
         """
-        d_out = self._config.d_model
+        d_out, widths = self._config.d_model, self._value_widths()
         if self.is_supplied("w_o") and self._config.n_layers == 1 and not self._config.residual:
             d_out = np.shape(self._supplied["w_o"])[-1]
         if self.is_supplied("w_o") or not self._row.by_head:
-            return self.matrix("w_o", C, d_out)
+            return self._matrix("w_o", C, d_out)
         ends = np.cumsum(widths)
         rows = [
             self._row.fn(self._at("w_o", h), (width, d_out), C[:, end - width : end])
@@ -151,31 +166,19 @@ class Parameters:
         ]
         return self._layer.record("w_o", np.concatenate(rows))
 
-    def of_score(self, Q: Array, K: Array, widths: Sequence[int]) -> dict[str, Array]:
-        """Return the score function's own matrices, one of each for every head.
-
-        Without its biases while biases are off, but for one that was typed: what a line says is computed.
-        """
-        score = score_of(self._config)
-        has_biases = self._config.projection_bias or self._config.score == TYPED
-        fixed = {**dict.fromkeys(HIDDEN, self._config.d_a), "key": K.shape[-2]}
-        arrays = {}
-        for own_name, axes in score.parameters.items():
-            name, is_bias = names.STEPS[own_name], own_name in score.biases
-            if is_bias and not (has_biases or self.is_supplied(name)):
-                continue
-            shapes = [tuple(fixed.get(axis, width) for axis in axes) for width in widths]
-            array = (
-                self._stacked(name, shapes)
-                if self.is_supplied(name)
-                else self._scoring(name, shapes, widths, Q, is_bias)
-            )
-            if not axes:
-                arrays[own_name] = self._layer.record(name, array[:, None])[:, 0]
-                continue
-            axes = ("head", *_recorded(axes))
-            arrays[own_name] = self._layer.record(name, array, axes=axes, widths={"d_k": tuple(widths)})
-        return arrays
+    def _of_score(self, value: Value, Q: Array, arrays: LayerArrays) -> Array:
+        """Return one of the score function's own parameters, one of each for every head."""
+        name, score = value.name, arrays.chosen.score
+        own = OWN_NAMES[name]
+        widths = tuple(np.repeat(self._config.key_widths(), self._config.group_size).tolist())
+        fixed = {**dict.fromkeys(HIDDEN, self._config.d_a), "key": arrays.of(value.read[1]).shape[-2]}
+        shapes = [tuple(fixed.get(axis, width) for axis in score.parameters[own]) for width in widths]
+        if self.is_supplied(name):
+            array = self._stacked(name, shapes)
+        else:
+            array = self._scoring(name, shapes, widths, Q, own in score.biases)
+        array = array if score.parameters[own] else array[:, None]
+        return self._layer.record(name, array, axes=value.axes, widths={"d_k": widths})
 
     def _scoring(
         self, name: str, shapes: Sequence[tuple[int, ...]], widths: Sequence[int], Q: Array, is_bias: bool
@@ -190,9 +193,6 @@ class Parameters:
     def _at(self, name: str, *index: int) -> Address:
         return Address(self._config.seed, f"{self._address}/{name}", index)
 
-    def _draw(self, name: str, shapes: Sequence[tuple[int, ...]], X: Array) -> Array:
-        return _padded([self._filled(name, h, shape, X, len(shapes)) for h, shape in enumerate(shapes)])
-
     def _filled(self, name: str, h: int, shape: tuple[int, ...], X: Array, n: int) -> Array:
         """Return the matrix of head h out of n: solved where the setting says so, drawn otherwise."""
         cancellation.check()
@@ -204,9 +204,6 @@ class Parameters:
         if W is not None:
             return W
         return self._row.fn(self._at(name, h), shape, X)
-
-    def _record(self, name: str, array: Array, widths: Sequence[int]) -> Array:
-        return self._layer.record(name, array, widths={"d_v" if name.endswith("_v") else "d_k": tuple(widths)})
 
     def _supplied_array(self, name: str, shape: tuple[int, ...]) -> Array:
         array = np.array(self._supplied[name], dtype=float)
@@ -235,12 +232,6 @@ class Parameters:
                 )
             )
         return _padded(arrays)
-
-
-def _recorded(axes: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the axes of a parameter as a step has them: queries are as wide as keys, and all hidden widths are d_a."""
-    known = {"d_q": "d_k", **dict.fromkeys(HIDDEN, "d_a")}
-    return tuple(known.get(axis, axis) for axis in axes)
 
 
 def _finite(name: str, array: Array) -> Array:

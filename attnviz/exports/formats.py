@@ -107,6 +107,11 @@ def save(trace: Trace, path: str | os.PathLike[str], target: ExportTarget = Expo
         raise ConfigError(FAULTS["written"].format(name=shorten(path_text, 120), why=why.lower())) from None
 
 
+def save_part(trace: Trace, path: str | os.PathLike[str], part: tuple[Any, ...]) -> None:
+    """Write a run as `Trace.save` does; `part` is its layer, step, head, query and key, counted from 0."""
+    save(trace, path, ExportTarget(*part))
+
+
 def kind_of(path: str) -> str:
     """Return the row of FORMATS that the end of a name means. Raises ConfigError for any other end.
 

@@ -32,6 +32,7 @@ from attnviz.pictures.stages import side_by_side
 from attnviz.pictures.static.text_metrics import drawable, word
 from attnviz.settings.counting import ordinal
 from attnviz.settings.language import InContext, Words, current_language
+from attnviz.text.format.html_math import quoting
 from attnviz.text.format.sentence_parts import rounded_number
 from attnviz.text.headline import headline
 
@@ -160,7 +161,7 @@ def html(trace: Trace, part: Part | None = None) -> str:
         "policy": POLICY.format(script=_hash(script), style=_hash(style)),
         "style": style,
         "script": script,
-        "overview": markup.escape(" ".join(headline(trace))),
+        "overview": quoting(" ".join(headline(trace))),
         "notes": _paragraph("notes", trace.notes) + _paragraph("bound", part.said),
         "tables": "".join(_tables(trace, part)),
     }

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from attnviz.arithmetic.cell import Cell, derive
+from attnviz.arithmetic.cell import Cell, derive, derive_row
 from attnviz.arithmetic.derivation import ArithmeticLine
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.records.typed_rows import normaliser_of, score_of
@@ -120,7 +120,7 @@ def row(trace: Trace, layer: int, head: int, query: int, digits: int = 4) -> str
 
     Raises ValueError if the trace has no such row, or for digits outside the range.
     """
-    cells = [derive(trace, layer, head, query, key, digits) for key in range(len(trace.key_tokens))]
+    cells = derive_row(trace, layer, head, query, digits)
     token = _token(trace.query_tokens[query])
     title = TEXTS["row"].format(head=ordinal(head), query=ordinal(query), query_token=token, n=len(cells))
     return _document(trace, layer, title, list(_row(cells)))

@@ -23,6 +23,7 @@ from attnviz.formula.graph import (
 )
 from attnviz.formula.suggestions import suggestion
 from attnviz.formula.text import LONGEST_TOKEN, is_number, span, tree
+from attnviz.formula.unsummed import unsummed
 
 _BRACKETS = {("matrix", "j"): "rows", ("matrix", ":,j"): "columns", ("vector", "j"): "list"}
 
@@ -299,7 +300,7 @@ class _Reader:
 
     def _check_outcome(self, root: Node, n: ast.expr) -> None:
         if "d" in root.axes:
-            raise self._fault("vector_left", n)
+            raise self._fault("vector_left", unsummed(n, lambda part: "d" in self.node(part).axes))
         if root.is_token:
             raise self._fault("token_alone", n)
         if root.truth != self.kind.truth:

@@ -7,12 +7,14 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from attnviz.arrays import Array
-from attnviz.engine.attention import joined, pipeline
+from attnviz.engine.attention import steps_of_attention
 from attnviz.engine.numerics.products import product
+from attnviz.engine.plan.chosen import Chosen
+from attnviz.engine.plan.formulas import attention_formulas
+from attnviz.engine.plan.operations import joined
 from attnviz.engine.pretrained.pretrained_config import PretrainedConfig
 from attnviz.engine.records.trace import Steps
 from attnviz.engine.records.typed_rows import mask_of, normaliser_of
-from attnviz.engine.step_formulas import formulas_of
 from attnviz.engine.tables import masks
 from attnviz.engine.tables.blocks import FEED_FORWARDS, gelu_tanh
 from attnviz.engine.tables.scores import SCORES
@@ -80,19 +82,16 @@ class Layer:
         V, _ = self._projected("v", X)
         V = record("values", V, formula=self._affine("v", "V", x))
         K, V = (np.repeat(Y, config.group_size, axis=0) for Y in (K, V))
-        formulas = formulas_of(config, self._steps)
-        Z = pipeline(
-            Q, K, V,
+        formulas = attention_formulas(config, self._steps)
+        chosen = Chosen(
             score=SCORES["scaled_dot"],
-            params={},
+            normaliser=normaliser_of(config),  # type: ignore[arg-type]  # to a checker its score is a descriptor
             scale=SCORES["scaled_dot"].scale(Q.shape[-1]) if config.scale is None else config.scale,
             softcap=config.softcap,
-            bias=None,
-            allowed=self._allowed(tokens),
-            normaliser=normaliser_of(config),  # type: ignore[arg-type]  # to a checker its score is a descriptor
             temperature=config.temperature,
-            record=lambda name, array: record(name, array, formula=formulas.get(name)),
-        )  # fmt: skip
+        )
+        kept = lambda name, array: record(name, array, formula=formulas.get(name))  # noqa: E731
+        Z = steps_of_attention(Q, K, V, chosen=chosen, bias=None, allowed=self._allowed(tokens), record=kept)
         C = record("concat", joined(Z))
         return self._matrix("output", "o", C, "Y = C W_O")
 

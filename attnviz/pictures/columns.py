@@ -4,22 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
-
-from attnviz.analysis.all_heads import all_kinds
-from attnviz.analysis.statistics import effective_keys
-from attnviz.arrays import Array
-from attnviz.engine.external.traces import forbidden
-from attnviz.engine.pretrained.pretrained_config import is_pretrained
+from attnviz.analysis.all_heads import all_kinds, open_weights
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.records.typed_rows import score_of
 from attnviz.pictures import stages
 from attnviz.pictures.stage_record import Stage
 from attnviz.settings.language import Words
 from attnviz.text import step_names
-from attnviz.text.format.sentence_parts import within_sentence
-from attnviz.text.head_sentences import title
-from attnviz.text.query_sentences import visible_token
+from attnviz.text.head_sentences import names as names_of_heads
 
 OPENING = ("scores", "weights", "heads")
 TOGETHER = (
@@ -104,11 +96,6 @@ SHORTER = Words(
     }
 )
 SHORTEST = Words({"heads": "mixed", "weights": "shares of each word"})
-ROLES = Words({"self": "mostly itself", "word": "mostly “{word}”", "spread": "over {n:.1f} words"})
-LEARNED = ("previous", "next", "same", "article")
-"""The kinds that heads of trained models are named for."""
-
-SELF_FROM, WORD_FROM = 0.4, 0.28  # the part of all weight that must go one way for it to be a head's role
 
 
 def names(trace: Trace, layer: int, shown: str) -> tuple[str, ...]:
@@ -173,38 +160,10 @@ def roles(trace: Trace, layer: int) -> tuple[str, ...]:
     """Describe each head in a few words: its pattern if it has one, or else where most of its weight goes.
 
     >>> from attnviz import Config, run
-    >>> roles(run(Config(initialiser="by_hand")), 0)[0], roles(run(Config(sentence="a b")), 0)[0]
-    ('previous token', 'over 1.8 words')
+    >>> roles(run(Config(initialiser="by_hand")), 0)[0], roles(run(Config()), 0)[1]
+    ('previous token', 'over 4.1 words')
     """
-    step = trace.layers[layer]["weights"]
-    head_names = stages.stage(trace, step, "").names
-    if all(" · " in name for name in head_names):
-        return tuple(within_sentence(name.split(" · ", 1)[1]) for name in head_names)
-    hidden = np.broadcast_to(forbidden(trace.layers[layer]), step.shape)
-    weights = np.where(hidden | ~np.isfinite(step.array), 0.0, step.array)
-    by_head = _from_weights(trace, weights)
-    if not is_pretrained(trace):
-        return by_head
-    kinds = all_kinds(trace, weights)  # a learned head may well attend to its neighbours
-    return tuple(title(kind, "") if kind.kind in LEARNED else role for kind, role in zip(kinds, by_head))
-
-
-def _from_weights(trace: Trace, weights: Array) -> tuple[str, ...]:
-    """Say of each head where most of its weight goes."""
-    n, m = weights.shape[1:]
-    diagonal = np.zeros(len(weights)) if trace.config.is_cross_attention else np.trace(weights, axis1=1, axis2=2) / n
-    shares = weights.sum(axis=1) / n
-    with np.errstate(all="ignore"):
-        spread = np.nan_to_num(effective_keys(weights)).mean(axis=1)
-    by_head = []
-    for of_itself, share, keys in zip(diagonal, shares, spread):
-        if of_itself > SELF_FROM:
-            by_head.append(ROLES["self"])
-        elif share.max() > WORD_FROM and m > 3:
-            by_head.append(ROLES["word"].format(word=visible_token(trace.key_tokens[int(share.argmax())])))
-        else:
-            by_head.append(ROLES["spread"].format(n=float(keys)))
-    return tuple(by_head)
+    return tuple(names_of_heads(trace, layer, all_kinds(trace, open_weights(trace.layers[layer]))))
 
 
 def focused(stage: Stage, head: int, heads: int) -> Stage:

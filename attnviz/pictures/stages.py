@@ -8,17 +8,15 @@ import numpy as np
 
 from attnviz.arrays import Array
 from attnviz.engine.external.traces import are_shares, first_steps, forbidden
-from attnviz.engine.head_goals import misses
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Step, Trace, holds
 from attnviz.engine.records.typed_rows import normaliser_of, score_of
-from attnviz.engine.tables.initialisers import INITIALISERS
 from attnviz.pictures.stage_record import Stage
 from attnviz.settings.counting import ordinals
 from attnviz.settings.language import Words
 from attnviz.text import captions
-from attnviz.text.format.sentence_parts import plain, within_sentence
-from attnviz.text.goal_label import goal_label
+from attnviz.text.format.sentence_parts import plain
+from attnviz.text.goal_label import goal_labels
 
 SIDE_BY_SIDE = ("scores", "weights", "heads")
 
@@ -35,7 +33,6 @@ PHRASES = Words(
     }
 )
 HEAD_NAMES = Words({"head": "head {}", "kv_head": "key/value head {}"})
-MISSED = Words({"missed": "{label}, missed"})
 
 
 def side_by_side(trace: Trace, layer: int) -> tuple[Stage, ...]:
@@ -92,23 +89,15 @@ def _edited(trace: Trace, step: Step) -> tuple[tuple[int, int, int], ...]:
 def _head_names(trace: Trace, step: Step) -> list[str]:
     """Return the heads by number, and in a map of queries against keys by what they were made for, if they were.
 
-    Keys and values that several heads share have a head of their own; others belong to a head like all else. A head
-    that does not do what it was made for says so: another setting, or a changed number, may be in its way.
+    Keys and values that several heads share have a head of their own; others belong to a head like all else.
     """
     config = trace.config
     is_per_head = step.shape[0] == config.n_heads  # then its keys and values are each head's own
     names = [HEAD_NAMES["head" if is_per_head else step.axes[0]].format(h) for h in ordinals(step.shape[0])]
-    if not INITIALISERS[config.initialiser].solved or step.axes[-2:] != ("query", "key"):
+    if step.axes[-2:] != ("query", "key"):
         return names
-    layer = _layer_of(trace, step)
-    missed = misses(trace, layer) if layer is not None else ()
-    tokens = trace.query_tokens + trace.key_tokens
-    labels = [goal_label(config, name, tokens) for name in config.head_patterns()]
-    made_for = [within_sentence(labels[h // config.group_size]) for h in range(len(names))]
-    return [
-        f"{name} · {MISSED['missed'].format(label=label) if h in missed else label}"
-        for h, (name, label) in enumerate(zip(names, made_for))
-    ]
+    made_for = goal_labels(trace, _layer_of(trace, step))
+    return [f"{name} · {label}" for name, label in zip(names, made_for)] or names
 
 
 def _names(trace: Trace, axis: str, size: int) -> Sequence[str] | None:

@@ -29,9 +29,13 @@ MAX_LINK_CHARACTERS = 6_000
 
 
 def _heads_solved_anew(query: dict[str, str]) -> dict[str, str]:
-    """Keep what heads set by hand did in version 1: they were solved anew for the rest of the setting."""
+    """Keep what heads set by hand did in version 1: they were solved anew for the rest of the setting.
+
+    So they were in what an assignment gives, and leaves a student to change.
+    """
     by_hand = "by_hand" in (query.get("initialiser"), query.get("b_initialiser"))
-    return {"solved_anew": "yes", **query} if by_hand else query
+    given = {"given_solved_anew": "yes"} if query.get("given_initialiser") == "by_hand" else {}
+    return {**({"solved_anew": "yes"} if by_hand else {}), **given, **query}
 
 
 MIGRATIONS: tuple[Callable[[dict[str, str]], dict[str, str]], ...] = (_heads_solved_anew,)

@@ -1,28 +1,23 @@
 """The shape ledger: what every step of a layer is made of, how many parameters it has and how much work it is.
 
-How work is counted: one multiply-add for every product of two numbers that the formula asks for, whether or not a sum
-follows, so that a matrix product (n, d) by (d, m) counts n d m. Not counted are sums alone, divisions, roots,
-comparisons and the functions exp, tanh and Phi; so a softmax, a mask, a bias and a residual connection count 0. Masked
-cells are computed like all others and count. Heads count at their true width, without padding, and keys and values that
-several heads share count once where they are made and once a head where they are used.
+Work is counted as `engine/plan/lengths.py` says: products of two numbers, at the true width of every head.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
-from attnviz.codegen.cost import multiply_adds
-from attnviz.engine.external.traces import first_steps
+from attnviz.engine.external.traces import first_steps, is_external
+from attnviz.engine.plan.lengths import Lengths, lengths_of
+from attnviz.engine.plan.plans import layer_plan, parts_of
+from attnviz.engine.plan.tracing import Has, Plan
+from attnviz.engine.pretrained.pretrained_config import is_pretrained
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.step_specs import AXES
 from attnviz.engine.records.trace import Step, Trace
-from attnviz.engine.records.typed_rows import score_of
-from attnviz.engine.tables.blocks import FEED_FORWARDS
-from attnviz.engine.tables.positions import POSITIONS
-from attnviz.formula.graph import HIDDEN
 from attnviz.text.step_names import PARAMETERS, plain, shape_in_words, short_shape, steps
 
 
@@ -70,11 +65,12 @@ def ledger(trace: Trace, layer: int) -> Ledger:
     24
     """
     by_name = steps(trace, layer)
-    sizes, first = _Sizes(trace, by_name), first_steps(by_name)
+    plan, lengths, given = plan_of_layer(trace, by_name), _lengths(trace, by_name), first_steps(by_name)
     tied = _tied(trace.config, by_name)
     rows = []
     for name, step in by_name.items():
-        count = None if name in first else MULTIPLY_ADDS.get(name)
+        made = plan.get(name)
+        is_counted = name not in given and made is not None and made.op == "step"
         rows.append(
             LedgerEntry(
                 name=name,
@@ -85,7 +81,7 @@ def ledger(trace: Trace, layer: int) -> Ledger:
                 words=shape_in_words(step, trace.config.group_size > 1),
                 axes=tuple((axis, size, AXES[axis]) for axis, size in zip(step.axes, short_shape(step).split(" × "))),
                 n_parameters=tied.get(name, _true_size(step)) if name in PARAMETERS else 0,
-                n_multiply_adds=count(sizes) if count else 0,
+                n_multiply_adds=lengths.n_multiply_adds(made.args[0]) if made and is_counted else 0,
             )
         )
     return Ledger(tuple(rows))
@@ -93,7 +89,32 @@ def ledger(trace: Trace, layer: int) -> Ledger:
 
 def multiply_adds_of_score(trace: Trace, layer: int) -> int:
     """Return the multiply-adds of the score function in a layer, all heads together."""
-    return _scores(_Sizes(trace, steps(trace, layer)))
+    by_name = steps(trace, layer)
+    return _lengths(trace, by_name).n_multiply_adds(plan_of_layer(trace, by_name)["scores"].args[0])
+
+
+def plan_of_layer(trace: Trace, by_name: Mapping[str, Step]) -> Plan:
+    """Return the plan of a layer that was computed; of a trained model the part that it has in common with others."""
+    names = frozenset(by_name)
+    if not (is_external(trace) or is_pretrained(trace)):
+        return layer_plan(parts_of(trace.config, names & frozenset(PARAMETERS)))
+    return layer_plan(
+        Has(
+            weights=names & frozenset(PARAMETERS) | {"w_q", "w_k", "w_v", "w_1", "w_2", "w_3", "w_o"},
+            norm_before="normed" in names,
+            norm_after="added_normed" in names,
+            rope="projected_queries" in names,
+            softcap=bool(trace.config.softcap),
+            output="w_o" in names,
+            residual="added" in names,
+            feed_forward="ff_output" in names,
+            gate="ff_gate" in names,
+        )
+    )
+
+
+def _lengths(trace: Trace, by_name: Mapping[str, Step]) -> Lengths:
+    return lengths_of(trace.config, {axis: n for step in by_name.values() for axis, n in zip(step.axes, step.shape)})
 
 
 def _true_size(step: Step) -> int:
@@ -115,79 +136,3 @@ def _tied(config: Config, by_name: Mapping[str, Step]) -> dict[str, int]:
             if np.array_equal(Q, np.repeat(K, config.group_size, axis=0)):
                 counts[query] = _true_size(by_name[key])
     return counts
-
-
-class _Sizes:
-    """The sizes that the counts are made of: numbers of tokens and columns, and the true width of every head."""
-
-    def __init__(self, trace: Trace, layer: Mapping[str, Step]) -> None:
-        config = trace.config
-        self.config, self.steps = config, layer
-        self.n_query, self.n_key = layer["weights"].shape[1:]
-        self.pairs = self.n_query * self.n_key
-        self.model_q, self.model_k = (layer[name].shape[1] if name in layer else 0 for name in ("w_q", "w_k"))
-        self.key_widths, self.value_widths = config.key_widths(), config.value_widths()
-        self.d_q = tuple(np.repeat(self.key_widths, config.group_size).tolist())
-        self.d_z = tuple(np.repeat(self.value_widths, config.group_size).tolist())
-
-    def columns(self, name: str) -> int:
-        """Return the columns of a step, 0 if it was not recorded."""
-        return self.steps[name].shape[-1] if name in self.steps else 0
-
-
-def _queries(s: _Sizes) -> int:
-    return s.n_query * s.model_q * sum(s.d_q)
-
-
-def _keys(s: _Sizes) -> int:
-    return s.n_key * s.model_k * sum(s.key_widths)
-
-
-def _cost_of_rotation(n: int, widths: tuple[int, ...]) -> int:
-    """Count four products for two numbers rotated by an angle."""
-    return n * sum(4 * (width // 2) for width in widths)
-
-
-def _is_rotated(s: _Sizes) -> bool:
-    return POSITIONS[s.config.position].rotate is not None
-
-
-def _scores(s: _Sizes) -> int:
-    """Return the products of one score function, head by head."""
-    formula, hidden = score_of(s.config).definition, dict.fromkeys(HIDDEN, s.config.d_a)
-    return sum(multiply_adds(formula, s.n_query, s.n_key, {"d_q": d, "d_k": d, **hidden}) for d in s.d_q)
-
-
-def _scaled(s: _Sizes) -> int:
-    scale = score_of(s.config).scale
-    factors = [scale(d) if s.config.scale is None else s.config.scale for d in s.d_q]
-    return sum(s.pairs for factor in factors if factor != 1.0)
-
-
-def _hidden_units(s: _Sizes) -> int:
-    """Return those of the first matrix, or one a unit where the units are gated."""
-    gated = FEED_FORWARDS[s.config.feed_forward].gated
-    return s.n_query * s.columns("ff_hidden") * (1 if gated else s.columns("output"))
-
-
-MULTIPLY_ADDS: dict[str, Callable[[_Sizes], int]] = {
-    "normed": lambda s: s.n_query * s.columns("normed"),
-    "projected_queries": _queries,
-    "projected_keys": _keys,
-    "queries": lambda s: _cost_of_rotation(s.n_query, s.d_q) if _is_rotated(s) else _queries(s),
-    "keys": lambda s: _cost_of_rotation(s.n_key, s.key_widths) if _is_rotated(s) else _keys(s),
-    "values": lambda s: s.n_key * s.model_k * sum(s.value_widths),
-    "scores": _scores,
-    "scaled": _scaled,
-    "capped": lambda s: s.pairs * len(s.d_q) if s.config.softcap else 0,
-    "heads": lambda s: s.pairs * sum(s.d_z),
-    "output": lambda s: s.n_query * sum(s.d_z) * s.columns("w_o"),
-    "added_normed": lambda s: s.n_query * s.columns("added_normed"),
-    "ff_normed": lambda s: s.n_query * s.columns("ff_normed"),
-    "ff_gate": lambda s: s.n_query * s.columns("output") * s.columns("ff_gate"),
-    "ff_up": lambda s: s.n_query * s.columns("output") * s.columns("ff_up"),
-    "ff_hidden": _hidden_units,
-    "ff_output": lambda s: s.n_query * s.columns("ff_hidden") * s.columns("ff_output"),
-    "ff_added_normed": lambda s: s.n_query * s.columns("ff_added_normed"),
-}
-"""Of each step, by its formula; a step that is not here counts 0. Layer norm: the squares of its variance."""

@@ -22,6 +22,7 @@ WORDS = Words(
         "takes_two": "{query} attends to {key} ({amount}) and {other} ({more}).",
         "weighs": "{query} puts weight {amount} on {key}.",
         "nothing": "{query} attends to no word.",
+        "no_numbers": "{query} has weights that are not finite numbers.",
         "itself": "itself",
         "head": "head {n}",
         "random": "random numbers, no meaning yet",

@@ -9,6 +9,7 @@ from attnviz.engine.learning import learnable
 from attnviz.engine.pretrained.pretrained_config import is_pretrained
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
+from attnviz.engine.tables import lexicon
 from attnviz.engine.tables.biases import BIASES
 from attnviz.engine.tables.embeddings import EMBEDDINGS
 from attnviz.engine.tables.initialisers import INITIALISERS, no_bias
@@ -70,6 +71,10 @@ ORIGINS = Words(
 """For each case the words of the badge, and a sentence."""
 
 EDITED = "{label}, edited"
+WIDE = (
+    "{sentence} A d_model beyond {columns} changes the outputs and hardly a weight: the vectors of meaning have "
+    "{columns} numbers."
+)
 NOT_ITS_OWN = "{sentence} Chosen here, and not the model's own: {settings}."
 BY_HAND = Plural(
     "{sentence} {n} number was changed by hand, and all that follows uses it.",
@@ -93,6 +98,8 @@ def origin(trace: Trace) -> Origin:
     label, sentence = ORIGINS[name]
     if name == "pretrained" and (chosen := _not_its_own(trace.config)):
         sentence = translate(NOT_ITS_OWN, sentence=sentence, settings=", ".join(chosen))
+    if name == "solved" and _is_wide(trace):
+        sentence = translate(WIDE, sentence=sentence, columns=lexicon.COLUMNS)
     if name == "learned":
         sentence = sentence.format(steps=trace.config.learn_steps, task=GAMES[trace.config.task].label)
     n = len(trace.edits)
@@ -119,6 +126,14 @@ def _case(trace: Trace, given_steps: set[str]) -> str:
     if drawn and not given_steps:
         return "hand_random" if by_chance else "hand_learned" if learned else "own" if is_own else "hand"
     return "own_random" if by_chance else "own_learned" if learned else "own"
+
+
+def _is_wide(trace: Trace) -> bool:
+    """Return whether more numbers a word would move no weight, so that nobody looks for what they do to it."""
+    config = trace.config
+    is_plain = config.n_layers == 1 and not config.solved_anew and "seed" not in POSITIONS[config.position].uses
+    has_room = len({*trace.query_tokens, *trace.key_tokens}) < lexicon.COLUMNS <= config.d_model
+    return is_plain and has_room and config.embedding == "meaning"
 
 
 def _not_its_own(config: Config) -> list[str]:

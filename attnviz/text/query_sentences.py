@@ -70,6 +70,13 @@ class QueryWeights:
     head: int | None
     n_heads: int
 
+    def kind(self, query: int) -> str:
+        """Return what the weights of a query are, by which they are written: shares, weights or no_numbers."""
+        may = ~self.masked[query]
+        if not np.isfinite(self.weights[query][may]).all():
+            return "no_numbers"
+        return "shares" if self.shares[query] else "weights"
+
 
 def query_weights(trace: Trace, layer: int, head: int | None = None) -> QueryWeights:
     """Return the weights of one head of a layer, both counted from 0, or their mean over the heads.
@@ -143,12 +150,13 @@ def _row_sentence(rows: QueryWeights, query: int) -> Sentence:
     a, may = rows.weights[query], ~rows.masked[query]
     if not may.any():
         return fill(WORDS["nothing_open"], query=asks)
-    if not np.isfinite(a[may]).all():
-        return fill(WORDS["no_numbers"], query=asks)
+    kind = rows.kind(query)
+    if kind == "no_numbers":
+        return fill(WORDS[kind], query=asks)
     if not a[may].any():
         return fill(WORDS["nothing_taken"], query=asks)
     listed = join_sentences(_listed(rows, query, np.flatnonzero(may & (a != 0)).tolist()))
-    return fill(WORDS["shares" if rows.shares[query] else "weights"], query=asks, list=listed)
+    return fill(WORDS[kind], query=asks, list=listed)
 
 
 def _listed(rows: QueryWeights, query: int, keys: list[int]) -> list[Sentence]:

@@ -82,7 +82,7 @@ MAX_CHARACTERS = {
 
 
 @cache
-def _offer_models() -> None:
+def offer_models() -> None:
     """Offer the models that the environment names where the command has not; faults are logged."""
     try:
         if not model_registry.MODELS:
@@ -93,7 +93,7 @@ def _offer_models() -> None:
 
 def page() -> None:
     """Draw the page; a script for `streamlit run` calls it once."""
-    _offer_models()
+    offer_models()
     transport.send_at_once()
     with admission.turn(opens=session_state.is_new()), component.read_once():
         _page()

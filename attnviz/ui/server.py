@@ -21,6 +21,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from attnviz.engine.cost import estimate as cost
 from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import Words, nearest_language, set_language
+from attnviz.ui import stage_route
 
 try:
     import resource
@@ -71,13 +72,17 @@ def has_room() -> bool:
 
 
 class WhileThereIsRoom:
-    """Middleware that answers 503 with a sentence to whoever opens the page while there is no room for another."""
+    """Middleware that answers 503 with a sentence to whoever opens the page while there is no room for another.
+
+    And to who asks for a stage, as that comes by a connection of its own.
+    """
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        opens = scope["type"] == "websocket" or (scope["type"] == "http" and scope["path"].endswith("/"))
+        wanted = ("/", stage_route.PATH)
+        opens = scope["type"] == "websocket" or (scope["type"] == "http" and scope["path"].endswith(wanted))
         if not opens or has_room():
             await self._app(scope, receive, send)
             return
@@ -92,5 +97,5 @@ def _ready(_: Request) -> Response:
     return PlainTextResponse("ready") if has_room() else PlainTextResponse("full", 503, RETRY)
 
 
-ROUTES: list[BaseRoute] = [Route("/readyz", _ready)]
+ROUTES: list[BaseRoute] = [Route("/readyz", _ready), *stage_route.ROUTES]
 MIDDLEWARE = [Middleware(WhileThereIsRoom)]

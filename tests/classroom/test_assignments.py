@@ -190,6 +190,20 @@ def test_an_assignment_that_was_given_out_keeps_its_digest_and_the_numbers_of_ea
     assert found["v=2&initialiser=by_hand"] != found["v=1&initialiser=by_hand"]
 
 
+def test_heads_that_an_older_link_leaves_free_keep_their_numbers_whatever_a_student_made_of_them():
+    query = {"v": "1", "task_free": "initialiser", "given_initialiser": "by_hand"}
+    payload = base64.urlsafe_b64encode(json.dumps(query).encode()).decode().rstrip("=")
+    field = f"1.{assignments._check(payload)}.{payload}"
+    opened = []
+    for initialiser in ("by_hand", "normal", "identity"):
+        (config,), _ = url_codec.decode({"v": "1", "initialiser": initialiser}, Config)
+        found, problems = assignments.open_assignment(field, config)
+        assert problems == []
+        opened.append((found.given, found.digest, found.problems, found.unread))
+    assert opened[0][0] == Config(initialiser="by_hand", solved_anew=True)
+    assert opened == opened[:1] * 3
+
+
 def test_the_digest_is_of_all_but_the_words_and_what_is_free() -> None:
     task = assignments.with_setting(TASK, CONFIG)
     digest = assignments.digest(CONFIG, task)

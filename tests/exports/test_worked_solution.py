@@ -8,7 +8,9 @@ from collections.abc import Iterator
 import pytest
 
 from attnviz import NORMALISERS, SCORES, Config, run
+from attnviz.arithmetic import cell as cell_arithmetic
 from attnviz.arithmetic.cell import derive
+from attnviz.arithmetic.derivation import largest
 from attnviz.engine.external.traces import of_weights
 from attnviz.exports import worked_solution
 from tests.support.cases import for_each
@@ -163,3 +165,15 @@ def test_a_position_that_is_not_there_and_digits_out_of_range_are_refused() -> N
         worked_solution.cell(trace, 0, 0, 2, 0)
     with pytest.raises(ValueError, match="choose 2 to 17"):
         worked_solution.row(trace, 0, 0, 0, 99)
+
+
+def test_what_the_cells_of_a_row_share_is_measured_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    trace, measured = run(Config()), []
+    monkeypatch.setattr(cell_arithmetic, "largest", lambda x: measured.append(x.shape) or largest(x))
+    cells = cell_arithmetic.derive_row(trace, 0, 1, 3)
+    assert len(measured) == len(trace.layers[0])
+    worked_solution.row(trace, 0, 1, 3)
+    assert len(measured) == 2 * len(trace.layers[0])
+    for key, made in enumerate(cells):
+        alone = derive(trace, 0, 1, 3, key)
+        assert [(line.name, line.latex) for line in made.lines] == [(line.name, line.latex) for line in alone.lines]

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
+
 import numpy as np
 
 from attnviz import Config, run
@@ -10,7 +13,8 @@ from attnviz.engine.records.trace import Trace
 from attnviz.pictures import columns
 from attnviz.pictures.step_path import way
 from attnviz.text import opening_sentence, step_names
-from attnviz.text.head_sentences import title
+from attnviz.text.head_sentences import names, what_heads_do
+from attnviz.ui.components.pickers import head_cards, head_mosaic
 from tests.support.cases import for_each
 from tests.support.small_models import model
 
@@ -61,6 +65,30 @@ def test_a_head_is_said_to_do_what_most_of_its_weight_does() -> None:
     first[:, 1] = 1.0
     trace = weighed(np.stack([own, first, even]), "a b c d e")
     assert columns.roles(trace, 0) == ("mostly itself", "mostly “b”", "over 5.0 words")
+
+
+def test_mostly_is_more_than_half() -> None:
+    n = 5
+    own, second = np.eye(n), np.zeros((n, n))
+    second[:, 1] = 1.0
+    mixed = [share * A + (1 - share) / n for share in (0.35, 0.6) for A in (own, second)]
+    found = columns.roles(weighed(np.stack(mixed), "a b c d e"), 0)
+    assert found == ("often itself", "often “b”", "mostly itself", "mostly “b”")
+
+
+def test_a_head_has_one_name_on_the_stage_and_in_the_statistics() -> None:
+    opening = Config(sentence="the king saw his queen while a dog chased our cat", embedding="meaning", d_model=64)
+    made = replace(opening, initialiser="by_hand", patterns=("alike", "previous", "next", "first"))
+    for config in (opening, made, replace(made, position="none"), replace(opening, initialiser="identity", n_layers=2)):
+        trace = run(config)
+        for layer in range(config.n_layers):
+            roles = columns.roles(trace, layer)
+            cards = json.loads(head_cards.packed(trace, layer, None))["cards"]
+            assert {card["head"]: card["title"] for card in cards} == dict(enumerate(roles))
+            tiles = json.loads(head_mosaic.packed(trace, None))["tiles"]
+            assert [role for role, tile in zip(roles, tiles[layer * 4 :]) if f": {role}, " not in tile["about"]] == []
+            said = [line for _, line in what_heads_do(trace, layer)]
+            assert [role for role, line in zip(roles, said, strict=True) if f": {role}, " not in line] == []
 
 
 def test_in_focus_a_stage_is_that_of_one_head_and_heads_that_share_keys_have_the_shared() -> None:
@@ -139,4 +167,4 @@ def test_a_learned_head_is_named_by_its_words_as_in_the_mosaic() -> None:
     A[:, [0, -1]] = np.eye(n)[[-1, 0]]  # and not in those of [CLS] and [SEP]
     trace = model("bert")("the cat the cat", edits=[(0, "weights", index, x) for index, x in np.ndenumerate(A)])
     kinds = all_kinds(trace, all_weights(trace)[:4])
-    assert [title(found, "") for found in kinds] == ["previous token"] * 4 == list(columns.roles(trace, 0))
+    assert names(trace, 0, kinds) == ["previous token"] * 4 == list(columns.roles(trace, 0))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,8 @@ from attnviz.engine.records.trace import Trace
 from attnviz.engine.tables.normalisers import NORMALISERS
 from attnviz.engine.tables.scores import SCORES
 from attnviz.pictures.answer.explanation import explanation, most_telling
+from attnviz.pictures.answer.motion import motion
+from attnviz.settings.language import set_language
 from tests.support.cases import for_each
 
 
@@ -145,3 +148,34 @@ def test_weights_that_were_given_have_one_line() -> None:
 def test_a_row_is_derived_through_the_key_that_it_takes_most_from() -> None:
     trace = run(Config())
     assert most_telling(trace, 0, 2, 3) == int(np.argmax(trace["weights"].array[2, 3]))
+
+
+def texts(found: Any) -> list[str]:
+    """Every text in what is sent, of whatever depth."""
+    if isinstance(found, str):
+        return [found]
+    parts = found.values() if isinstance(found, dict) else found if isinstance(found, (list, tuple)) else ()
+    return [text for part in parts for text in texts(part)]
+
+
+@for_each(
+    "settings",
+    [
+        {},
+        {"normalise_over": "queries"},
+        {"temperature": 1.5, "softcap": 2.5, "bias": "alibi"},
+        {"normaliser": "sparsemax"},
+        {"scale": 1e-9},
+    ],
+)
+def test_numbers_have_the_sign_of_the_language_between_their_digits(
+    settings: dict[str, Any], request: pytest.FixtureRequest
+) -> None:
+    request.addfinalizer(lambda: set_language("en"))
+    trace = run(Config(**settings))
+    cell = derive(trace, 0, 0, 3, 2)
+    for language, sign in (("de", ","), ("en", ".")):
+        set_language(language)
+        said = texts([explanation(trace, cell, key=True), explanation(trace, cell, key=False), motion(trace, cell)])
+        between = {found for text in said for found in re.findall(r"(?<=\d)[.,](?=\d)", text)}
+        assert between == {sign}

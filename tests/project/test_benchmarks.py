@@ -8,6 +8,7 @@ import json
 import random
 import re
 import sys
+import zlib
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -26,9 +27,11 @@ from attnviz.engine.pretrained import model_registry
 from attnviz.engine.records import offered_models
 from attnviz.exports.formats import FORMATS
 from attnviz.models import hosting as model_hosting
+from attnviz.ui.panels.stage_of_run import stage_of_run
 from attnviz.ui.session.admission import MAPS
 from attnviz.ui.session.browser import transport
-from benchmarks import frames, hosting, limits, load, model_visitors, served, stranger, table, visitors
+from attnviz.ui.session.selection import Selection
+from benchmarks import frames, hosting, limits, load, model_visitors, served, stage_route, stranger, table, visitors
 from benchmarks.outcome import Outcome, outcome
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -70,6 +73,13 @@ def named(seed: int) -> ForwardMsg:
     message = ForwardMsg()
     message.page_info_changed.query_string = f"v=1&seed={seed}"
     return message
+
+
+def test_a_stage_of_another_setting_is_seen() -> None:
+    config = replace(visitors.USUAL, seed=3)
+    body = zlib.compress(stage_of_run(run(config), Selection()), wbits=31)
+    assert stage_route.wrong(config, body) == ""
+    assert stage_route.wrong(replace(config, seed=4), body) == "the weights of seed 4 are others"
 
 
 def ended(how: Any = ForwardMsg.FINISHED_SUCCESSFULLY) -> ForwardMsg:

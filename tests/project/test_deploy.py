@@ -86,11 +86,24 @@ def test_the_policy_allows_no_script_but_our_own() -> None:
 
 
 def test_a_missing_replica_neither_stops_nginx_nor_is_lost_when_it_comes_back() -> None:
-    lines = (DEPLOY / "nginx/upstream.conf").read_text(encoding="utf-8").splitlines()
-    servers = [line.split() for line in lines if line.startswith("server ")]
-    assert len(servers) == 2
-    assert all("resolve" in words for words in servers)
-    assert {line.split()[0] for line in lines if line and line[0] != "#"} >= {"zone", "resolver"}
+    found = {}
+    for name in ("upstream", "health"):
+        lines = (DEPLOY / f"nginx/{name}.conf").read_text(encoding="utf-8").splitlines()
+        servers = [line.split() for line in lines if line.startswith("server ")]
+        assert all("resolve" in words for words in servers)
+        assert {line.split()[0] for line in lines if line and line[0] != "#"} >= {"zone", "resolver"}
+        found[name] = [words[1] for words in servers]
+    assert found["health"] == found["upstream"] == ["page-1:8501", "page-2:8501"]
+
+
+def test_no_question_about_health_counts_against_a_replica() -> None:
+    asked = {where for where in re.findall(r"proxy_pass (\S+);", NGINX) if "health" in where}
+    assert asked == {"http://health/_stcore/health", "http://health"}
+    location = re.search(r"location = /_stcore/health \{\n\s+proxy_pass http://health;", NGINX)
+    assert location is not None
+    servers = re.findall(r"^server .*", (DEPLOY / "nginx/health.conf").read_text(encoding="utf-8"), re.MULTILINE)
+    assert servers
+    assert all("max_fails=0;" in line for line in servers)
 
 
 def test_the_cookie_that_leads_to_a_replica_names_no_visitor() -> None:
@@ -117,7 +130,7 @@ def test_a_replica_that_hangs_is_left_out_and_a_site_without_any_is_not_well() -
         hangs.process.send_signal(signal.SIGSTOP)  # as a process does that computes without end: it still accepts
         buckets = [f"attnviz={bucket:02x}" for bucket in range(0, 256, 8)]
         started = time.monotonic()
-        assert {status(site.url + "/_stcore/health", bucket) for bucket in buckets} == {200}
+        assert {status(site.url + "/_stcore/host-config", bucket) for bucket in buckets} == {200}
         assert time.monotonic() - started < 60  # each would wait for itself if it were asked again and again
         for bucket in buckets[::4]:
             headers = {"Cookie": bucket}
@@ -127,6 +140,22 @@ def test_a_replica_that_hangs_is_left_out_and_a_site_without_any_is_not_well() -
         hangs.kill()
         answers.kill()
         assert status(site.url + "/healthz") == 502
+
+
+@pytest.mark.slow
+def test_replicas_that_were_slow_to_say_how_they_are_are_asked_again_at_once() -> None:
+    found_or_missing("nginx")
+    with local.site(n_replicas=2) as site:
+        running = [each.process for each in site.replicas if each.process is not None]
+        for process in running:
+            process.send_signal(signal.SIGSTOP)
+        slow = [status(site.url + f"/{path}", "attnviz=00") for path in ("healthz", "_stcore/health")]
+        assert slow == [504, 504]
+        for process in running:
+            process.send_signal(signal.SIGCONT)
+        for bucket in ("attnviz=00", "attnviz=80", "attnviz=ff"):
+            assert status(site.url + "/_stcore/health", bucket) == 200
+            assert status(site.url + "/_stcore/host-config", bucket) == 200
 
 
 def status(url: str, cookie: str = "") -> int:
@@ -181,7 +210,7 @@ def test_a_bot_keeps_tags_and_digests_current() -> None:
 def test_what_the_images_copy_is_there_and_is_sent_to_the_builder() -> None:
     sent = (DEPLOY / "Dockerfile.dockerignore").read_text(encoding="utf-8").splitlines()
     copied = [word for line in re.findall(r"^COPY (?!--)(.+)$", DOCKERFILE, re.MULTILINE) for word in line.split()[:-1]]
-    assert len(copied) == 6
+    assert len(copied) == 7
     for path in copied:
         assert (ROOT / path).exists(), path
         assert any(f"!{part}" in sent for part in (path, *map(str, Path(path).parents))), path

@@ -263,3 +263,19 @@ def test_solved_heads_are_said_to_be_made_for_this_sentence():
     found = provenance.origin(run(Config(initialiser="by_hand")))
     assert found.name == "solved"
     assert "made by hand for this sentence" in found.sentence
+
+
+def test_where_a_larger_d_model_moves_no_weight_of_solved_heads_that_is_said():
+    wide = Config(sentence="the king saw his queen", embedding="meaning", d_model=64, initialiser="by_hand")
+    said = "A d_model beyond 64 changes the outputs and hardly a weight"
+    runs = {d: run(replace(wide, d_model=d)) for d in (32, 64, 128)}
+    assert {d: said in provenance.origin(trace).sentence for d, trace in runs.items()} == {
+        32: False,
+        64: True,
+        128: True,
+    }
+    np.testing.assert_allclose(runs[64]["weights"].array, runs[128]["weights"].array, atol=1e-3)
+    assert np.abs(runs[64]["output"].array - runs[128]["output"].array[:, :64]).max() > 0.1
+    moves = ({"n_layers": 2}, {"position": "random"}, {"embedding": "normal"}, {"solved_anew": True})
+    for other in moves:
+        assert said not in provenance.origin(run(replace(wide, **other))).sentence

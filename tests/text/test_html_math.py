@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 
 import pytest
+import streamlit as st
 
 from attnviz import NORMALISERS, SCORES, Config, run
 from attnviz.arithmetic.cell import derive
 from attnviz.lessons.catalogue import LESSONS
-from attnviz.text.format.html_math import formula, inline, prose
+from attnviz.text.format.html_math import formula, inline, prose, quoting, sentence
+from attnviz.ui.session import notices
 from tests.support.cases import for_each
 
 
@@ -61,3 +63,20 @@ def test_texts_are_escaped_and_marked() -> None:
     assert inline("**a $x<y$** `<b>` *c*") == "<b>a <i>x</i>&lt;<i>y</i></b> <code>&lt;b&gt;</code> <i>c</i>"
     table = prose("| a | b |\n|---|---|\n| 1 | **2** |")
     assert table == '<table class="told"><tr><th>a</th><th>b</th></tr><tr><td>1</td><td><b>2</b></td></tr></table>'
+
+
+def test_what_is_quoted_stands_as_it_is_and_turns_nothing_around() -> None:
+    said = "V and W_O are random; W_Q is “W_Q <b>” and “القط 3”."
+    wanted = "V and <i>W</i><sub><i>O</i></sub> are random; <i>W</i><sub><i>Q</i></sub> is “W_Q &lt;b&gt;” and "
+    assert quoting(said) == wanted + "“<bdi>القط 3</bdi>”."
+    assert sentence([("token", "القط"), ("text", " (2) attends")]) == "“<bdi>القط</bdi>” (2) attends"
+
+
+def test_a_note_and_the_line_over_the_pictures_are_written_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn: list[str] = []
+    monkeypatch.setattr(st, "html", drawn.append)
+    notices.notice("row 1, “القط”: W_K")
+    notices.paragraph(["V and W_O are random."])
+    assert ["<bdi>القط</bdi>" in drawn[0], "<sub><i>K</i></sub>" in drawn[0], "<sub><i>O</i></sub>" in drawn[1]] == [
+        True
+    ] * 3

@@ -2,8 +2,21 @@
 
 from __future__ import annotations
 
-from attnviz import Config, run
+import json
+import re
+import subprocess
+from pathlib import Path
+from unicodedata import bidirectional
+
+import numpy as np
+
+from attnviz import Config, Trace, run
+from attnviz.exports.bundle import joined
+from attnviz.pictures.static import svg_sentence
 from attnviz.text.opening_sentence import telling
+from attnviz.text.query_sentences import query_weights
+from attnviz.ui.components import sentence as components
+from attnviz.ui.components.sentence import opening_sentence
 
 INDUCTION = Config(
     sentence="A B C D A B C", bos=True, n_heads=1, initialiser="by_hand", patterns="induction", mask="causal",
@@ -53,3 +66,54 @@ def test_two_words_that_attend_to_each_other_beside_themselves_tell_most() -> No
     head, query, key = telling(trace, 0)
     assert head == 0
     assert {trace.query_tokens[query], trace.key_tokens[key]} in ({"dog", "cat"}, {"king", "queen"})
+
+
+def drawn(trace: Trace, query: int) -> str:
+    """The sentence of a saved picture, its words, shares and all."""
+    elements = svg_sentence.sentence(trace, 0, 0, query, [""], 2000.0)
+    return "|".join(text for each in elements for text in each.itertext())
+
+
+def test_a_row_of_shares_is_written_in_percent_and_a_row_of_weights_is_not_whatever_the_others_are() -> None:
+    trace = run(Config(sentence="a b c", n_heads=1), edits=[(0, "weights", (0, 1, 0), 3.0)])
+    kinds = json.loads(opening_sentence.packed(trace, 0, opening_sentence.Opening(0, 0, [""])).partition(b"\0")[0])[
+        "kinds"
+    ]
+    assert kinds == ["shares", "weights", "shares"] == [query_weights(trace, 0, 0).kind(i) for i in range(3)]
+    for query, kind in enumerate(kinds):
+        shares_below, said = re.findall(r"\|\d+ %", drawn(trace, query)), "attends to" in drawn(trace, query)
+        assert (bool(shares_below), said) == (kind == "shares", kind == "shares")
+
+
+def test_a_row_of_what_is_no_number_is_said_to_be_that() -> None:
+    line = {
+        "normaliser": "formula",
+        "normaliser_formula": "x / (j - j)",
+        "score": "formula",
+        "score_formula": "i * (j - j)",
+    }
+    trace = run(Config(sentence="a b c", n_heads=1, **line))
+    assert np.isnan(trace["weights"].array[0, 0]).all()
+    assert "a has weights that are not finite numbers." in drawn(trace, 0)
+    assert query_weights(trace, 0, 0).kind(0) == "no_numbers"
+
+
+def test_what_stands_in_python_and_in_the_browser_is_the_same(node: str) -> None:
+    folder = Path(components.__file__).parent
+    script = (folder / "opening_sentence.js").read_text(encoding="utf-8")
+    there = {name: float(number) for name, number in re.findall(r"^const ([A-Z_]+) = ([\d.]+);", script, re.MULTILINE)}
+    names = {*there} & {*vars(svg_sentence)}
+    assert names == {"LEAST", "NAMED", "MOST_NAMED", "ALSO", "THICKEST", "CLEAR"}
+    assert {name: getattr(svg_sentence, name) for name in names} == {name: there[name] for name in names}
+    letters = [c for c in map(chr, range(0x1F000)) if c.isalpha() and not 0xD800 <= ord(c) < 0xE000]
+    code = (
+        joined(folder / "words.js")
+        + f"console.log(JSON.stringify({json.dumps(letters)}.map((c) => readingDirection([c]))))"
+    )
+    made = subprocess.run([node, "-"], input=code, check=True, capture_output=True, encoding="utf-8")
+    differ = [
+        f"{ord(c):04x}" for c, way in zip(letters, json.loads(made.stdout), strict=True)
+        if (way == "rtl") != svg_sentence.is_read_from_the_right([c])
+    ]  # fmt: skip
+    assert differ == []
+    assert sum(bidirectional(c) in ("R", "AL") for c in letters) > 1000

@@ -196,10 +196,9 @@ def with_setting(task: Assignment, config: Config) -> Assignment:
 
 
 def teacher_setting(config: Config, task: Assignment) -> tuple[Config, list[str]]:
-    """Return the setting that the teacher gave, whatever a student has made of what is free, and what could not be
-    read.
-    """
-    return url_codec.apply_changes(config, [pair for pair in task.task_given if pair[0] in task.free])
+    """Return the teacher's setting, whatever a student has made of what is free, and what of it could not be read."""
+    free = {*task.free, *(("solved_anew",) if "initialiser" in task.free else ())}  # the latter from older links
+    return url_codec.apply_changes(config, [pair for pair in task.task_given if pair[0] in free])
 
 
 def digest(config: Config, task: Assignment) -> int:

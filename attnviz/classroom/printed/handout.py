@@ -28,7 +28,7 @@ from attnviz.settings.counting import index_of, ordinal
 from attnviz.settings.language import Words, current_language
 from attnviz.settings.url_codec import query_string
 from attnviz.text import step_names
-from attnviz.text.format.html_math import inline, named, prose, sentence
+from attnviz.text.format.html_math import inline, named, prose, quoting, sentence
 from attnviz.text.format.number_format import localised
 from attnviz.text.headline import headline
 
@@ -176,7 +176,7 @@ def _setting(paper: Paper, config: Config, items: Sequence[Item]) -> Iterator[st
     for name, text in (("sentence", config.sentence), ("second", config.second_sentence)):
         if text.strip():
             yield f'<p class="given">{markup.escape(WORDS[name].format(sentence=drawable(text)))}</p>'
-    yield f'<p class="small">{markup.escape(" ".join(headline(trace)))}</p>'
+    yield f'<p class="small">{quoting(" ".join(headline(trace)))}</p>'
     shown = side_by_side(trace, 0) if paper.solutions else slides.pictures(trace, 0, READ)
     yield printed_pictures.html(paper, shown)
     yield from _numbers(paper, trace, questions)
@@ -227,7 +227,7 @@ def _tables(
 
 def _lesson(paper: Paper, lesson: Lesson) -> Iterator[str]:
     baseline = run(lesson.config)
-    yield f'<p class="small">{markup.escape(" ".join(headline(baseline)))} {_about_blanks(paper)}</p>'
+    yield f'<p class="small">{quoting(" ".join(headline(baseline)))} {_about_blanks(paper)}</p>'
     questions = [(lesson.on(slide), slide.question) for slide in lesson.slides if slide.question]
     before: dict[Config, set[tuple[str, int, int]]] = {}
     for n, slide in enumerate(lesson.slides, 1):

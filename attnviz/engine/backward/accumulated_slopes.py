@@ -3,24 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
 
 import numpy as np
 
 from attnviz.arrays import Array
 from attnviz.engine.numerics import cancellation
 from attnviz.engine.records.trace import Step, Trace
-from attnviz.settings.rows import Choice
 
 LayerStep = tuple[int | None, str]
 """A layer and a step of it; None and a step around the layers."""
-
-
-def back(row: Choice) -> Callable[..., Any]:
-    """Return the rule that carries slopes back through a row's function; raises ValueError if the row has none."""
-    if row.back is None:
-        raise ValueError(f"{row.name} has no way back; give its row a `back`, as those of the table that it is in")
-    return row.back
 
 
 class Slopes:

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from attnviz.engine import inputs
 from attnviz.engine.external.traces import is_external
 from attnviz.engine.learning import learning_cost
+from attnviz.engine.plan.lengths import axes_of
+from attnviz.engine.plan.plans import plan_of
 from attnviz.engine.pretrained import model_registry
 from attnviz.engine.pretrained.model_sizes import ModelSizes
 from attnviz.engine.pretrained.pretrained_config import is_pretrained
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.records.typed_rows import TYPED, bias_formula, mask_formula, normaliser_of, score_of
-from attnviz.engine.tables.blocks import FEED_FORWARDS
 from attnviz.engine.tables.initialisers import INITIALISERS
 from attnviz.engine.tables.scores import SCORES, Score
 from attnviz.formula.evaluation.operation_counts import LEAST_OF_BIG, MAX_STEPS, WEIGHT
@@ -111,20 +111,18 @@ def _of_setting(config: Config) -> Sizes:
     if model is not None:
         return _of_model(model.sizes, len(query_tokens))
     n, m, d = len(query_tokens), len(key_tokens), config.d_model
-    parameters = list(_parameters(config, m))
-    vectors, cells = _vectors(config, n, m), config.n_heads * n * m
-    layer = sum(math.prod(shape) for shape in parameters) + vectors + 5 * cells + n * m
-    layer += cells if config.bias != "none" else 0
+    weights, steps = _layer(config, n, m)
+    each = weights | steps
     around = (3 * n + (3 if config.is_cross_attention else 1) * m) * d
-    outputs = n * sum(config.value_widths()) * config.group_size
-    widest = d * max(*config.key_widths(), *config.value_widths())
-    largest = max(cells, outputs, max(n, m) * d, config.n_heads * widest, *(math.prod(shape) for shape in parameters))
-    seconds = config.n_layers * _seconds(config, n, m, cells, vectors, parameters) + 30e-9 * around + 0.002
+    largest = max(max(n, m) * d, *(math.prod(shape) for shape in each.values()))
+    seconds = config.n_layers * _seconds(config, weights, steps) + 30e-9 * around + 0.002
+    cells = config.n_heads * n * m
     working, typed_seconds = _typed(config, cells)
     seconds += config.n_layers * typed_seconds
     is_solved = INITIALISERS[config.initialiser].solved
     runs = 2 if config.n_layers > 1 and is_solved else 1  # once for the setting that the heads are made for
-    numbers, drawn = around + config.n_layers * layer, 2 * cells + outputs
+    numbers = around + config.n_layers * sum(math.prod(shape) for shape in each.values())
+    drawn = 2 * cells + math.prod(steps["heads"])
     learning = learning_cost.of(config)
     seconds = seconds * runs + learning.seconds + (_solving(config, n, m) if is_solved else 0.0)
     working += learning.numbers
@@ -158,57 +156,33 @@ def _steps(config: Config, node: Node) -> float:
     return each * (max(*config.key_widths(), config.d_a) if "d" in node.axes else 1)
 
 
-def _parameters(config: Config, n_key: int) -> Iterator[tuple[int, ...]]:
-    """Yield the shape of every matrix of parameters of a layer, one a head where heads have their own."""
-    d, d_k, d_v = config.d_model, max(config.key_widths()), max(config.value_widths())
-    joined = sum(config.value_widths()) * config.group_size
-    out = d if config.has_output_projection() else joined
-    yield from ((d, d_k),) * (config.n_heads + config.kv_heads)
-    yield from ((d, d_v),) * config.kv_heads
-    if config.has_output_projection():
-        yield joined, d
-    if config.projection_bias:
-        yield config.n_heads, 2 * d_k + d_v + d
-    widths = {"d_q": d_k, "d_k": d_k, "d_a": config.d_a, "key": n_key}
-    for axes in _score_parameters(config).values():
-        yield config.n_heads, *(widths.get(axis, config.d_a) for axis in axes)
-    if config.feed_forward != "none":
-        yield from ((out, config.d_ff), (config.d_ff, out), (2, config.d_ff + out))
-    if FEED_FORWARDS[config.feed_forward].gated:
-        yield from ((out, config.d_ff), (1, config.d_ff))
+Shapes = dict[str, tuple[int, ...]]
 
 
-def _score_parameters(config: Config) -> Mapping[str, tuple[str, ...]]:
+def _layer(config: Config, n_query: int, n_key: int) -> tuple[Shapes, Shapes]:
+    """Return the shapes of the weights of a layer and of its other steps, by name, from its plan."""
     try:
-        return score_of(config).parameters
-    except FormulaError:
-        return {}
+        plan = plan_of(config)
+    except FormulaError:  # a line that cannot be read has no parameters, and nothing is computed
+        plan = plan_of(replace(config, score="dot"))
+    axes = axes_of(config, n_query, n_key)
+    shapes = {name: tuple(axes[axis] for axis in value.axes) for name, value in plan.items()}
+    weights = {name: shapes.pop(name) for name in plan.weights}
+    return weights, shapes
 
 
-def _vectors(config: Config, n: int, m: int) -> int:
-    """Count the numbers in the vectors of all tokens in one layer."""
-    d_k, d_v = max(config.key_widths()), max(config.value_widths())
-    copies = 2 if config.position == "rope" else 1
-    joined = sum(config.value_widths()) * config.group_size
-    out = config.d_model if config.has_output_projection() else joined
-    projected = copies * d_k * (config.n_heads * n + config.kv_heads * m) + config.kv_heads * m * d_v
-    added = (2 if config.residual else 0) + (3 if config.norm != "none" else 0)
-    added += 1 if config.feed_forward != "none" else 0
-    hidden = config.d_ff if config.feed_forward != "none" else 0
-    hidden *= 3 if FEED_FORWARDS[config.feed_forward].gated else 1
-    return projected + config.n_heads * n * d_v + n * (joined + (2 + added) * out + hidden)
-
-
-def _seconds(config: Config, n: int, m: int, cells: int, vectors: int, parameters: list[tuple[int, ...]]) -> float:
+def _seconds(config: Config, weights: Shapes, steps: Shapes) -> float:
     """Return the seconds of an ordinary processor for one layer: drawing, multiplying, comparing, normalising."""
-    drawn = sum(math.prod(shape) for shape in parameters)
+    drawn, (heads, n, m) = sum(map(math.prod, weights.values())), steps["scores"]
+    cells = heads * n * m
+    vectors = sum(math.prod(shape) for shape in steps.values() if shape[-2:] != (n, m))
     d_k, d_v = max(config.key_widths()), max(config.value_widths())
     products = max(n, m) * drawn + cells * (d_k + d_v)
     score = _score(config)
     deep = config.d_a if score.definition.hidden else d_k
     seconds = 40e-9 * drawn + 0.2e-9 * products + 10e-9 * vectors + 120e-9 * cells + 0.001
     if config.initialiser == "orthogonal":
-        seconds += sum(0.6e-9 * math.prod(shape[-2:]) * min(shape[-2:]) for shape in parameters)
+        seconds += sum(0.6e-9 * math.prod(shape) * min(shape[-2:]) for shape in weights.values() if len(shape) > 1)
     if INITIALISERS[config.initialiser].solved:
         seconds += 1.2e-9 * products
     return seconds + score.pairwise * cells * deep

@@ -13,16 +13,18 @@ from typing import Any
 import numpy as np
 
 from attnviz.arrays import Array
-from attnviz.engine.attention import joined, pipeline
+from attnviz.engine.attention import steps_of_attention
 from attnviz.engine.external.arrays import finite, is_generated, labels_of, stack, tokens_of
 from attnviz.engine.external.notes import NOTES, closed_cells, layers_or_batch, masked_entries, oddities, slack
+from attnviz.engine.plan.chosen import Chosen
+from attnviz.engine.plan.formulas import attention_formulas
+from attnviz.engine.plan.operations import joined
+from attnviz.engine.recorded_layer import mask_of
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.head_settings import divisors
 from attnviz.engine.records.trace import Step, Steps, Trace
 from attnviz.engine.records.typed_rows import normaliser_of, score_of
-from attnviz.engine.run import mask_of
 from attnviz.engine.run_notes import note_empty_rows
-from attnviz.engine.step_formulas import formulas_of
 from attnviz.engine.tables.masks import MASKS, Tokens
 from attnviz.engine.tables.scores import SCORES, Score, of_formula
 from attnviz.settings.counting import ordinal
@@ -276,27 +278,23 @@ def _attention(
     Without a column in V there are no heads to record.
     """
     may = mask_of(layer, config, words)
-    formulas = formulas_of(config, layer) if closed is None else formulas_of(config, layer) | {"scores": "S"}
+    formulas = (
+        attention_formulas(config, layer) if closed is None else attention_formulas(config, layer) | {"scores": "S"}
+    )
 
     def record(name: str, array: Array) -> Array:
         return layer.record(name, array, formula=formulas.get(name)) if array.shape[-1] else array
 
-    with np.errstate(all="ignore"):
-        return pipeline(
-            Q,
-            K,
-            V,
-            score=score,
-            params={},
-            scale=score.scale(Q.shape[-1]) if config.scale is None else config.scale,
-            softcap=config.softcap,
-            bias=None,
-            allowed=may if closed is None else may & ~closed,
-            normaliser=normaliser_of(config),  # type: ignore[arg-type]  # to a checker its score is a descriptor
-            temperature=config.temperature,
-            over=config.normalise_over,
-            record=record,
-        )
+    chosen = Chosen(
+        score=score,
+        normaliser=normaliser_of(config),  # type: ignore[arg-type]  # to a checker its score is a descriptor
+        scale=score.scale(Q.shape[-1]) if config.scale is None else config.scale,
+        softcap=config.softcap,
+        temperature=config.temperature,
+        over=config.normalise_over,
+    )
+    allowed = may if closed is None else may & ~closed
+    return steps_of_attention(Q, K, V, chosen=chosen, bias=None, allowed=allowed, record=record)
 
 
 def _trace(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib import import_module
 from os import PathLike
 from typing import TYPE_CHECKING, SupportsIndex, overload
 
@@ -12,6 +11,7 @@ from attnviz.arrays import Array
 from attnviz.engine.numerics import cancellation
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.edits import Edit
+from attnviz.engine.records.outlets import outlet
 from attnviz.engine.records.step_specs import STEPS
 from attnviz.settings.counting import index_of
 from attnviz.settings.faults import ConfigError
@@ -268,14 +268,12 @@ class Trace:
         Raises ConfigError, a ValueError, for any other name, for what this trace cannot be written as, and where a
         library is missing.
         """
-        # What writes files stands on floors above this one, and is loaded where a file is asked for.
-        formats = import_module("attnviz.exports.formats")
-        position = formats.ExportTarget(index_of(layer), step, index_of(head), index_of(query), index_of(key))
-        formats.save(self, path, position)
+        position = index_of(layer), step, index_of(head), index_of(query), index_of(key)
+        outlet("save")(self, path, position)
 
     def _repr_html_(self) -> str:
         """Return the interactive file in a frame, which a notebook draws where a trace ends a cell; see `show`."""
-        drawn: str = import_module("attnviz.exports.display").framed(self)
+        drawn: str = outlet("framed")(self)
         return drawn
 
     def __repr__(self) -> str:

@@ -22,7 +22,8 @@ from attnviz.pictures.answer.explanation_parts import Tokens, factor, number
 from attnviz.settings.counting import ordinal
 from attnviz.settings.language import Words
 from attnviz.text.cell_sentence import cell_sentence, percent
-from attnviz.text.format.number_format import short
+from attnviz.text.format.number_format import localised, short
+from attnviz.text.format.sentence_parts import TOKEN
 
 WORDS = Words(
     {
@@ -117,7 +118,7 @@ def _comes(trace: Trace, answer: FourLines, words: Tokens) -> str:
     cell = answer.cell
     if not cell.allowed or not words.shares:
         sentence = cell_sentence(trace, cell.layer, cell.head, cell.query, cell.key)
-        return "".join(part for _, part in sentence)
+        return "".join(part if kind == TOKEN else localised(part) for kind, part in sentence)
     return WORDS["comes"].format(amount=percent(answer.weight))
 
 
@@ -180,7 +181,7 @@ def _change(trace: Trace, answer: FourLines, change: Change) -> str:
     result = number(change.made)
     if _is_by_width(trace, change):
         return NOTES["width"].format(by=answer.cell.d_k, made=result)
-    by = short(change.by)  # as it was set
+    by = localised(short(change.by))  # as it was set
     if change.name == "bias":
         by = f"+ {number(change.by)}" if change.by >= 0 else number(change.by)
     return NOTES[change.name].format(by=by, made=result)
@@ -215,7 +216,7 @@ def _reason(trace: Trace, answer: FourLines, line: str) -> str:
         return NOTES[name].format(u=numbers["u"], threshold=factor(float(last.operands["threshold"])))
     if "winners" in numbers and answer.weight > 0:
         return NOTES["winner"].format(line=line, n=f"{float(last.operands['winners']):.0f}")
-    return last.sentence
+    return localised(last.sentence)
 
 
 def _exponent(answer: FourLines) -> str:
@@ -225,7 +226,7 @@ def _exponent(answer: FourLines) -> str:
     operands = answer.lines["exponents"].operands
     x, m, T = (float(operands[name][answer.at] if name == "s" else operands.get(name, 1.0)) for name in ("s", "m", "T"))
     apart = f"{number(x)} − {factor(m)}"
-    return apart if T == 1 else f"({apart}) ÷ {short(T)}"
+    return apart if T == 1 else f"({apart}) ÷ {localised(short(T))}"
 
 
 def _numbers(line: ArithmeticLine) -> dict[str, str]:

@@ -16,7 +16,7 @@ from attnviz.arrays import Array
 from attnviz.engine.records.trace import Trace
 from attnviz.settings.language import Words
 from attnviz.text.cell_sentence import percent
-from attnviz.text.format.number_format import NEARLY_ZERO, short
+from attnviz.text.format.number_format import NEARLY_ZERO, localised, short
 from attnviz.text.query_sentences import query_weights
 
 PLACES = 3
@@ -110,7 +110,7 @@ def plain(values: Sequence[float] | Array) -> list[float | None]:
 
 
 def number(x: float, places: int = PLACES) -> str:
-    """Return a number with so many decimals; ~0 for one that is not zero but would read so.
+    """Return a number with so many decimals, in the language of the page; ~0 for what is not zero but would read so.
 
     >>> [number(x) for x in (2.0625, -0.5, 0.0, 0.0004, -0.00345, 12345.6, float("-inf"))]
     ['2.062', '−0.500', '0', '~0', '−0.003', '12346', '−∞']
@@ -118,9 +118,9 @@ def number(x: float, places: int = PLACES) -> str:
     if x == 0 or not np.isfinite(x):
         return short(x)
     if abs(x) >= LARGE:
-        return short(x, PLACES)
+        return localised(short(x, PLACES))
     text = f"{x:.{0 if abs(x) >= WHOLE else places}f}"
-    return text.replace("-", "−") if float(text) else NEARLY_ZERO
+    return localised(text.replace("-", "−")) if float(text) else NEARLY_ZERO
 
 
 def writer(values: Sequence[float] | Array) -> Callable[[float], str]:
@@ -134,7 +134,7 @@ def writer(values: Sequence[float] | Array) -> Callable[[float], str]:
     if most >= WHOLE:
         return partial(number, places=0)
     if 0 < most < TINY:
-        return lambda x: f"{x:.{PLACES - 1}e}".replace("e-0", "e-").replace("-", "−") if x else "0"
+        return lambda x: localised(f"{x:.{PLACES - 1}e}".replace("e-0", "e-").replace("-", "−")) if x else "0"
     return partial(number, places=PLACES - 1 - math.floor(math.log10(most)) if 0 < most < SMALL else PLACES)
 
 

@@ -18,6 +18,7 @@ from attnviz.arrays import Array
 from attnviz.engine.records.trace import Trace
 from attnviz.pictures.answer.explanation_parts import Tokens, number, plain, writer
 from attnviz.settings.language import Words
+from attnviz.text.format.number_format import localised
 
 Frame = dict[str, Any]
 
@@ -126,14 +127,16 @@ def _score(cell: Cell) -> Iterator[Frame]:
             parts = [x for x in line.operands.values() if x.ndim == 1][:2]
             named = [_is_made(cell, part, of) for part, of in zip(parts, ("query", "key"), strict=False)]
             drawn = _vector(line.result) | {"parts": [_vector(part) for part in parts], "named": named}
-            yield _frame("entries", line.title, line.sentence, **drawn)
+            yield _frame("entries", line.title, localised(line.sentence), **drawn)
         elif (line.active or line.edited) and line.result.ndim == 0:
             value = float(line.result)
             passes = line.name == "mask" and not line.edited and np.isfinite(value)
             if not passes and (value != before or line.name in CHANGES):
                 is_result = any(x.ndim == 0 and float(x) == before for x in line.operands.values())
                 was = number(before) if is_result and before is not None else ""
-                yield _frame("sum", line.title, line.sentence, value=plain([value])[0], text=number(value), was=was)
+                yield _frame(
+                    "sum", line.title, localised(line.sentence), value=plain([value])[0], text=number(value), was=was
+                )
             before = value
 
 
@@ -157,7 +160,7 @@ def _row(trace: Trace, cell: Cell, words: Tokens) -> Iterator[Frame]:
         frames.append(_frame("row", WORDS["row"], WORDS["row_said"], **_vector(scores, at)))
     for line in cell.weight:
         if line.result.ndim == 1 and len(line.result) == len(words.line):
-            frames.append(_frame("row", line.title, line.sentence, **_vector(line.result, at)))
+            frames.append(_frame("row", line.title, localised(line.sentence), **_vector(line.result, at)))
         elif line.name in LEVELS and frames:
             frames[-1]["level"] = plain([float(line.result)])[0]
             frames[-1]["note"] = f"{line.title}: {number(float(line.result))}"
@@ -166,7 +169,7 @@ def _row(trace: Trace, cell: Cell, words: Tokens) -> Iterator[Frame]:
         elif line.name == "weight":
             weights = steps["weights"].array[cell.head]
             weights = weights[cell.query] if words.over_keys else weights[:, cell.key]
-            frames.append(_frame("row", line.title, line.sentence, **_vector(weights, at)))
+            frames.append(_frame("row", line.title, localised(line.sentence), **_vector(weights, at)))
             if words.shares and words.over_keys:
                 amount = words.amount(float(weights[cell.key]))
                 sentence = WORDS["shares_said"].format(key=words.key, amount=amount)

@@ -152,11 +152,14 @@ def _said(weights: QueryWeights, query: int, row: Array, order: Sequence[int]) -
     """Return what the query attends to most, in one line."""
     words, key = opening_sentence.WORDS, order[0]
     asks = word(weights.queries[query])
+    kind = weights.kind(query)
+    if kind == "no_numbers":
+        return words[kind].replace("{query}", asks)
     if row[key] <= 0:
         return words["nothing"].replace("{query}", asks)
     is_itself = weights.is_self and query == key
     slots = {"{query}": asks, "{key}": words["itself"] if is_itself else word(weights.keys[key])}
-    if not weights.shares.all():
+    if kind != "shares":
         return _filled(words["weighs"], slots | {"{amount}": short(float(row[key]))})
     slots |= {"{amount}": percent(float(row[key]))}
     other = order[1] if is_itself and len(order) > 1 else None

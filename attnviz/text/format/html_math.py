@@ -9,7 +9,7 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterable, Iterator
-from unicodedata import normalize
+from unicodedata import bidirectional, normalize
 
 from attnviz.settings.language import Words
 from attnviz.text.format.number_format import localised
@@ -37,6 +37,7 @@ _NAME = re.compile(r"\b([A-Za-z])_([A-Za-z0-9]+)\b")
 _LABELLED = re.compile(
     r"(?P<kept>\$[^$]*\$|`[^`]*`)|(?P<over>1/)?(?P<root>√)?(?<![A-Za-z_])(?P<letter>[A-Za-z])_(?P<index>[A-Za-z0-9]+)\b"
 )
+_QUOTED = re.compile(r"(?<=[“„])([^“”„]*)(?=[”“])")
 _ROWS = re.compile(r"\\begin\{aligned\}(.*?)\\end\{aligned\}", re.DOTALL)
 _TEXT = re.compile(
     r"\$(?P<formula>.+?)\$|\*\*(?P<bold>.+?)\*\*|(?<!\*)\*(?!\*)(?P<slanted>.+?)(?<!\*)\*(?!\*)|`(?P<code>.+?)`",
@@ -61,9 +62,26 @@ def sentence(parts: Iterable[Part]) -> str:
     'How wide is <i>W</i><sub><i>Q</i></sub> for “W_Q&lt;”?'
     """
     return "".join(
-        named(html.escape(localised(words))) if kind == TEXT else html.escape(plain([(kind, words)]))
+        named(html.escape(localised(words))) if kind == TEXT else quoting(plain([(kind, words)]))
         for kind, words in parts
     )
+
+
+def quoting(text: str) -> str:
+    """Return a sentence as HTML: our names as letters with a subscript, and what is quoted as it stands.
+
+    The quoted words turn no others around, whichever way they run.
+
+    >>> quoting("W_O < 1 for “W_O<”"), quoting("“قط” is 1")
+    ('<i>W</i><sub><i>O</i></sub> &lt; 1 for “W_O&lt;”', '“<bdi>قط</bdi>” is 1')
+    """
+    parts = _QUOTED.split(text)
+    return "".join(_isolated(part) if at % 2 else named(html.escape(part)) for at, part in enumerate(parts))
+
+
+def _isolated(quoted: str) -> str:
+    runs_left = any(bidirectional(letter) in ("R", "AL") for letter in quoted)
+    return f"<bdi>{html.escape(quoted)}</bdi>" if runs_left else html.escape(quoted)
 
 
 def named(text: str) -> str:

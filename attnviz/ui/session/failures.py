@@ -52,13 +52,23 @@ def attempted(draw: Callable[[], Result], otherwise: Result) -> Result:
     except ConfigError as error:
         if not are_contained:
             raise
-        why = str(error).removesuffix(".")
-        notice(WORDS["refused"].format(why=f"{why[:1].upper()}{why[1:]}"), kind="fault")
+        notice(refused(error), kind="fault")
     except Exception as error:
         if not are_contained:
             raise
-        notice(WORDS["failed"].format(number=_logged(error)), kind="fault")
+        notice(failed(error), kind="fault")
     return otherwise
+
+
+def refused(error: ConfigError) -> str:
+    """Return the sentence of a setting that cannot be used."""
+    why = str(error).removesuffix(".")
+    return WORDS["refused"].format(why=f"{why[:1].upper()}{why[1:]}")
+
+
+def failed(error: Exception) -> str:
+    """Log a fault of the program, and return the sentence that names it by its number."""
+    return WORDS["failed"].format(number=_logged(error))
 
 
 def _logged(error: Exception) -> str:

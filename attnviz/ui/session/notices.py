@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Iterable
 
 import streamlit as st
@@ -15,7 +14,7 @@ from attnviz.text.format.sentence_parts import Sentence
 def notice(*sentences: str, kind: str = "note") -> None:
     """Draw one line for each sentence; `kind` is "note" (something to know) or "fault" (something to mend)."""
     if sentences:
-        lines = "".join(f"<p>{html.escape(sentence)}</p>" for sentence in sentences)
+        lines = "".join(f"<p>{html_math.quoting(sentence)}</p>" for sentence in sentences)
         role = "alert" if kind == "fault" else "status"
         st.html(f'<div class="attn-{kind}" role="{role}">{lines}</div>')
 
@@ -27,4 +26,4 @@ def typeset(*sentences: Sentence) -> None:
 
 def paragraph(words: Iterable[str], container: DeltaGenerator | None = None) -> None:
     """Draw one quiet line, here or in a container that was kept for it."""
-    (container or st).html(f'<p class="attn-line">{html.escape(" ".join(words))}</p>')
+    (container or st).html(f'<p class="attn-line">{html_math.quoting(" ".join(words))}</p>')

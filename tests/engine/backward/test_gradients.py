@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from attnviz import NORMALISERS, SCORES, Config, ConfigError, Gradients, gradients, of_weights, run
-from attnviz.engine.backward import layer as backward
 from attnviz.engine.cost import estimate as cost
 from attnviz.engine.cost import sizes as run_sizes
+from attnviz.engine.plan import chosen
 from attnviz.engine.pretrained.pretrained_config import PretrainedConfig
 from attnviz.engine.records import typed_rows
 from attnviz.engine.records.trace import Trace
@@ -263,9 +263,9 @@ def test_the_way_back_of_a_score_is_that_of_its_line(name: str) -> None:
         (typed_rows, "SCORES", "scaled_dot", "plain"),
         (typed_rows, "SCORES", "additive", "additive with biases"),
         (typed_rows, "NORMALISERS", "softmax", "plain"),
-        (backward, "NORMS", "pre", "norm before"),
-        (backward, "FEED_FORWARDS", "gelu", "norm before"),
-        (backward, "POSITIONS", "rope", "rope"),
+        (chosen, "NORMS", "pre", "norm before"),
+        (chosen, "FEED_FORWARDS", "gelu", "norm before"),
+        (chosen, "POSITIONS", "rope", "rope"),
     ],
 )
 def test_a_wrong_sign_is_seen(where: Any, table: str, name: str, knob: str, monkeypatch: pytest.MonkeyPatch) -> None:

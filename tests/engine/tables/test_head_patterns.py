@@ -286,7 +286,7 @@ def test_the_heads_that_miss_are_those_that_are_said_to():
 
 def test_heads_that_miss_alike_are_named_together():
     config = by_hand("previous", "uniform", "previous", "next", "previous", d_k=1)
-    assert [note.partition(" should")[0] for note in run(config).notes] == ["Heads 1, 3 and 5", "Head 4"]
+    assert [note.partition(" should")[0] for note in run(config).notes] == ["Heads 1, 3, 4 and 5"]
 
 
 def test_a_head_of_two_columns_beside_one_of_one_does_its_work():
@@ -371,6 +371,25 @@ def test_king_reads_queen_and_dog_reads_cat(d_k, layers):
     for one, other in (("king", "queen"), ("queen", "king"), ("dog", "cat"), ("cat", "dog")):
         assert A[words.index(one), words.index(other)] > 0.9
     assert trace.notes == ()
+
+
+def test_goals_that_are_missed_for_one_reason_are_one_note():
+    three = by_hand("previous", "next", "first", position="none")
+    trace = run(three)
+    (note,) = trace.notes
+    assert note.startswith(
+        "Heads 1, 2 and 3 should attend to the previous token, the next token and the first token, in this order; the "
+    )
+    share, head, row = re.search(r"is (0\.\d\d), in head (\d) row (\d)", note).groups()
+    wanted = {1: lambda i: max(i - 1, 0), 2: lambda i: min(i + 1, len(trace.key_tokens) - 1), 3: lambda i: 0}
+    shares = {
+        (h, i): trace["weights"].array[h - 1, i, of(i)]
+        for h, of in wanted.items()
+        for i in range(len(trace.key_tokens))
+    }
+    assert np.floor(100 * min(shares.values()) + 1e-7) / 100 == float(share)
+    assert shares[int(head), int(row) - 1] == pytest.approx(min(shares.values()))
+    assert len(run(by_hand("previous", "next", position="none", mask=("causal",))).notes) == 2  # for two reasons
 
 
 def test_likeness_that_the_rows_cannot_hold_is_said():

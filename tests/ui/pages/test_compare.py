@@ -160,7 +160,7 @@ def test_the_step_follows_its_list_and_the_list_follows_back(monkeypatch: pytest
 
 def test_what_is_said_of_b_says_so() -> None:
     at = opened(page="compare", initialiser="by_hand", b_position="none")
-    assert "<p>In B: Head 3 should attend to the first token" in page_text(at)
+    assert "<p>In B: Heads 1 and 3 should attend to the previous token and the first" in page_text(at)
     assert "<p>Head 3" not in page_text(at)
 
 

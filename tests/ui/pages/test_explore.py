@@ -193,7 +193,7 @@ def test_the_table_comes_with_the_shapes_of_all_steps() -> None:
 def test_the_heads_stand_as_cards_sorted_by_what_they_do_and_a_press_shows_one_large() -> None:
     made = {"initialiser": "by_hand", "sentence": "the cat sat on the warm mat"}
     cards = sent(opened(panel="statistics", **made), "head_cards")["cards"]
-    assert [card["title"] for card in cards[:3]] == ["previous token", "the word itself", "first token"]
+    assert [card["title"] for card in cards[:3]] == ["previous token", "same word", "first token"]
     assert [card["head"] for card in cards] == [0, 1, 2, 3]
     assert cards[3]["lines"][1] == "a row spreads over 7.0 of 7 words"
     at = opened({"cards": {"head": 2}}, panel="statistics", **made)

@@ -41,15 +41,16 @@ def packed(trace: Trace, layer: int, focus: int | None) -> bytes:
     steps = trace.layers[layer]
     array = steps["weights"].array
     hidden = np.broadcast_to(forbidden(steps), array.shape)
-    kinds = in_order(all_kinds(trace, np.where(hidden, 0.0, array)))
+    by_head = all_kinds(trace, np.where(hidden, 0.0, array))
+    names, kinds = head_sentences.names(trace, layer, by_head), in_order(by_head)
     small = small_pictures(np.where(hidden, np.nan, array))
     words = [visible_token(trace.key_tokens[head_kind.key]) for head_kind in kinds]
     cards: list[dict[str, Any]] = [
         {
             "head": head_kind.head,
             "name": WORDS["head"].format(n=ordinal(head_kind.head)),
-            "title": head_sentences.title(head_kind, word),
-            "lines": head_sentences.lines(head_kind, word, array.shape[2]),
+            "title": names[head_kind.head],
+            "lines": head_sentences.lines(head_kind, word, array.shape[2], names[head_kind.head]),
             "pixels": base64.b64encode(small[head_kind.head].tobytes()).decode(),
         }
         for head_kind, word in zip(kinds, words, strict=True)

@@ -57,7 +57,9 @@ def packed(trace: Trace, kept: Sequence[int] | None) -> bytes:
         weights = weights[:, list(kept)][..., list(kept)]
     high = float(np.nanmax(weights)) or 1.0 if kept is not None else 1.0
     small, heads = small_pictures(weights / high), trace.config.n_heads
-    tiles = [_tile(trace, head_kind, divmod(at, heads)) for at, head_kind in enumerate(kinds)]
+    firsts = range(0, len(kinds), heads)
+    names = [name for n, at in enumerate(firsts) for name in head_sentences.names(trace, n, kinds[at : at + heads])]
+    tiles = [_tile(trace, head_kind, divmod(at, heads), names[at]) for at, head_kind in enumerate(kinds)]
     data: dict[str, Any] = {
         "tiles": tiles,
         "sorted": [head_kind.head for head_kind in in_order(kinds)],
@@ -71,11 +73,11 @@ def packed(trace: Trace, kept: Sequence[int] | None) -> bytes:
     return transport.packed(data)
 
 
-def _tile(trace: Trace, head_kind: HeadKind, at: tuple[int, int]) -> dict[str, Any]:
+def _tile(trace: Trace, head_kind: HeadKind, at: tuple[int, int], name: str) -> dict[str, Any]:
     word = visible_token(trace.key_tokens[head_kind.key])
     return {
         "name": f"{ordinal(at[0])}.{ordinal(at[1])}",
-        "about": head_sentences.about(head_kind, word, at, len(trace.key_tokens)),
+        "about": head_sentences.about(head_kind, word, at, len(trace.key_tokens), name),
         "title": head_sentences.short(head_kind, word),
         "kind": head_kind.kind,
     }

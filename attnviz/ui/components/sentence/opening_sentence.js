@@ -145,7 +145,8 @@ class OpeningSentence {
     });
     const strong = ranked(highlighted.row).filter(([weight]) => weight >= NAMED);
     const named = new Set(strong.slice(0, MOST_NAMED).map(([, key]) => key));
-    this.keys.forEach((word, key) => this.tint(word, highlighted.row[key] ?? NaN, named.has(key)));
+    const areShares = this.data.kinds[highlighted.query] === "shares";
+    this.keys.forEach((word, key) => this.tint(word, highlighted.row[key] ?? NaN, areShares && named.has(key)));
     this.line.fit();
     this.drawArcs(highlighted);
     this.describe(highlighted);
@@ -153,8 +154,7 @@ class OpeningSentence {
 
   /** @param {HTMLElement} word @param {number} weight @param {boolean} named */
   tint(word, weight, named) {
-    const shows = named && this.data.shares;
-    if (shows) word.dataset.share = percent(weight);
+    if (named) word.dataset.share = percent(weight);
     else delete word.dataset.share;
     const share = Number.isFinite(weight) ? Math.min(Math.max(weight, 0), 1) : 0;
     word.style.background = share >= LEAST ? `color-mix(in srgb, var(--accent) ${Math.round(4 + 32 * share)}%, transparent)` : "";
@@ -186,8 +186,9 @@ class OpeningSentence {
 
   /** What the word takes most from, in one line. @param {Highlighted} highlighted */
   describe({ query, head, row }) {
-    const { words, shares, heads, made, queries } = this.data;
+    const { words, kinds, heads, made, queries } = this.data;
     const { positions, same, keys } = this.data;
+    const shares = kinds[query] === "shares";
     const takes = ranked(row).filter(([weight]) => weight > 0 && weight < Infinity);
     const [weight, key] = takes[0] ?? [0, null];
     const isItself = key !== null && same && (positions ? positions[0][query] === positions[1][key] : query === key);
@@ -201,7 +202,8 @@ class OpeningSentence {
       "{more}": ["", percent(more)],
     };
     const sentence = !shares ? words.weighs : other === null ? words.takes : words.takes_two;
-    const pieces = (key === null ? words.nothing : sentence).split(/(\{\w+\})/);
+    const said = kinds[query] === "no_numbers" ? words.no_numbers : key === null ? words.nothing : sentence;
+    const pieces = said.split(/(\{\w+\})/);
     this.reading.replaceChildren();
     /** @type {HTMLElement[]} */
     const named = [];

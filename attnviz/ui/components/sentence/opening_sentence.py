@@ -68,9 +68,12 @@ def packed(trace: Trace, layer: int, opening: Opening) -> bytes:
         "head": opening.head,
         "query": list(rows).index(opening.query),
         "chosen": opening.is_chosen,
-        "shares": bool(head.shares.all()),
+        "kinds": [head.kind(at) for at in rows],
         "shows": words["shows" if head.is_self else "crossed"],
-        "words": {name: words[name] for name in ("takes", "takes_two", "weighs", "nothing", "itself", "sentence")},
+        "words": {
+            name: words[name]
+            for name in ("takes", "takes_two", "weighs", "nothing", "no_numbers", "itself", "sentence")
+        },
         "heads": [" · ".join((words["head"].format(n=ordinal(at)), each)) for at, each in enumerate(opening.roles)],
         "made": opening_sentence.describe_origin(trace),
         "scales": [list(SHARE), list(DARK[SHARE])],

@@ -13,10 +13,10 @@ export interface OpeningData {
   query: number;
   /** Whether a visitor has chosen the word. */
   chosen: boolean;
-  /** Whether the weights are shares of one. */
-  shares: boolean;
+  /** What the weights of each query are. */
+  kinds: ("shares" | "weights" | "no_numbers")[];
   shows: string;
-  words: Record<"takes" | "takes_two" | "weighs" | "nothing" | "itself" | "sentence", string>;
+  words: Record<"takes" | "takes_two" | "weighs" | "nothing" | "no_numbers" | "itself" | "sentence", string>;
   /** Each head: its number, and what it does. */
   heads: string[];
   /** Where the numbers come from. */

@@ -35,7 +35,7 @@ export function within(elements, { target }) {
 export const isFocusSeen = ({ target }) => target instanceof Element && target.matches(":focus-visible");
 
 const LETTER = /\p{Letter}/u;
-const RIGHT_TO_LEFT = /[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}]/u;
+const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u; // what Unicode keeps for it
 
 /**
  * The direction in which a sentence is read: that of most of its words.

@@ -1,0 +1,1 @@
+"""A layer of attention as one page, and what follows from it."""

@@ -1,0 +1,94 @@
+"""The rows and the numbers that a setting chooses: what the operations of a plan ask when they compute."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, Protocol
+
+import numpy as np
+
+from attnviz.arrays import Array
+from attnviz.engine.records.config import Config
+from attnviz.engine.records.typed_rows import normaliser_of, score_of
+from attnviz.engine.tables.blocks import FEED_FORWARDS, NORMS
+from attnviz.engine.tables.normalisers import Normaliser
+from attnviz.engine.tables.positions import POSITIONS
+from attnviz.engine.tables.scores import Score
+
+
+class Map(Protocol):
+    """What turns an array into another: a row of norms or of feed-forward blocks, or the like of a trained model."""
+
+    @property
+    def fn(self) -> Callable[..., Any]: ...
+    @property
+    def back(self) -> Callable[..., Any] | None: ...
+
+
+def rule_back(row: Map) -> Callable[..., Any]:
+    """Return the rule that carries slopes back through a row's function; raises ValueError if the row has none."""
+    if row.back is None:
+        name = getattr(row, "name", "this row")
+        raise ValueError(f"{name} has no way back; give its row a `back`, as those of the table that it is in")
+    return row.back
+
+
+@dataclass(frozen=True)
+class Turn:
+    """How queries or keys are rotated by their positions; `back` carries slopes the other way."""
+
+    fn: Callable[[Array], Array]
+    back: Callable[[Array], Array]
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The rows and numbers of one layer.
+
+    scale         the factor on the scores, one number or one for each head, (H, 1, 1)
+    group         how many heads of queries share one of keys and values
+    key_widths    the true width of queries and keys of each head of queries; None where all are equal
+    value_widths  the same of the values
+    params        parameters of the score that are no steps of the plan
+    """
+
+    score: Score
+    normaliser: Normaliser
+    scale: float | Array
+    softcap: float = 0.0
+    temperature: float = 1.0
+    over: str = "keys"
+    group: int = 1
+    key_widths: tuple[int, ...] | None = None
+    value_widths: tuple[int, ...] | None = None
+    norm: Map | None = None
+    activation: Map | None = None
+    turn: Turn | None = None
+    params: Mapping[str, Array] = field(default_factory=dict)
+
+
+def chosen_by(config: Config) -> Chosen:
+    """Return the rows and numbers that a setting chooses."""
+    score, position, group = score_of(config), POSITIONS[config.position], config.group_size
+    widths, values = (np.repeat(each, group).tolist() for each in (config.key_widths(), config.value_widths()))
+    scales = [score.scale(d) if config.scale is None else config.scale for d in widths]
+    turn = None
+    if position.rotate and position.back:
+        knobs = position.settings(config)
+        turn = Turn(partial(position.rotate, **knobs), partial(position.back, **knobs))
+    return Chosen(
+        score=score,
+        normaliser=normaliser_of(config),
+        scale=np.array(scales)[:, None, None],
+        softcap=config.softcap,
+        temperature=config.temperature,
+        over=config.normalise_over,
+        group=group,
+        key_widths=tuple(widths),
+        value_widths=tuple(values),
+        norm=NORMS[config.norm],
+        activation=FEED_FORWARDS[config.feed_forward],
+        turn=turn,
+    )

@@ -1,0 +1,88 @@
+"""The formula of each step in LaTeX, read off the plan: with the biases, norms and groups that the setting has."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container
+
+from attnviz.engine.plan.tracing import Plan
+from attnviz.engine.plan.values import Value
+from attnviz.engine.records import typed_rows
+from attnviz.engine.records.config import Config
+from attnviz.engine.records.step_specs import STEPS
+from attnviz.engine.tables.blocks import NORMS
+
+GENERAL = ("scaled", "capped", "masked", "concat")
+"""Steps whose formula is the same in every setting; that of the scores, weights and heads is their rows'."""
+
+SUMS = ("added", "added_normed", "ff_added", "ff_added_normed")
+"""Steps without a letter of their own: their formula stands wherever they are read."""
+
+
+def formulas_of(plan: Plan, config: Config) -> dict[str, str]:
+    """Return the formula of each step of a layer that depends on the setting; mask and bias have their rows'."""
+    writer = FormulaWriter(plan, NORMS[config.norm].symbol)
+    said = {name: writer.formula(name) for name, value in plan.items() if value.op == "step" and name not in GENERAL}
+    return said | attention_formulas(config, plan)
+
+
+def attention_formulas(config: Config, present: Container[str]) -> dict[str, str]:
+    """Return the formulas of scores, weights and heads.
+
+    The score before its scale, without the biases that are not there, the normaliser, and who shares keys.
+    """
+    shared, g = config.group_size > 1, "g(h)" if config.group_size > 1 else "h"
+    who = rf",\quad g(h) = \lceil h / {config.group_size} \rceil" if shared else ""
+    row, score = typed_rows.normaliser_of(config), typed_rows.score_of(config)
+    scores = rf"S_h = Q_h K_{{{g}}}^\top{who}"
+    if not score.is_dot:
+        scores = score.formula
+        for name in () if score.typed else score.biases:
+            scores = scores if f"score_{name}" in present else scores.replace(f" + {name}", "")
+    z = rf",\quad {row.letter} = \hat S" + ("" if config.temperature == 1.0 else f" / {config.temperature:g}")
+    weights = row.formula
+    if config.normalise_over == "queries":
+        weights = rf"a_{{\cdot j}} = \text{{{row.name.replace('_', ' ')}}}({row.letter}_{{\cdot j}})"
+    return {"scores": scores, "weights": weights + z, "heads": rf"Z_h = A_h V_{{{g}}}{who}"}
+
+
+class FormulaWriter:
+    """A writer of formulas, with the name of the norm."""
+
+    def __init__(self, plan: Plan, norm: str) -> None:
+        self._plan, self._norm = plan, norm
+
+    def formula(self, name: str) -> str:
+        """Return the formula of a step: its letter, and what it is made of."""
+        made = self._of(self._plan[name].args[0])
+        return made if name in SUMS else f"{_symbol(self._plan[name])} = {made}"
+
+    def _of(self, value: Value) -> str:
+        if value.op == "step" and value.name in SUMS:
+            return self._of(value.args[0])
+        if value.name:
+            return _symbol(value)
+        write: dict[str, Callable[..., str]] = {
+            "+": lambda x, y: f"{self._of(x)} + {self._of(y)}",
+            "*": lambda x, y: rf"{self._of(x)} \odot {self._of(y)}",
+            "@": lambda x, W: f"{self._factor(x)} {self._of(W)}",
+            "norm": lambda x: rf"\mathrm{{{self._norm}}}({self._of(x)})",
+            "activation": lambda x: f"f({self._of(x)})",
+            "rope": lambda x: rf"R\, {self._of(x)}",
+            "as_keys": self._of,
+        }
+        return write[value.op](*value.args) if value.op in write else ""
+
+    def _factor(self, value: Value) -> str:
+        while value.op == "as_keys" or value.name in SUMS:
+            value = value.args[0]
+        return f"({self._of(value)})" if value.op == "+" else self._of(value)
+
+
+def _symbol(value: Value) -> str:
+    """Return the letter of a step, a weight or an input; that of a head bears its number."""
+    if value.op == "input":
+        return {"X_kv": "X'"}.get(value.name, value.name)
+    letter = STEPS[value.name].symbol
+    if not value.axes[0].endswith("head"):
+        return letter
+    return f"{letter}^h" if value.op == "weight" else f"{letter}_h"

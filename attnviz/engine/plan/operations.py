@@ -1,0 +1,281 @@
+"""The operations of a plan, each with its value and with its slopes.
+
+`value(at, v, *x)` computes the operation v from what it reads; `back(at, v, G, y, *x)` carries the slopes G of its
+result y back, one array for each thing read, None where nothing goes back. `at` is the layer that is computed: its rows
+and numbers, and what was found out about its arrays. Batch axes may stand in front of those that a value names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Protocol
+
+import numpy as np
+
+from attnviz.arrays import Array
+from attnviz.engine.numerics import buffer_pool, products
+from attnviz.engine.plan.chosen import rule_back
+from attnviz.engine.plan.layer_facts import LayerFacts
+from attnviz.engine.plan.values import Axes, Value
+from attnviz.engine.tables.normalised_axes import NORMALISED_AXES
+from attnviz.engine.tables.normalisers.hardmax import hardmax, size_of_terms
+from attnviz.engine.tables.scores import swap
+from attnviz.formula import names
+
+Slopes = list[Array | None]
+
+
+class Operation(Protocol):
+    """What an operation says of itself."""
+
+    @property
+    def value(self) -> Callable[..., Array]: ...
+    @property
+    def back(self) -> Callable[..., Slopes]: ...
+
+
+OWN_NAMES = {step: own for own, step in names.STEPS.items()}
+"""The name of a score's parameter in its line, by that of its step."""
+
+_CALLED = {"out": "model", "joined": "model"}
+
+
+def _names(axes: Axes) -> list[str]:
+    """Return axes with one name for those that are of one length, wherever something narrower is spread over them."""
+    return [_CALLED.get(axis, axis) for axis in axes]
+
+
+def spread_over(axes: Axes, x: Array, value: Value) -> Array:
+    """Return x, the array of a value, with the axes of a wider array: those that it lacks are of length 1."""
+    if value.op in ("setting", "number") or len(value.axes) == len(axes):
+        return x
+    have = _names(value.axes)
+    return x[(..., *(slice(None) if axis in have else None for axis in _names(axes)))]
+
+
+def gathered(G: Array, axes: Axes, value: Value) -> Array:
+    """Return slopes with axes summed over those that a narrower value lacks."""
+    if len(value.axes) == len(axes):
+        return G
+    have = _names(value.axes)
+    return G.sum(axis=tuple(n for n, axis in enumerate(_names(axes)) if axis not in have))
+
+
+class Add:
+    """A sum; what is narrower is added to every row."""
+
+    def value(self, at: LayerFacts, v: Value, x: Array, y: Array) -> Array:
+        return spread_over(v.axes, x, v.args[0]) + spread_over(v.axes, y, v.args[1])
+
+    def back(self, at: LayerFacts, v: Value, G: Array, _: Array, *x: Array) -> Slopes:
+        return [gathered(G, v.axes, arg) for arg in v.args]
+
+
+class Times:
+    """A product entry by entry, or with a number."""
+
+    def value(self, at: LayerFacts, v: Value, x: Array, y: Array) -> Array:
+        if np.ndim(y) == 0 and y == 1.0:
+            return x
+        x, y = spread_over(v.axes, x, v.args[0]), spread_over(v.axes, y, v.args[1])
+        shape = np.broadcast_shapes(np.shape(x), np.shape(y))
+        return np.multiply(x, y, out=buffer_pool.empty(shape))
+
+    def back(self, at: LayerFacts, v: Value, G: Array, _: Array, x: Array, y: Array) -> Slopes:
+        (a, b), slopes = v.args, list[Array | None]()
+        for value, other, by in ((a, b, y), (b, a, x)):
+            constant = value.op in ("setting", "number")
+            slopes.append(None if constant else gathered(G * spread_over(v.axes, by, other), v.axes, value))
+        return slopes
+
+
+class Over:
+    """A quotient by a number of the setting."""
+
+    def value(self, at: LayerFacts, v: Value, x: Array, y: Array) -> Array:
+        return x / y
+
+    def back(self, at: LayerFacts, v: Value, G: Array, _: Array, x: Array, y: Array) -> Slopes:
+        return [G / y, None]
+
+
+class Product:
+    """A matrix product, with equal rows where rows of the left are equal."""
+
+    def value(self, at: LayerFacts, v: Value, X: Array, W: Array) -> Array:
+        return products.product(X, W)
+
+    def back(self, at: LayerFacts, v: Value, G: Array, _: Array, X: Array, W: Array) -> Slopes:
+        into_x = G @ swap(W)  # a head at a time: one large product would wake all threads
+        return [gathered(into_x, (*v.axes[:-1], v.args[0].axes[-1]), v.args[0]), swap(X) @ G]
+
+
+class Tanh:
+    """The hyperbolic tangent, entry by entry."""
+
+    def value(self, at: LayerFacts, v: Value, x: Array) -> Array:
+        return np.tanh(x)
+
+    def back(self, at: LayerFacts, v: Value, G: Array, y: Array, x: Array) -> Slopes:
+        return [G * (1.0 - y**2)]
+
+
+class Norm:
+    """A norm of each row, by its row of the table."""
+
+    def value(self, at: LayerFacts, v: Value, X: Array) -> Array:
+        return at.norm_of(v).fn(X)
+
+    def back(self, at: LayerFacts, v: Value, G: Array, y: Array, X: Array) -> Slopes:
+        return [rule_back(at.norm_of(v))(G, X, y)]
+
+
+class Activation:
+    """The activation of hidden units, entry by entry."""
+
+    def value(self, at: LayerFacts, v: Value, X: Array) -> Array:
+        return at.activation.fn(X)
+
+    def back(self, at: LayerFacts, v: Value, G: Array, y: Array, X: Array) -> Slopes:
+        return [rule_back(at.activation)(G, X, y)]
+
+
+class Rope:
+    """A rotation of each row by its position, over the true columns of each head."""
+
+    def value(self, at: LayerFacts, v: Value, X: Array) -> Array:
+        return at.turned(v, X, at.turn.fn)
+
+    def back(self, at: LayerFacts, v: Value, G: Array, y: Array, X: Array) -> Slopes:
+        return [at.turned(v, G, at.turn.back)]
+
+
+class AsKeys:
+    """The same rows, read as what is attended to."""
+
+    def value(self, at: LayerFacts, v: Value, X: Array) -> Array:
+        return X
+
+    def back(self, at: LayerFacts, v: Value, G: Array, *_: Array) -> Slopes:
+        return [G]
+
+
+class ScoreOf:
+    """A score of each query with each key. Equal queries get equal rows and equal keys equal columns, to the bit."""
+
+    def value(self, at: LayerFacts, v: Value, Q: Array, K: Array, *parameters: Array) -> Array:
+        row, K_h = at.chosen.score, at.each_head(K)
+        same_query = None if row.by_query_position else at.first_equals(Q)
+        same_key = None if row.by_position else at.first_equals(K_h)
+        S = products.spread(row.fn(Q, K_h, **self._own(at, v, parameters)), same_query)
+        products.spread(swap(S), same_key)
+        return S
+
+    def back(self, at: LayerFacts, v: Value, G: Array, S: Array, Q: Array, K: Array, *parameters: Array) -> Slopes:
+        into_q, into_k, of_own = rule_back(at.chosen.score)(G, S, Q, at.each_head(K), **self._own(at, v, parameters))
+        slopes = [of_own.get(OWN_NAMES[arg.name]) for arg in v.args[2:]]
+        alike = [g if g is None or arg.axes[1:] != ("number",) else g[:, None] for g, arg in zip(slopes, v.args[2:])]
+        return [into_q, at.added_up(into_k), *alike]
+
+    def _own(self, at: LayerFacts, v: Value, arrays: tuple[Array, ...]) -> dict[str, Array]:
+        """Return the parameters under the names of the score's line; a number a head without its axis of length 1."""
+        own = {
+            OWN_NAMES[arg.name]: x[..., 0] if arg.axes[1:] == ("number",) else x for arg, x in zip(v.args[2:], arrays)
+        }
+        return {**at.chosen.params, **own}
+
+
+class OnlyWhere:
+    """The scores, minus infinity where a query may not attend."""
+
+    def value(self, at: LayerFacts, v: Value, S: Array, allowed: Array) -> Array:
+        return np.where(allowed, S, -np.inf)
+
+    def back(self, at: LayerFacts, v: Value, G: Array, _: Array, S: Array, allowed: Array) -> Slopes:
+        return [np.where(allowed, G, 0.0), None]
+
+
+class Normalise:
+    """The weights of each row of scores; exactly 0 where a query may not attend, also in a row that is NaN."""
+
+    def value(self, at: LayerFacts, v: Value, S: Array, Q: Array, K: Array, allowed: Array | None = None) -> Array:
+        row, chosen = at.chosen.normaliser, at.chosen
+        fn = partial(hardmax, size=size_of_terms(Q, at.each_head(K), chosen.scale)) if row.fn is hardmax else row.fn
+        A = NORMALISED_AXES[chosen.over].fn(fn, S, chosen.temperature)
+        return A if allowed is None or not np.isnan(A.sum()) else np.where(allowed, A, 0.0)
+
+    def back(self, at: LayerFacts, v: Value, G: Array, A: Array, S: Array, *rest: Array) -> Slopes:
+        turn = swap if at.chosen.over == "queries" else np.asarray
+        into_s = turn(rule_back(at.chosen.normaliser)(turn(G), turn(S), turn(A), at.chosen.temperature))
+        return [into_s, *(None for _ in rest)]
+
+
+class Mix:
+    """The values, weighed and added up. A forbidden value takes no part: 0 times infinity would be NaN."""
+
+    def value(self, at: LayerFacts, v: Value, A: Array, V: Array, Q: Array, allowed: Array | None = None) -> Array:
+        Z = _sum_of_values(A, at.each_head(V), allowed)
+        same_query = None if at.chosen.score.by_query_position else at.first_equals(Q)
+        return Z if same_query is None else products.spread(Z, products.first_equals(A, same_query))
+
+    def back(self, at: LayerFacts, v: Value, G: Array, _: Array, A: Array, V: Array, *rest: Array) -> Slopes:
+        V_h = at.each_head(V)
+        V_h = V_h if np.isfinite(V_h.sum()) else np.where(np.isfinite(V_h), V_h, 0.0)
+        return [G @ swap(V_h), at.added_up(swap(A) @ G), *(None for _ in rest)]
+
+
+class SideBySide:
+    """The true columns of all heads, one head after the other."""
+
+    def value(self, at: LayerFacts, v: Value, Z: Array) -> Array:
+        widths = at.chosen.value_widths
+        if widths is None or len(set(widths)) == 1:
+            return joined(Z)
+        return np.concatenate([Z[h][:, :width] for h, width in enumerate(widths)], axis=-1)
+
+    def back(self, at: LayerFacts, v: Value, G: Array, _: Array, Z: Array) -> Slopes:
+        slopes, start = np.zeros(Z.shape), 0
+        for h, width in enumerate(at.chosen.value_widths or [Z.shape[-1]] * len(Z)):
+            slopes[h, :, :width] = G[:, start : start + width]
+            start += width
+        return [slopes]
+
+
+def joined(Z: Array) -> Array:
+    """Return the heads side by side: (..., H, n, d_v) becomes (..., n, H * d_v)."""
+    rows = np.swapaxes(Z, -2, -3)
+    C = buffer_pool.empty((*rows.shape[:-2], rows.shape[-2] * rows.shape[-1]))
+    np.copyto(C.reshape(rows.shape), rows)
+    return C
+
+
+def _sum_of_values(A: Array, V: Array, allowed: Array | None) -> Array:
+    if allowed is None or np.isfinite(V).all():
+        return buffer_pool.product(A, V)
+    infinite = ~np.isfinite(V)
+    Z = buffer_pool.product(A, np.where(infinite, 0.0, V))
+    for j in np.flatnonzero(infinite.any(axis=-1).reshape(-1, V.shape[-2]).any(axis=0)):
+        share = A[..., j, None] * V[..., None, j, :]
+        may = np.broadcast_to(allowed, A.shape)[..., j, None]
+        Z = Z + np.where(may & infinite[..., None, j, :], share, 0.0)
+    return Z
+
+
+OPERATIONS: dict[str, Operation] = {
+    "+": Add(),
+    "*": Times(),
+    "/": Over(),
+    "@": Product(),
+    "tanh": Tanh(),
+    "norm": Norm(),
+    "activation": Activation(),
+    "rope": Rope(),
+    "as_keys": AsKeys(),
+    "score": ScoreOf(),
+    "only_where": OnlyWhere(),
+    "normalise": Normalise(),
+    "mix": Mix(),
+    "side_by_side": SideBySide(),
+}
+"""Each operation by its name in a plan."""

@@ -1,0 +1,106 @@
+"""What the page of a layer asks, and the plan that it leaves behind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from attnviz.engine.plan.values import Axes, Value
+from attnviz.engine.records.step_specs import STEPS
+
+
+@dataclass(frozen=True)
+class Has:
+    """The parts that a layer has: what decides which steps there are. Numbers decide nothing, and are settings.
+
+    weights          the names of biases and other parameters that are there, where it depends on the setting
+    score_weights    the names of the score's own parameters, as steps, with their axes in one head
+    """
+
+    weights: frozenset[str] = frozenset()
+    score_weights: tuple[tuple[str, Axes], ...] = ()
+    norm_before: bool = False
+    norm_after: bool = False
+    rope: bool = False
+    softcap: bool = False
+    allowed: bool = True
+    bias: bool = False
+    tied: frozenset[str] = frozenset()
+    output: bool = True
+    residual: bool = False
+    feed_forward: bool = False
+    gate: bool = False
+    cross: bool = False
+
+
+@dataclass
+class Page:
+    """What the page of a layer calls; it keeps the steps, the weights and what is given, in the order of the calls."""
+
+    has: Has
+    steps: dict[str, Value] = field(default_factory=dict)
+
+    def step(self, name: str, value: Value) -> Value:
+        """Name a value as a run records it."""
+        return self._kept(Value("step", (value,), STEPS[name].axes, name))
+
+    def weight(self, name: str, *read: Value, tied: Value | None = None) -> Value | None:
+        """Return a matrix or a bias that multiplies or is added to what is read; None for one that is not there.
+
+        `tied` is the weight that this one is, one of each group of heads, where keys are made as queries are.
+        """
+        if name not in self.has.weights:
+            return None
+        same = (tied,) if tied is not None and name in self.has.tied else ()
+        return self._kept(Value("weight", same, STEPS[name].axes, name, read=read))
+
+    def score_weights(self, Q: Value, K: Value) -> list[Value]:
+        """Return the score's own parameters, one of each for every head."""
+        return [
+            self._kept(Value("weight", (), ("head", *axes), name, read=(Q, K))) for name, axes in self.has.score_weights
+        ]
+
+    def given(self, name: str) -> Value | None:
+        """Return the mask or the bias; None where there is none."""
+        return self._kept(Value("given", (), STEPS[name].axes, name)) if getattr(self.has, name) else None
+
+    def scale(self) -> Value:
+        """Return the factor on the scores, a number for each head."""
+        return Value("setting", (), ("head",), "scale")
+
+    def setting(self, name: str) -> Value:
+        """Return a number of the setting by its name, so that another number is no other plan."""
+        return Value("setting", (), (), name)
+
+    def _kept(self, value: Value) -> Value:
+        self.steps[value.name] = value
+        return value
+
+
+class Plan(Mapping[str, Value]):
+    """The steps of a layer by name, in the order in which a run records them; `print` shows them."""
+
+    def __init__(self, has: Has, steps: Mapping[str, Value]) -> None:
+        self.has, self._steps = has, dict(steps)
+
+    def __getitem__(self, name: str) -> Value:
+        return self._steps[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._steps)
+
+    def __len__(self) -> int:
+        return len(self._steps)
+
+    @property
+    def weights(self) -> list[str]:
+        """The names of the matrices and biases."""
+        return [name for name, value in self.items() if value.op == "weight"]
+
+    def __str__(self) -> str:
+        left = {name: f"{name} [{', '.join(value.axes)}]" for name, value in self.items()}
+        width = max(map(len, left.values()), default=0)
+        return "\n".join(
+            f"{left[name]:{width}} = {value.args[0]}" if value.args else f"{left[name]:{width}}   {value.op}"
+            for name, value in self.items()
+        )

@@ -1,0 +1,72 @@
+"""One layer computed as its plan says, every step kept."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from attnviz.arrays import Array
+from attnviz.engine.parameters import Parameters
+from attnviz.engine.plan.chosen import chosen_by
+from attnviz.engine.plan.formulas import formulas_of
+from attnviz.engine.plan.layer_arrays import LayerArrays
+from attnviz.engine.plan.plans import plan_of
+from attnviz.engine.records import typed_rows
+from attnviz.engine.records.config import Config
+from attnviz.engine.records.trace import Steps
+from attnviz.engine.tables import masks
+from attnviz.engine.tables.tokenisers import PAD
+
+
+def record_layer(
+    layer: Steps,
+    parameters: Parameters,
+    config: Config,
+    X: Array,
+    X_kv: Array,
+    words: masks.Tokens,
+    *,
+    until: str | None = None,
+) -> Array:
+    """Record the steps of a layer in the order of its plan and return the last, or the one named by `until`.
+
+    X (n, d_model), X_kv (m, d_model), which is read where the tokens attend to others; `words` are both sentences.
+    """
+    plan, given = plan_of(config, parameters.supplied), {"allowed": mask_of, "bias": bias_of}
+    arrays = LayerArrays(chosen_by(config), {"X": X, "X_kv": X_kv})
+    formulas, array = formulas_of(plan, config), X
+    for name, value in plan.items():
+        if value.op == "weight":
+            array = parameters.weight(value, arrays)
+        elif value.op == "given":
+            array = given[name](layer, config, words)
+        else:
+            array = arrays.of(value.args[0])
+            array = layer.record(name, array, formula=formulas.get(name), widths=_widths(config, value.axes))
+        arrays.known[name] = array
+        if name == until:
+            break
+    return array
+
+
+def _widths(config: Config, axes: tuple[str, ...]) -> dict[str, tuple[int, ...]]:
+    """Return the true width of each head along the axes of a step where heads may differ."""
+    widths = {"d_k": config.key_widths, "d_v": config.value_widths}
+    repeats = config.group_size if axes[0] == "head" else 1
+    return {axis: tuple(np.repeat(widths[axis](), repeats).tolist()) for axis in axes[1:] if axis in widths}
+
+
+def mask_of(layer: Steps, config: Config, words: masks.Tokens) -> Array:
+    """Record who may attend to what. Booleans (n_query, n_key)."""
+    pad = np.array([token == PAD for token in words[1]], dtype=bool)
+    settings: dict[str, dict[str, Any]] = {name: masks.settings_of(config, name, words) for name in config.mask}
+    formula = r"\;\text{and}\;".join(typed_rows.mask_of(config, name).formula for name in config.mask)
+    return layer.record("allowed", masks.allowed(config.mask, len(words[0]), pad, settings), formula=formula)
+
+
+def bias_of(layer: Steps, config: Config, words: masks.Tokens) -> Array:
+    """Record what is added to the scores by distance. Shape (H, n_query, n_key)."""
+    row, shape = typed_rows.bias_of(config), (config.n_heads, len(words[0]), len(words[1]))
+    B = row.fn(*shape, **row.settings(config))
+    return layer.record("bias", np.broadcast_to(B, shape), formula=row.formula)

@@ -1,0 +1,206 @@
+"""The stage of a run as bytes: all that a browser needs to draw the maps of a layer, to write over them and to explain.
+
+They are a function of the setting and of the part of it that is looked at: the layer, the steps, and of a long text the
+words. No window, theme, choice of a head or choice of colours is in them; those are the browser's. What the page's
+component draws after a run and what the route of the server hands out are made here, and so are the same bytes.
+
+The header says, beside the `arrays` (see `attnviz.pictures.stage_bytes` for how they lie):
+
+    format    1; another number for bytes that are made otherwise
+    setting   the setting as an address, without what is looked at
+    language  of the words;  headline, notes, origin  what is said of the run
+    layer, layers, heads   the layer, counted from 0, and how many layers and heads there are
+    words     the words that are shown: `query` and `key`
+    positions theirs among all, `query` and `key`; null for all of them
+    lengths   how many words there are;  is_window  whether those that are shown are a window of a long text
+    telling   head, query and key that the sentence is about while nothing is chosen, counted from 0 among all
+    roles     what each head does, in a few words; empty where there are no weights
+    path      the steps from the words to the output: name, symbol, shape, meaning, before, colours, dark; the small
+              picture of each is the array `path.` and its name
+    stages    the maps side by side, each with its words; its numbers are the array of its `name`, (heads, rows,
+              columns). `masked` says whether `forbidden` lies over it, `ends` the largest size in each head, and
+              `scale` the ends of the colours that all heads share. `sums` stands where it has the arrays `total`
+              (heads, columns) and `spread` (heads, rows) behind its name and a dot
+    overview  the size of the blocks of which the array `overview` has the largest weights, in a long text; else null
+
+Beside the stages stand the other steps that the arithmetic of a cell reads, queries, keys, values, bias and what else
+the interactive file keeps, each by its name: as float64, as far as they have no more numbers than `EXACT_UP_TO`. A
+stage with more has float32, of which only colours and a few digits are read. What is not here is asked of a run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from attnviz.arrays import Array
+from attnviz.engine.external.traces import forbidden
+from attnviz.engine.pretrained import model_registry
+from attnviz.engine.records.trace import Step, Trace
+from attnviz.exports.interactive_part import kept
+from attnviz.pictures import columns, step_path
+from attnviz.pictures.colours import DARK
+from attnviz.pictures.figures import EXACT_UP_TO, bars
+from attnviz.pictures.stage_bytes import NamedArray, packed
+from attnviz.pictures.stage_record import Stage
+from attnviz.settings import url_codec
+from attnviz.settings.language import current_language
+from attnviz.text import opening_sentence
+from attnviz.text.headline import headline
+from attnviz.ui.components.pickers import overview
+from attnviz.ui.panels import window
+from attnviz.ui.panels.window import Seen
+from attnviz.ui.session.selection import Selection, within
+
+FORMAT = 1
+PACKAGE = Path(__file__).parents[2]
+FORBIDDEN, OVERVIEW, PATH = "forbidden", "overview", "path."
+FOLLOWS = ("masked",)
+"""Steps that the interactive file keeps and that are not sent: they follow from the others and from `forbidden`."""
+
+
+def stage_of_run(trace: Trace, selection: Selection) -> bytes:
+    """Return the bytes of the layer that is looked at, of all heads; the module says what is in them."""
+    selection = within(selection, trace)
+    seen = window.seen(trace, selection)
+    stages = [seen.part(stage) for stage in columns.columns(trace, selection.layer, selection.shown, apart=False)]
+    header, arrays = _said(trace, selection, seen), dict[str, NamedArray]()
+    header["stages"] = [_described(stage, arrays) for stage in stages]
+    header["roles"] = _roles(trace, selection.layer, stages)
+    header["path"] = [_node(node, arrays) for node in _path(trace, selection.layer, header["telling"])]
+    _add_steps(trace, selection.layer, seen, arrays)
+    header["overview"] = _add_overview(trace, selection, seen, arrays)
+    return packed(header, arrays)
+
+
+@cache
+def edition() -> str:
+    """Return a name for the code that makes the bytes, the same in every process that runs it.
+
+    Bytes that a browser has kept are those of a setting only until the code is another, or other models are offered.
+    """
+    named = blake2b(repr(sorted(model_registry.MODELS)).encode(), digest_size=6)
+    for path in sorted(PACKAGE.rglob("*")):
+        if path.suffix in (".py", ".npz", ".mo"):
+            named.update(path.read_bytes())
+    return named.hexdigest()
+
+
+def _said(trace: Trace, selection: Selection, seen: Seen) -> dict[str, Any]:
+    """Return what the header says of the run as a whole."""
+    has_weights = "weights" in trace.layers[selection.layer]
+    telling = opening_sentence.telling(trace, selection.layer, None, seen.queries, seen.keys) if has_weights else None
+    sides = {"query": (trace.query_tokens, seen.queries), "key": (trace.key_tokens, seen.keys)}
+    return {
+        "format": FORMAT,
+        "setting": url_codec.encode(trace.config),
+        "language": current_language(),
+        "headline": headline(trace),
+        "notes": trace.notes,
+        "origin": opening_sentence.describe_origin(trace),
+        "layer": selection.layer,
+        "layers": len(trace.layers),
+        "heads": trace.config.n_heads,
+        "words": {side: words if at is None else [words[n] for n in at] for side, (words, at) in sides.items()},
+        "positions": {side: at for side, (_, at) in sides.items()},
+        "lengths": {side: len(words) for side, (words, _) in sides.items()},
+        "is_window": seen.is_window,
+        "telling": telling,
+    }
+
+
+def _roles(trace: Trace, layer: int, stages: Sequence[Stage]) -> Sequence[str]:
+    """Return what each head does, as the weights say it already where they are shown."""
+    if "weights" not in trace.layers[layer]:
+        return ()
+    return next((stage.roles for stage in stages if stage.roles), None) or columns.roles(trace, layer)
+
+
+def _described(stage: Stage, arrays: dict[str, NamedArray]) -> dict[str, Any]:
+    """Return what is said of a stage, and add its arrays."""
+    axes, array = ("head", *stage.axes), stage.array
+    arrays[stage.name] = axes, array if array.size <= EXACT_UP_TO else _as_colour(array)
+    if stage.masked is not None:
+        shared = stage.masked.shape[0] == 1 or stage.masked.strides[0] == 0  # one mask, seen from all heads
+        arrays[FORBIDDEN] = axes, stage.masked[:1] if shared else stage.masked
+    if stage.sums:
+        total, spread = bars(stage)
+        arrays[f"{stage.name}.total"] = (axes[0], axes[2]), _as_colour(total)
+        arrays[f"{stage.name}.spread"] = axes[:2], _as_colour(spread)
+    said = ("name", "title", "symbol", "phrase", "shorter", "formula", "alt", "kind", "axes", "leads", "sums", "grey")
+    listed = {"rows": stage.rows, "columns": stage.columns, "roles": stage.roles}
+    return {
+        **{name: getattr(stage, name) for name in said},
+        **{name: each if each is None else list(each) for name, each in listed.items()},
+        "heads": stage.names,
+        "widths": stage.true_widths,
+        "edited": list(stage.edited),
+        "wanted": list(stage.wanted),
+        "masked": stage.masked is not None,
+        "scale": {"low": stage.scale.low, "high": stage.scale.high, **_shades(stage.scale.colours)},
+        "ends": _ends(stage),
+    }
+
+
+def _as_colour(array: Array) -> Array:
+    """Return numbers of which a picture shows the colour; what float32 cannot hold is infinite."""
+    with np.errstate(over="ignore"):
+        return array.astype(np.float32)
+
+
+def _shades(colours: Sequence[str]) -> dict[str, Sequence[str]]:
+    return {"colours": colours, "dark": DARK.get(tuple(colours), colours)}
+
+
+def _ends(stage: Stage) -> list[float]:
+    """Return the size of the largest number of each head, or where that is only what rounding left, a little more."""
+    sizes = np.where(stage.drawn_cells & np.isfinite(stage.array), np.abs(stage.array), 0.0).max((1, 2), initial=0.0)
+    return [max(float(size), stage.least_end) if size else 0.0 for size in sizes]
+
+
+def _path(trace: Trace, layer: int, telling: tuple[int, int, int] | None) -> Sequence[step_path.PathStep]:
+    return () if telling is None else step_path.way(trace, layer, telling[0])
+
+
+def _node(node: step_path.PathStep, arrays: dict[str, NamedArray]) -> dict[str, Any]:
+    """Return what is said of a step on the path, and add its small picture."""
+    arrays[f"{PATH}{node.name}"] = ("down", "across"), node.picture
+    said = {name: getattr(node, name) for name in ("name", "symbol", "shape", "meaning", "before")}
+    return said | _shades(node.colours)
+
+
+def _add_steps(trace: Trace, layer: int, seen: Seen, arrays: dict[str, NamedArray]) -> None:
+    """Add what the arithmetic of a cell reads beside the stages, of the words that are shown."""
+    for step in kept(trace, layer):
+        if step.name not in (*arrays, *FOLLOWS):
+            array = _part(step, {"query": seen.queries, "key": seen.keys})
+            if array.size <= EXACT_UP_TO:
+                arrays[step.name] = step.axes, array
+
+
+def _part(step: Step, shown: Mapping[str, Sequence[int] | None]) -> Array:
+    array = step.array
+    for axis, name in enumerate(step.axes):
+        positions = shown.get(name)
+        if positions is not None:
+            array = array.take(positions, axis)
+    return array
+
+
+def _add_overview(
+    trace: Trace, selection: Selection, seen: Seen, arrays: dict[str, NamedArray]
+) -> Mapping[str, int] | None:
+    """Add the largest weights of the blocks of a long text; return how many words are in one."""
+    if not seen.is_window or "weights" not in trace.layers[selection.layer]:
+        return None
+    steps = trace.layers[selection.layer]
+    weights = steps["weights"].array
+    weights = seen.of_weights(np.where(np.broadcast_to(forbidden(steps), weights.shape), np.nan, weights))
+    block = overview.block_size(max(weights.shape[1:]))
+    arrays[OVERVIEW] = ("query", "key"), _as_colour(overview.blocks(weights, block))
+    return {"block": block}

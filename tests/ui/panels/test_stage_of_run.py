@@ -1,0 +1,127 @@
+"""The stage of a run as bytes: every number in it is that of the run, and every word of it is there."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from attnviz import Config, attend, run
+from attnviz.engine.external.traces import forbidden
+from attnviz.engine.records.trace import Trace
+from attnviz.pictures import columns, step_path
+from attnviz.pictures.figures import EXACT_UP_TO
+from attnviz.pictures.stage_bytes import unpacked
+from attnviz.ui.panels import stage_of_run, window
+from attnviz.ui.session.selection import Selection
+from tests.support.sample_settings import repeated_words
+
+NOTHING = Selection()
+LONG = " ".join(f"w{n}" for n in range(300))
+
+
+def found(trace: Trace, selection: Selection = NOTHING) -> tuple[dict[str, Any], dict[str, Any]]:
+    return unpacked(stage_of_run.stage_of_run(trace, selection))
+
+
+def same(one: Any, other: Any) -> None:
+    """Every bit of numbers that are sent exactly, and those of float32 else."""
+    expected = np.asarray(other)
+    kind = np.float64 if expected.size <= EXACT_UP_TO else np.float32
+    assert one.dtype == kind
+    with np.errstate(over="ignore"):
+        np.testing.assert_array_equal(one, expected.astype(kind).reshape(one.shape))
+
+
+def test_every_number_is_that_of_the_run() -> None:
+    for number in range(20):
+        config = replace(repeated_words(number), initialiser="normal", mask="causal" if number % 3 else "none")
+        trace = run(config)
+        layer = number % len(trace.layers)
+        header, arrays = found(trace, Selection(layer=layer, shown=("weights", "queries", "output")[number % 3]))
+        steps = trace.layers[layer]
+        assert header["layer"] == layer
+        assert header["words"] == {"query": [*trace.query_tokens], "key": [*trace.key_tokens]}
+        shown = [stage["name"] for stage in header["stages"]]
+        assert shown == [
+            stage.name for stage in columns.columns(trace, layer, ("weights", "queries", "output")[number % 3])
+        ]
+        for name in {*shown, "queries", "keys", "values", "weights", "heads"}:
+            same(arrays[name], steps[name].array)
+        for stage in header["stages"]:
+            if stage["masked"]:
+                everywhere = np.broadcast_to(arrays["forbidden"], arrays[stage["name"]].shape)
+                np.testing.assert_array_equal(
+                    everywhere.astype(bool), np.broadcast_to(forbidden(steps), everywhere.shape)
+                )
+        assert {each["name"]: each["shape"] for each in header["path"]}.keys() == {
+            node.name for node in step_path.way(trace, layer, header["telling"][0])
+        }
+
+
+def test_a_cell_can_be_computed_from_the_bytes_alone() -> None:
+    trace = run(Config(n_heads=3, d_k=2, mask="causal", seed=4))
+    _, arrays = found(trace)
+    may = arrays["forbidden"][0] == 0
+    made = attend(arrays["queries"], arrays["keys"], arrays["values"], allowed=may)
+    np.testing.assert_allclose(made.weights, arrays["weights"], rtol=0, atol=1e-15)
+    np.testing.assert_allclose(made.output, arrays["heads"], rtol=0, atol=1e-14)
+
+
+def test_a_long_text_is_a_window_and_an_overview() -> None:
+    trace = run(Config(sentence=LONG, max_tokens=300, n_heads=2))
+    selection = Selection(query=200, key=100)
+    header, arrays = found(trace, selection)
+    seen = window.seen(trace, selection)
+    assert (header["is_window"], header["lengths"]) == (True, {"query": 300, "key": 300})
+    assert header["positions"] == {"query": list(seen.queries or ()), "key": list(seen.keys or ())}
+    part = trace["weights"].array[:, seen.queries][:, :, seen.keys]
+    same(arrays["weights"], part)
+    same(arrays["queries"], trace["queries"].array[:, seen.queries])
+    blocks = arrays["overview"]
+    assert header["overview"] == {"block": 8}
+    assert blocks.shape == (38, 38)
+    assert blocks[0, 0] == np.float32(trace["weights"].array[:, :8, :8].max())
+    assert found(run(Config()))[0]["overview"] is None
+
+
+def test_the_largest_text_stays_small() -> None:
+    trace = run(Config(sentence="a b c d " * 256, max_tokens=1024, n_heads=2))
+    assert len(trace.key_tokens) == 1024
+    assert len(stage_of_run.stage_of_run(trace, Selection())) < 100_000
+
+
+def test_no_choice_of_the_browser_is_in_the_bytes() -> None:
+    trace = run(Config(seed=3))
+    bytes_of = {
+        stage_of_run.stage_of_run(trace, selection)
+        for selection in (
+            Selection(),
+            Selection(focus=1, head=1, query=2, key=1, colours="common", digits=9, panel="table", page="class"),
+        )
+    }
+    assert len(bytes_of) == 1
+
+
+def test_an_edit_and_an_infinite_number_travel() -> None:
+    trace = run(Config(seed=3), edits=[(0, "scores", (1, 2, 0), -np.inf)])
+    header, arrays = found(trace)
+    scores = next(stage for stage in header["stages"] if stage["name"] == "scores")
+    assert scores["edited"] == [[1, 2, 0]]
+    assert np.isneginf(arrays["scores"][1, 2, 0])
+
+
+def test_the_edition_follows_the_code_and_the_models(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
+    monkeypatch.setattr(stage_of_run, "PACKAGE", tmp_path)
+    names = set[str]()
+    for text in ("one", "two"):
+        (tmp_path / "run.py").write_text(text, "utf-8")
+        stage_of_run.edition.cache_clear()
+        names.add(stage_of_run.edition())
+    monkeypatch.setattr(stage_of_run.model_registry, "MODELS", {"small": None})
+    stage_of_run.edition.cache_clear()
+    names.add(stage_of_run.edition())
+    stage_of_run.edition.cache_clear()
+    assert len(names) == 3

@@ -1,0 +1,1 @@
+"""Recordings of all that the package says of many settings, by which two checkouts are compared."""
