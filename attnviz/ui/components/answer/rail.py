@@ -31,7 +31,7 @@ def chips(config: Config) -> list[Mapping[str, str]]:
     """
     items = {item.name: item for item in settings(config)}
     values = {name: _worded(items[name].metadata["kind"], getattr(config, name)) for name in WORDS}
-    return [{"name": name, "label": WORDS[name], "value": value} for name, value in values.items() if value]
+    return [{"name": name, "label": str(WORDS[name]), "value": value} for name, value in values.items() if value]
 
 
 def _worded(kind: object, value: object) -> str:
