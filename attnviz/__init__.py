@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from attnviz.engine.external.traces import of_scores, of_vectors, of_weights
     from attnviz.engine.learn import TASKS, learn
     from attnviz.engine.learning.film import Film
+    from attnviz.engine.plan.plans import plan_of
     from attnviz.engine.records.config import Config
     from attnviz.engine.records.trace import Step, Trace
     from attnviz.engine.records.typed_rows import normaliser, score
@@ -83,6 +84,7 @@ __all__ = [
     "of_scores",
     "of_vectors",
     "of_weights",
+    "plan_of",
     "rope",
     "run",
     "score",
@@ -95,6 +97,7 @@ _HOMES = {
     "engine.attention": "Attention MultiHead attend multi_head",
     "engine.tables.biases": "BIASES alibi_slopes t5_buckets",
     "engine.records.config": "Config",
+    "engine.plan.plans": "plan_of",
     "engine.tables.embeddings": "EMBEDDINGS",
     "settings.fields": "ConfigError",
     "engine.external.traces": "of_scores of_vectors of_weights",
@@ -140,7 +143,7 @@ def _hand_down() -> None:
     """Tell a trace what writes and draws it, so that no module imports one that stands above it."""
     from importlib import import_module
 
-    from attnviz.engine.records import outlets
+    from attnviz import outlets
 
     outlets.provide("save", lambda: import_module("attnviz.exports.formats").save_part)
     outlets.provide("framed", lambda: import_module("attnviz.exports.display").framed)

@@ -18,7 +18,6 @@ import pytest
 from hypothesis import settings
 
 import attnviz
-from tests.sampling import mark_what_is_thorough
 
 for name in attnviz.__all__:  # loaded before doctests are collected, which would make modules of their own of its files
     assert getattr(attnviz, name) is not None
@@ -119,8 +118,7 @@ def pytest_collection_finish() -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark every test that asks for what CI has later, and all but a sample of those that drive a browser."""
+    """Mark every test that asks for what CI has later."""
     for item in items:
         for fixture in MARKS.keys() & {*getattr(item, "fixturenames", ())}:
             item.add_marker(MARKS[fixture])
-    mark_what_is_thorough(items)

@@ -1,7 +1,6 @@
 """Proof that browser tests do not depend on how busy the machine is: all of them twenty times beside two busy loops.
 
-    python -m tools.prove_browser -n 3 --dist worksteal          those that CI runs, as CI runs them; an hour and a half
-    python -m tools.prove_browser --marked browser               those that CI leaves to the night as well; days
+    python -m tools.prove_browser -n 2 --dist worksteal          all of them, as CI runs them; hours
     python -m tools.prove_browser tests/browser/pages/test_masks.py     one file; pytest's -k and ids work as well
 
 Prints how many of the runs passed, and the failures of those that did not; the exit code is 1 if any failed.
@@ -38,9 +37,9 @@ def busy(loops: int) -> Iterator[None]:
             process.kill()
 
 
-def passed(marked: str, arguments: list[str]) -> bool:
-    """Run pytest once on the tests that are marked so, and print its output if it fails or finds none."""
-    command = [sys.executable, "-m", "pytest", "-q", "-m", marked, *arguments]
+def passed(arguments: list[str]) -> bool:
+    """Run pytest once on browser tests, and print its output if it fails or finds none."""
+    command = [sys.executable, "-m", "pytest", "-q", "-m", "browser", *arguments]
     answer = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     if answer.returncode:
         print(answer.stdout[-5000:], flush=True)
@@ -51,14 +50,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--times", type=int, default=20)
     parser.add_argument("--loops", type=int, default=2, help="busy processes beside the tests")
-    parser.add_argument("--marked", default="browser and not nightly", help="pytest's -m: which tests")
     options, arguments = parser.parse_known_args()
     if not any(each.startswith("tests") for each in arguments):
         arguments.append("tests/browser")
     n = 0
     with busy(options.loops):
         for run in range(1, options.times + 1):
-            n += passed(options.marked, arguments)
+            n += passed(arguments)
             print(f"{n} of {run}", flush=True)
     return n < options.times
 

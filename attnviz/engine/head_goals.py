@@ -19,6 +19,7 @@ from attnviz.engine.solved_head_notes import (
     NEW,
     NOTHING,
     SEVERAL_MISSED,
+    SHARED_MISSED,
     WHY,
     heads_in_words,
 )
@@ -94,17 +95,22 @@ class HeadGoals:
         """Say that heads miss their goals for one reason; of each its least share, row and number."""
         share = min(missing)[0]
         _, i, h = min((each for each in missing if each[0] <= share + ROUNDING), key=lambda each: each[1:])
-        goals = [self._made_for(head // self._config.group_size)[0].goal for *_, head in missing]
+        numbers: dict[str, list[int]] = {}
+        for *_, head in missing:
+            numbers.setdefault(self._made_for(head // self._config.group_size)[0].goal, []).append(ordinal(head))
         given = {
             "heads": heads_in_words([head for *_, head in missing]),
             "share": np.floor((share + ROUNDING) * 100) / 100,
             "row": ordinal(i),
             "token": self._query_tokens[i],
         }
-        if len(set(goals)) == 1:
-            return translate(MISSED, where=where, goal=goals[0], why=why, **given)
+        if len(numbers) == 1:
+            return translate(MISSED, where=where, goal=next(iter(numbers)), why=why, **given)
+        one_each = len(numbers) == len(missing)
+        goals = [goal if one_each else f"{goal} ({', '.join(map(str, each))})" for goal, each in numbers.items()]
         listed = ", ".join(goals[:-1]) + translate(" and ") + goals[-1]
-        return translate(SEVERAL_MISSED, where=where, goals=listed, head=ordinal(h), why=why, **given)
+        sentence = SEVERAL_MISSED if one_each else SHARED_MISSED
+        return translate(sentence, where=where, goals=listed, head=ordinal(h), why=why, **given)
 
     def _asks_itself(self, pattern: Pattern, wanted: Array) -> Array:
         """Return a mask of the queries that could only attend to themselves, and by choice may not."""

@@ -12,6 +12,10 @@ SEVERAL_MISSED = (
     "{where}{heads} should attend to {goals}, in this order; the least that goes there is {share:.2f}, in head {head} "
     "row {row}, “{token}”{why}."
 )
+SHARED_MISSED = (
+    "{where}{heads} should attend to {goals}; the least that goes there is {share:.2f}, in head {head} row {row}, "
+    "“{token}”{why}."
+)
 HALF = (
     "{heads}: one layer holds half of an induction head, which attends to the previous token; the other half needs "
     "a second."

@@ -13,6 +13,7 @@ import numpy as np
 
 from attnviz.arrays import Array
 from attnviz.engine.pretrained.model_facts import ModelFacts
+from attnviz.engine.pretrained.model_plans import norm_of
 from attnviz.engine.pretrained.model_sizes import ModelSizes
 from attnviz.engine.pretrained.pretrained_config import FREE, PretrainedConfig
 from attnviz.engine.records import edits as edits_of
@@ -94,7 +95,9 @@ class Model:
         self._check_tables()
         self._facts = ModelFacts(
             tuple(slices for _, slices in each), arrays.slices, self.shape.frequencies, self.shape.windows,
-            self.shape.eps, self.shape.norm == "layer",
+            self.shape.eps, self.shape.norm == "layer", forward.activation_of(self.shape),
+            tuple(forward.parts_of(self.shape, self._parameters(i)) for i in range(self.shape.n_layers)),
+            forward.around_of(self._tables, self._norm),
         )  # fmt: skip
 
     def _check_tables(self) -> None:
@@ -140,7 +143,7 @@ class Model:
         shape = self.shape
         return ModelSizes(
             shape.n_layers, shape.n_heads, shape.n_kv_heads, shape.d_model, shape.d_head, shape.d_ff,
-            shape.feed_forward in forward.GATED, sum(each.size for layer in self._layers for each in layer.values()),
+            self._facts.parts[0].gate, sum(each.size for layer in self._layers for each in layer.values()),
         )  # fmt: skip
 
     def tokens(self, config: Config) -> tuple[str, ...]:
@@ -215,7 +218,7 @@ class Model:
         edits = tuple(map(edits_of.checked, edits))
         run = RunRecord(config, tokens, edits)
         around = run.steps(None)
-        X = forward.embedded(around, self.shape, self._tables, self._norm, ids)
+        X = forward.embedded(around, config, self.shape, self._tables, self._norm, ids)
         around.check_edits()
         key = self, *(getattr(config, name) for name in FREE), edits, self.limit, current_language()
         kept = RUNS.get(key)
@@ -271,8 +274,9 @@ class Model:
         last = trace.layers[-1]
         inputs += [result_of(layer).array[row] for layer in trace.layers[:-1]]
         inputs.append(last["ff_added"].array[row])
-        gain, added = self._final.get("g_f"), self._final.get("c_f")
-        H = np.stack(inputs) if gain is None else forward.normed(np.stack(inputs), self.shape, gain, added)
+        H = np.stack(inputs)
+        if "g_f" in self._final:
+            H = norm_of(self._facts).fn(H) * self._final["g_f"] + self._final.get("c_f", 0.0)
         likely = next_words.most_likely(next_words.logits(H, self._head, self.shape.logits_softcap), most)
         piece = getattr(self.tokenise, "piece", "#{}".format)
         return [[(piece(word.number), word.share) for word in words] for words in likely]
@@ -280,18 +284,12 @@ class Model:
     def _layer(self, run: RunRecord, i: int, X: Array) -> Steps:
         """Return the steps of a layer that reads X."""
         steps = run.steps(i)
-        layer = forward.Layer(steps, self.shape, self._layers[i], run.config, self.shape.windows[i])
-        X = layer.run(X, run.tokens)
-        if self._final and i == len(self._layers) - 1:
-            self._last_norm(steps, X)
+        forward.layer(steps, i, run.config, self._parameters(i), X, run.tokens)
         return steps
 
-    def _last_norm(self, steps: Steps, X: Array) -> None:
-        """Record the norm that words are read from, as the last step of the last layer."""
-        gain, added = (steps.record(n, self._final[n]) if n in self._final else None for n in ("g_f", "c_f"))
-        kind = "LN" if self.shape.norm == "layer" else "RMS"
-        formula = rf"H = \mathrm{{{kind}}}(Y + G) \odot g_F" + ("" if added is None else " + c_F")
-        steps.record("final_normed", forward.normed(X, self.shape, gain, added), formula=formula)
+    def _parameters(self, i: int) -> Mapping[str, Array]:
+        """Return the parameters of a layer; the norm behind the last one is part of it."""
+        return self._layers[i] | self._final if i == len(self._layers) - 1 else self._layers[i]
 
     def _tokens(self, config: Config) -> tuple[list[int], tuple[str, ...], list[str]]:
         """Return the ids and tokens of a sentence, cut to what fits, and what is to be said of that."""

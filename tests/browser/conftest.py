@@ -141,8 +141,9 @@ def new_page(chromium: Any, request: pytest.FixtureRequest) -> Iterator[Callable
     """Open pages, each as if on another machine; takes the options of a browser context.
 
     The first page of a test is one of the profile, with nothing in it but its cache and what is compiled, unless it is
-    asked for options that a profile has once for all; any other has a private context of its own. A script that fails
-    in any of them fails the test, unless it is marked with `failing_scripts`.
+    asked for options that a profile has once for all; any other has a private context of its own. A page that comes
+    `instead` of those before is as a first one: they are closed, with all that they left. A script that fails in any of
+    them fails the test, unless it is marked with `failing_scripts`.
     """
     contexts: list[Any] = []
     failed: list[str] = []
@@ -150,7 +151,18 @@ def new_page(chromium: Any, request: pytest.FixtureRequest) -> Iterator[Callable
     def note(fault: Any) -> None:
         failed.append(fault.error.stack or str(fault.error))
 
-    def open_page(*, viewport: dict[str, int] = WINDOW, **options: Any) -> Any:
+    def leave() -> None:
+        for context in contexts:
+            if context is chromium:
+                emptied(chromium)
+                chromium.remove_listener("weberror", note)
+            else:
+                context.close()
+        contexts.clear()
+
+    def open_page(*, viewport: dict[str, int] = WINDOW, instead: bool = False, **options: Any) -> Any:
+        if instead:
+            leave()
         shared = chromium not in contexts and options.keys() <= {"color_scheme", "reduced_motion"}
         context = chromium if shared else chromium.browser.new_context(viewport=viewport, **options)
         contexts.append(context)
@@ -163,12 +175,7 @@ def new_page(chromium: Any, request: pytest.FixtureRequest) -> Iterator[Callable
         return page
 
     yield open_page
-    for context in contexts:
-        if context is chromium:
-            emptied(chromium)
-            chromium.remove_listener("weberror", note)
-        else:
-            context.close()
+    leave()
     assert bool(failed) == (request.node.get_closest_marker("failing_scripts") is not None), failed
 
 

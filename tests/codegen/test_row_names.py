@@ -59,7 +59,6 @@ ALLOWED = {
         "engine/tasks/games.py": ({"causal", "additive"}, "the recipe of a task"),
     },
     "models": {
-        "models/forward.py": ({"scaled_dot"}, "what these models compute"),
         "models/model.py": ({"causal"}, "what these models compute"),
         "models/shapes.py": ({"causal"}, "a field of a file"),
     },
@@ -116,7 +115,6 @@ DECIDED = {
     "engine/head_goals.py": ({"causal", "no_self"}, "what a head that is set by hand can do under a mask"),
     "engine/solved_heads.py": ({"scaled_dot"}, "the setting that heads set by hand are solved for"),
     "exports/script/torch_script.py": ({"causal"}, "PyTorch has an argument for it"),
-    "models/forward.py": ({"scaled_dot"}, "what these models compute"),
     "ui/panels/model.py": ({"causal"}, "what a model that writes on computes"),
 }
 """The files that decide something by the name of a row, words of other meaning too: which, and why.

@@ -19,6 +19,7 @@ from attnviz.engine.records.trace import Trace
 from attnviz.engine.tables.blocks import FEED_FORWARDS, NORMS
 from tests.support.cases import for_each
 from tests.support.needs import NEEDS
+from tests.support.small_models import model
 
 WORDS = " ".join(f"w{i}" for i in range(11))
 LARGEST: dict[str, Any] = {"sentence": " ".join(f"w{i}" for i in range(128)), "max_tokens": 128, "d_model": 512}
@@ -193,3 +194,13 @@ def test_a_formula_that_cannot_be_read_costs_nothing_and_is_no_error() -> None:
 def test_a_sentence_without_tokens_has_no_cost() -> None:
     with pytest.raises(ConfigError):
         run_sizes.sizes(Config(sentence=" "))
+
+
+def test_slopes_of_a_model_hold_its_matrices_once_more() -> None:
+    small = model("bert")
+    sizes = run_sizes._of_model(small.sizes, 6)
+    weights = sum(array.size for layer in small._layers for array in layer.values())
+    assert sizes.weights == weights
+    more = cost.estimate(Need(weight=9), sizes).n_bytes - cost.estimate(Need(), sizes).n_bytes
+    assert more == pytest.approx(9 * weights)
+    assert NEEDS["explore/backward"].weight >= cost.NUMBER

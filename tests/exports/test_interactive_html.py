@@ -7,7 +7,9 @@ import hashlib
 import json
 import re
 import subprocess
+from dataclasses import replace
 from html.parser import HTMLParser
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,6 +21,8 @@ from attnviz.exports import interactive_html
 from attnviz.exports.bundle import joined
 from attnviz.pictures.headings import SWITCH
 from attnviz.pictures.static.text_metrics import word
+from attnviz.ui.panels.typed_formula import EXAMPLES
+from tests.support import interactive_file, scripts
 
 HOSTILE = (
     "</script><script>alert(1)</script> <!-- ]]> &amp; \u2028x \ud800y a\x00b \"'><img/src=x> constructor __proto__"
@@ -177,3 +181,15 @@ def test_a_negative_factor_stands_in_brackets(node: str) -> None:
     code = f"{formats}\nconsole.log(factor(-3), factor(3), products([2, -0.5, -1], [-3, -4, 1]))"
     made = subprocess.run([node, "-e", code], check=True, capture_output=True, encoding="utf-8")
     assert made.stdout.strip() == "(−3) 3 2 × (−3) + (−0.5) × (−4) + (−1) × 1"
+
+
+def test_the_arithmetic_of_every_cell_of_what_was_typed_comes_out_at_its_number(node: str, tmp_path: Path) -> None:
+    typed = {
+        name: run(replace(scripts.config(name), edits=())) for name in scripts.SETTINGS if name.startswith("typed_")
+    }
+    for kind, lines in EXAMPLES.items():
+        for line in lines.values():
+            settings = {kind: "formula", f"{kind}_formula": line}
+            typed[line] = run(Config(**settings, sentence="a king saw the queen", n_heads=2))
+    found = interactive_file.disagreeing([*typed.values()], node, tmp_path)
+    assert {name: wrong for name, wrong in zip(typed, found, strict=True) if wrong} == {}

@@ -11,6 +11,7 @@ from unicodedata import bidirectional
 import numpy as np
 
 from attnviz import Config, Trace, run
+from attnviz.engine.external.traces import of_weights
 from attnviz.exports.bundle import joined
 from attnviz.pictures.static import svg_sentence
 from attnviz.text.opening_sentence import telling
@@ -52,7 +53,7 @@ def test_a_head_that_is_asked_for_is_the_one_that_is_told_of() -> None:
         assert [telling(trace, 0, head)[0] for head in range(2)] == [0, 1], changed
 
 
-def test_two_words_that_attend_to_each_other_beside_themselves_tell_most() -> None:
+def test_of_heads_of_words_that_are_alike_it_tells_of_two_that_are() -> None:
     words = "the king saw his queen while a dog chased our cat"
     config = Config(
         sentence=words,
@@ -66,6 +67,28 @@ def test_two_words_that_attend_to_each_other_beside_themselves_tell_most() -> No
     head, query, key = telling(trace, 0)
     assert head == 0
     assert {trace.query_tokens[query], trace.key_tokens[key]} in ({"dog", "cat"}, {"king", "queen"})
+
+
+def test_two_words_apart_that_take_most_from_each_other_tell_more_than_a_larger_weight() -> None:
+    tokens = ["a", "b", "c", "d", "e"]
+    larger = np.full((5, 5), 0.2)
+    larger[0] = [0.2, 0.0, 0.0, 0.8, 0.0]
+    assert telling(of_weights(larger, tokens), 0) == (0, 0, 3)
+
+    def mutual(one: int, other: int, weight: float, third: int) -> tuple[int, int, int]:
+        A = larger.copy()
+        for word, to in ((one, other), (other, one)):
+            A[word] = 0.0
+            A[word, to], A[word, word], A[word, third] = weight, 0.9 - weight, 0.1
+        return telling(of_weights(A, tokens), 0)
+
+    assert mutual(1, 4, 0.5, third=2) in ((0, 1, 4), (0, 4, 1)), "it is said of one of the two"
+    assert mutual(1, 4, 0.2, third=2) == (0, 0, 3), "too little of all that they take"
+    assert mutual(1, 2, 0.5, third=4) == (0, 0, 3), "neighbours, as in many a pattern"
+    sure = np.full((5, 5), 0.05)
+    sure[1], sure[4] = [0, 0.03, 0, 0, 0.97], [0, 0.97, 0, 0, 0.03]
+    sure[0] = [0.1, 0, 0.4, 0.4, 0.1]
+    assert telling(of_weights(sure, tokens), 0) in ((0, 1, 4), (0, 4, 1)), "however sure they are"
 
 
 def drawn(trace: Trace, query: int) -> str:

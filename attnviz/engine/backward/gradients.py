@@ -75,8 +75,6 @@ def gradients(trace: Trace, of: Targets) -> Gradients:
         raise ConfigError(translate("gradients takes what run returned, not {given}", given=f"{trace!r:.60}"))
     if is_external(trace):
         raise ConfigError(translate("gradients needs a run from a sentence; these numbers were uploaded"))
-    if is_pretrained(trace):
-        raise ConfigError(translate("gradients does not know the steps of a trained model; give a run of a setting"))
     slopes = walk(trace, _checked(trace, of))
     around = {name: _step(step, slopes[None, name]) for name, step in trace.around.items()}
     layers = tuple(
@@ -93,13 +91,21 @@ def walk(trace: Trace, seeds: Mapping[LayerStep, Array]) -> dict[LayerStep, Arra
     slopes = Slopes(trace, seeds)
     for i in reversed(range(len(trace.layers))):
         LayerBack(trace, slopes, i).walk()
+    if is_pretrained(trace):
+        LayerBack(trace, slopes, None).walk()
+    else:
+        _to_embeddings(trace, slopes)
+    by_step = {at: slopes.of(at) for at in slopes.steps}
+    return {at: np.zeros(slopes.steps[at].shape) if G is None else G for at, G in by_step.items()}
+
+
+def _to_embeddings(trace: Trace, slopes: Slopes) -> None:
+    """Hand the slopes of what the first layer reads on to what that is the sum of."""
     for suffix in ("", "_kv") if trace.config.is_cross_attention else ("",):
         G = slopes.through((None, f"embedded{suffix}"))
         if G is not None:
             slopes.add((None, f"token_embeddings{suffix}"), G)
             slopes.add((None, f"positions{suffix}"), G)
-    by_step = {at: slopes.of(at) for at in slopes.steps}
-    return {at: np.zeros(slopes.steps[at].shape) if G is None else G for at, G in by_step.items()}
 
 
 def _step(step: Step, G: Array) -> Step:

@@ -76,6 +76,7 @@ def estimate(need: Need, of: Config | Trace | Sizes, *beside: Config, again: int
     working = max(each.working for each in (size, *others))
     n_bytes = NUMBER * (numbers + TEMPORARY * size.largest + working) + need.fixed
     n_bytes += need.drawn * drawn + need.largest * size.largest + need.number * size.numbers
+    n_bytes += need.weight * size.weights
     runs = 1 + need.made + again + need.each_key * size.n_keys
     seconds = runs * size.computing + sum(each.computing for each in others) + _learning(of, *beside) + need.busy
     return Cost(n_bytes, seconds + need.slow_drawn * drawn + need.slow_number * size.numbers)

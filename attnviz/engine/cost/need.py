@@ -21,6 +21,7 @@ class Need:
     each_key  further runs for each key;  busy  seconds that are used however small the setting is
     fixed   bytes that are taken however small the setting is
     drawn, largest, number  bytes for each of these numbers of a run;  every_layer  whether all layers are drawn
+    weight  bytes for each number of the matrices of a trained model
     slow_drawn, slow_number  seconds for each of these numbers
     most    seconds that it may take beside the run, of the `MOST_SECONDS` that it may take with the run
     excludes_models  whether it is not for a trained model: it draws parameters anew, or writes down how they were drawn
@@ -35,6 +36,7 @@ class Need:
     drawn: float = 24
     largest: float = 0
     number: float = 0
+    weight: float = 0
     every_layer: bool = False
     slow_drawn: float = 0.3e-6
     slow_number: float = 0

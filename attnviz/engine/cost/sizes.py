@@ -33,6 +33,7 @@ class Sizes:
     seconds  to compute it;  working  numbers that a typed formula or learning keeps while it is computed
     learning seconds of these in which its projections are learned;  frames  numbers of these that stay in memory
     n_keys   tokens that can be attended to
+    weights  numbers of all matrices of a trained model, which stay in their file while it is run
     """
 
     numbers: int
@@ -44,6 +45,7 @@ class Sizes:
     learning: float = 0.0
     frames: int = 0
     n_keys: int = 0
+    weights: int = 0
 
     @property
     def computing(self) -> float:
@@ -134,7 +136,7 @@ def _of_setting(config: Config) -> Sizes:
 def _of_model(model: ModelSizes, n: int) -> Sizes:
     """Return the sizes of a run through a trained model, whose matrices stay in their file."""
     numbers = model.n_layers * model.of_layer(n) + 6 * n * model.d_model
-    return Sizes(numbers, model.largest(n), model.drawn(n), model.n_layers, model.seconds(n))
+    return Sizes(numbers, model.largest(n), model.drawn(n), model.n_layers, model.seconds(n), weights=model.n_weights)
 
 
 def _typed(config: Config, cells: int) -> tuple[int, float]:

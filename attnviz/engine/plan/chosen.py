@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
 
 from attnviz.arrays import Array
+from attnviz.engine.plan.values import Value
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.typed_rows import normaliser_of, score_of
 from attnviz.engine.tables.blocks import FEED_FORWARDS, NORMS
@@ -17,9 +18,12 @@ from attnviz.engine.tables.normalisers import Normaliser
 from attnviz.engine.tables.positions import POSITIONS
 from attnviz.engine.tables.scores import Score
 
+RESTING = {each.name for each in fields(Config) if each.default == 1.0}
+"""The settings that are 1 to begin with."""
+
 
 class Map(Protocol):
-    """What turns an array into another: a row of norms or of feed-forward blocks, or the like of a trained model."""
+    """Anything that turns an array into another: a row of norms or of feed-forward blocks, or a model's."""
 
     @property
     def fn(self) -> Callable[..., Any]: ...
@@ -37,7 +41,7 @@ def rule_back(row: Map) -> Callable[..., Any]:
 
 @dataclass(frozen=True)
 class Turn:
-    """How queries or keys are rotated by their positions; `back` carries slopes the other way."""
+    """The rotation of queries or keys by their positions; `back` carries slopes the other way."""
 
     fn: Callable[[Array], Array]
     back: Callable[[Array], Array]
@@ -92,3 +96,13 @@ def chosen_by(config: Config) -> Chosen:
         activation=FEED_FORWARDS[config.feed_forward],
         turn=turn,
     )
+
+
+def at_rest(factor: Value, config: Config) -> bool:
+    """Return whether a factor is a number of the setting that is 1, as it is to begin with: nothing names it then."""
+    return factor.op == "setting" and factor.name in RESTING and is_at_rest(factor.name, config)
+
+
+def is_at_rest(name: str, config: Config) -> bool:
+    """Return whether a number that begins as 1 is 1 in a setting."""
+    return bool(getattr(config, name) == 1.0)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container
+from functools import lru_cache
 
+from attnviz.engine.plan.chosen import RESTING, is_at_rest
 from attnviz.engine.plan.tracing import Plan
 from attnviz.engine.plan.values import Value
 from attnviz.engine.records import typed_rows
@@ -20,9 +22,15 @@ SUMS = ("added", "added_normed", "ff_added", "ff_added_normed")
 
 def formulas_of(plan: Plan, config: Config) -> dict[str, str]:
     """Return the formula of each step of a layer that depends on the setting; mask and bias have their rows'."""
-    writer = FormulaWriter(plan, NORMS[config.norm].symbol)
-    said = {name: writer.formula(name) for name, value in plan.items() if value.op == "step" and name not in GENERAL}
-    return said | attention_formulas(config, plan)
+    resting = frozenset(name for name in RESTING if is_at_rest(name, config))
+    return _formulas(plan, NORMS[config.norm].symbol, resting) | attention_formulas(config, plan)
+
+
+@lru_cache(maxsize=256)
+def _formulas(plan: Plan, norm: str, resting: frozenset[str]) -> dict[str, str]:
+    """Return the formulas that follow from plan, norm and numbers at rest alone; shared, and not to be changed."""
+    writer = FormulaWriter(plan, norm, resting)
+    return {name: writer.formula(name) for name, value in plan.items() if value.op == "step" and name not in GENERAL}
 
 
 def attention_formulas(config: Config, present: Container[str]) -> dict[str, str]:
@@ -46,10 +54,10 @@ def attention_formulas(config: Config, present: Container[str]) -> dict[str, str
 
 
 class FormulaWriter:
-    """A writer of formulas, with the name of the norm."""
+    """A writer of formulas, with the name of the norm; factors that are `resting` at 1 are not said."""
 
-    def __init__(self, plan: Plan, norm: str) -> None:
-        self._plan, self._norm = plan, norm
+    def __init__(self, plan: Plan, norm: str, resting: frozenset[str]) -> None:
+        self._plan, self._norm, self._resting = plan, norm, resting
 
     def formula(self, name: str) -> str:
         """Return the formula of a step: its letter, and what it is made of."""
@@ -59,11 +67,13 @@ class FormulaWriter:
     def _of(self, value: Value) -> str:
         if value.op == "step" and value.name in SUMS:
             return self._of(value.args[0])
+        if value.op == "setting":
+            return rf"\mathrm{{{value.name}}}".replace("_", r"\_")
         if value.name:
             return _symbol(value)
         write: dict[str, Callable[..., str]] = {
             "+": lambda x, y: f"{self._of(x)} + {self._of(y)}",
-            "*": lambda x, y: rf"{self._of(x)} \odot {self._of(y)}",
+            "*": self._times,
             "@": lambda x, W: f"{self._factor(x)} {self._of(W)}",
             "norm": lambda x: rf"\mathrm{{{self._norm}}}({self._of(x)})",
             "activation": lambda x: f"f({self._of(x)})",
@@ -71,6 +81,11 @@ class FormulaWriter:
             "as_keys": self._of,
         }
         return write[value.op](*value.args) if value.op in write else ""
+
+    def _times(self, *factors: Value) -> str:
+        """Return a product entry by entry, numbers in front; those that are at rest are not said."""
+        numbers = [self._of(x) for x in factors if x.op == "setting" and x.name not in self._resting]
+        return r"\, ".join([*numbers, r" \odot ".join(self._factor(x) for x in factors if x.op != "setting")])
 
     def _factor(self, value: Value) -> str:
         while value.op == "as_keys" or value.name in SUMS:
@@ -80,7 +95,7 @@ class FormulaWriter:
 
 def _symbol(value: Value) -> str:
     """Return the letter of a step, a weight or an input; that of a head bears its number."""
-    if value.op == "input":
+    if value.name not in STEPS:
         return {"X_kv": "X'"}.get(value.name, value.name)
     letter = STEPS[value.name].symbol
     if not value.axes[0].endswith("head"):

@@ -1,4 +1,4 @@
-"""What the operations of a layer ask while it is computed: its rows and numbers, and facts of its arrays."""
+"""The rows and numbers that the operations of a layer ask for while it is computed, and facts of its arrays."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ from attnviz.formula.graph import HIDDEN
 
 @dataclass(frozen=True)
 class Lengths:
-    """How long each axis is, with padding, and how wide each head is, without.
+    """The length of each axis, with padding, and the width of each head, without.
 
     axes    the length of each axis by its name
     widths  the true width of each head along an axis, by ("head" or "kv_head", "d_k" or "d_v")

@@ -27,7 +27,7 @@ Slopes = list[Array | None]
 
 
 class Operation(Protocol):
-    """What an operation says of itself."""
+    """An operation of a plan: its value and its slopes."""
 
     @property
     def value(self) -> Callable[..., Array]: ...
@@ -41,7 +41,7 @@ OWN_NAMES = {step: own for own, step in names.STEPS.items()}
 _CALLED = {"out": "model", "joined": "model"}
 
 
-def _names(axes: Axes) -> list[str]:
+def axes_by_length(axes: Axes) -> list[str]:
     """Return axes with one name for those that are of one length, wherever something narrower is spread over them."""
     return [_CALLED.get(axis, axis) for axis in axes]
 
@@ -50,16 +50,16 @@ def spread_over(axes: Axes, x: Array, value: Value) -> Array:
     """Return x, the array of a value, with the axes of a wider array: those that it lacks are of length 1."""
     if value.op in ("setting", "number") or len(value.axes) == len(axes):
         return x
-    have = _names(value.axes)
-    return x[(..., *(slice(None) if axis in have else None for axis in _names(axes)))]
+    have = axes_by_length(value.axes)
+    return x[(..., *(slice(None) if axis in have else None for axis in axes_by_length(axes)))]
 
 
 def gathered(G: Array, axes: Axes, value: Value) -> Array:
     """Return slopes with axes summed over those that a narrower value lacks."""
     if len(value.axes) == len(axes):
         return G
-    have = _names(value.axes)
-    return G.sum(axis=tuple(n for n, axis in enumerate(_names(axes)) if axis not in have))
+    have = axes_by_length(value.axes)
+    return G.sum(axis=tuple(n for n, axis in enumerate(axes_by_length(axes)) if axis not in have))
 
 
 class Add:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from functools import lru_cache
 
-from attnviz.engine.plan import page
+from attnviz.engine.plan import model_page, page
 from attnviz.engine.plan.tracing import Has, Page, Plan
 from attnviz.engine.plan.values import Value
 from attnviz.engine.records.config import Config
@@ -39,6 +39,22 @@ def layer_plan(has: Has) -> Plan:
     asked = Page(has)
     X = Value("input", (), ("query", "model"), "X")
     page.layer(asked, X, Value("input", (), ("key", "model"), "X_kv") if has.cross else None)
+    return Plan(has, asked.steps)
+
+
+@lru_cache(maxsize=64)
+def trained_plan(has: Has) -> Plan:
+    """Return the plan of a layer of a trained model with these parts."""
+    asked = Page(has)
+    model_page.trained_layer(asked, Value("input", (), ("query", "model"), "X"))
+    return Plan(has, asked.steps)
+
+
+@lru_cache(maxsize=64)
+def embedding_plan(has: Has) -> Plan:
+    """Return the plan of what the first layer of a trained model reads, from the vectors of its tokens."""
+    asked = Page(has)
+    model_page.embedding(asked, Value("input", (), ("query", "model"), "token_embeddings"))
     return Plan(has, asked.steps)
 
 

@@ -1,4 +1,4 @@
-"""What the page of a layer asks, and the plan that it leaves behind."""
+"""The functions that the page of a layer calls, and the plan that it leaves behind."""
 
 from __future__ import annotations
 
@@ -15,12 +15,16 @@ class Has:
 
     weights          the names of biases and other parameters that are there, where it depends on the setting
     score_weights    the names of the score's own parameters, as steps, with their axes in one head
+    norm_behind      a norm of what a block hands on, before it is added
+    parallel         the feed-forward block reads what attention read
+    positions, token_types   vectors that are added to those of the tokens
     """
 
     weights: frozenset[str] = frozenset()
     score_weights: tuple[tuple[str, Axes], ...] = ()
     norm_before: bool = False
     norm_after: bool = False
+    norm_behind: bool = False
     rope: bool = False
     softcap: bool = False
     allowed: bool = True
@@ -31,11 +35,14 @@ class Has:
     feed_forward: bool = False
     gate: bool = False
     cross: bool = False
+    parallel: bool = False
+    positions: bool = False
+    token_types: bool = False
 
 
 @dataclass
 class Page:
-    """What the page of a layer calls; it keeps the steps, the weights and what is given, in the order of the calls."""
+    """The functions that the page of a layer calls; it keeps steps, weights and what is given, in their order."""
 
     has: Has
     steps: dict[str, Value] = field(default_factory=dict)
@@ -92,10 +99,18 @@ class Plan(Mapping[str, Value]):
     def __len__(self) -> int:
         return len(self._steps)
 
+    def __hash__(self) -> int:
+        return id(self)  # a plan is made once for its parts, so what follows from it can be kept by it
+
     @property
     def weights(self) -> list[str]:
         """The names of the matrices and biases."""
         return [name for name, value in self.items() if value.op == "weight"]
+
+    @property
+    def settings(self) -> list[str]:
+        """The names of the numbers of the setting that the layer reads."""
+        return list(dict.fromkeys(name for value in self.values() for arg in value.args for name in _settings(arg)))
 
     def __str__(self) -> str:
         left = {name: f"{name} [{', '.join(value.axes)}]" for name, value in self.items()}
@@ -104,3 +119,10 @@ class Plan(Mapping[str, Value]):
             f"{left[name]:{width}} = {value.args[0]}" if value.args else f"{left[name]:{width}}   {value.op}"
             for name, value in self.items()
         )
+
+
+def _settings(value: Value) -> list[str]:
+    """Return the settings in what a step is made of, up to what has a name of its own."""
+    if value.op == "setting":
+        return [value.name]
+    return [] if value.name else [name for arg in value.args for name in _settings(arg)]

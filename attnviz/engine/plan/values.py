@@ -36,7 +36,9 @@ class Value:
     def __add__(self, other: Value | None) -> Value:
         return self if other is None else Value("+", (self, other), _wider(self, other))
 
-    def __mul__(self, other: Value | float) -> Value:
+    def __mul__(self, other: Value | float | None) -> Value:
+        if other is None:
+            return self
         other = _value(other)
         return Value("*", (self, other), _wider(self, other))
 

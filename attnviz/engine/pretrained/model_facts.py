@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from attnviz.arrays import Array
+from attnviz.engine.plan.tracing import Has
 
 
 @dataclass(frozen=True)
@@ -52,6 +53,8 @@ class ModelFacts:
     frequencies  the angle of RoPE a position for each pair of columns, None without RoPE; the pairs are (i, i + half)
     windows      for each layer how many positions back it looks, None for all
     eps          what every norm adds to the mean square;  `centred` whether it takes the mean away first
+    activation   of the hidden units, a row of FEED_FORWARDS
+    parts        those of each layer;  `around` those of what the first one reads
     """
 
     slices: tuple[Mapping[str, TensorSlice], ...] = ()
@@ -60,6 +63,9 @@ class ModelFacts:
     windows: tuple[int | None, ...] = ()
     eps: float = 0.0
     centred: bool = True
+    activation: str = "none"
+    parts: tuple[Has, ...] = ()
+    around: Has = Has()
 
     def slice_of(self, layer: int | None, name: str) -> TensorSlice | None:
         """Return the slice that a parameter is, None if it is in no file; `layer` is None for those around all."""

@@ -20,8 +20,11 @@ from attnviz.settings.language import translate
 
 Edit = tuple[int | None, str, tuple[int, ...], float]
 
-OUTER = ("token_embeddings", "positions", "embedded", "token_embeddings_kv", "positions_kv", "embedded_kv")
-"""The steps before the first layer, which belong to none."""
+OUTER = (
+    *("token_embeddings", "positions", "embedded", "token_embeddings_kv", "positions_kv", "embedded_kv"),
+    *("token_types", "embedded_sum", "g_e", "c_e"),
+)
+"""The steps before the first layer, which belong to none; the last four are those of trained models."""
 
 MAX_EDITS = 16_384
 _BETWEEN = "~~"

@@ -11,8 +11,8 @@ from attnviz.arrays import Array
 from attnviz.engine.numerics import cancellation
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.edits import Edit
-from attnviz.engine.records.outlets import outlet
 from attnviz.engine.records.step_specs import STEPS
+from attnviz.outlets import outlet
 from attnviz.settings.counting import index_of
 from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import translate, translated_fields

@@ -17,7 +17,7 @@ EPSILON = 1e-5
 _erf = np.frompyfunc(math.erf, 1, 1)
 
 
-def layer_norm(X: Array) -> Array:
+def layer_norm(X: Array, *, epsilon: float = EPSILON) -> Array:
     r"""Return each row minus its mean, over its standard deviation. Shape of X.
 
     $\hat x_i = (x_i - \mu_i) / \sqrt{\sigma_i^2 + 10^{-5}}$, with gain 1 and bias 0 as before training
@@ -26,10 +26,10 @@ def layer_norm(X: Array) -> Array:
     array([[-1.,  1.]])
     """
     centred = X - X.mean(axis=-1, keepdims=True)
-    return centred / np.sqrt((centred**2).mean(axis=-1, keepdims=True) + EPSILON)
+    return centred / np.sqrt((centred**2).mean(axis=-1, keepdims=True) + epsilon)
 
 
-def rms_norm(X: Array) -> Array:
+def rms_norm(X: Array, *, epsilon: float = EPSILON) -> Array:
     r"""Return each row over the root of its mean square; its mean stays. Shape of X.
 
     $\hat x_i = x_i / \sqrt{\overline{x_i^2} + 10^{-5}}$, with gain 1 as before training
@@ -37,7 +37,7 @@ def rms_norm(X: Array) -> Array:
     >>> rms_norm(np.array([[1.0, 7.0]])).round(3)
     array([[0.2, 1.4]])
     """
-    return X / np.sqrt((X**2).mean(axis=-1, keepdims=True) + EPSILON)
+    return X / np.sqrt((X**2).mean(axis=-1, keepdims=True) + epsilon)
 
 
 def relu(X: Array) -> Array:

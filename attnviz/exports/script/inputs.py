@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from attnviz.codegen.words import Words
+from attnviz.engine.plan.plans import plan_of
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.records.typed_rows import TYPED, bias_formula
@@ -65,8 +66,9 @@ def setting(trace: Trace) -> list[str]:
     lines += _widths("d_k", config.key_widths(), "d_q", config) + _widths("d_v", config.value_widths(), "d_z", config)
     lines += [f"n_layers = {config.n_layers}"] if config.n_layers > 1 else []
     lines += [f"{name} = {getattr(config, name)!r}" for name in _used(config)]
-    lines += [f"softcap = {config.softcap!r}"] if config.softcap else []
-    return lines + ([f"temperature = {config.temperature!r}"] if config.temperature != 1.0 else [])
+    named = [name for name in plan_of(config).settings if name != "scale"]  # which is a line of its own
+    named += ["temperature"] if config.temperature != 1.0 else []
+    return lines + [f"{name} = {getattr(config, name)!r}" for name in dict.fromkeys(named)]
 
 
 def _widths(name: str, widths: tuple[int, ...], each: str, config: Config) -> list[str]:
@@ -168,11 +170,11 @@ def indices(lines: Lines, trace: Trace) -> None:
     lines.end("indices")
 
 
-def mask_and_bias(lines: Lines, trace: Trace, *, changed: bool) -> None:
-    """Write M and B, where there are any: those that were changed stand in the layer, the others are alike in all."""
-    for name, needed, write in (("allowed", needs_mask(trace), _mask), ("bias", needs_bias(trace), _bias)):
-        if needed and changed == any(edit[1] == name for edit in trace.edits):
-            write(lines, trace)
+def given(lines: Lines, trace: Trace, name: str, *, changed: bool) -> None:
+    """Write M or B where it is needed: one that was changed stands in the layer, the others are alike in all."""
+    needed, write = {"allowed": (needs_mask, _mask), "bias": (needs_bias, _bias)}[name]
+    if needed(trace) and changed == any(edit[1] == name for edit in trace.edits):
+        write(lines, trace)
 
 
 def _mask(lines: Lines, trace: Trace) -> None:

@@ -33,7 +33,7 @@ def notebook(config: Config) -> str:
     ['summary', 'imports', 'setting-text']
     """
     trace = run(config)
-    script_parts, _ = parts(trace, looped=False)
+    script_parts = parts(trace, looped=False)
     whole = [*opening(trace, script_parts), *script_parts, PRINT]
     title, *rest = summary(trace, "NumPy").splitlines()
     cells = [_cell("summary", "markdown", "\n".join([f"# {title.rstrip('.')}", *rest]))]

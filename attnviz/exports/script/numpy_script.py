@@ -44,7 +44,7 @@ def numpy_script(config: Config) -> str:
     np.set_printoptions(precision=3, suppress=True, linewidth=120)
     """
     trace = run(config)
-    script_parts, _ = parts(trace, looped=True)
+    script_parts = parts(trace, looped=True)
     return script(trace, "NumPy", [*opening(trace, script_parts), *script_parts, PRINT])
 
 

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from base64 import b64encode
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from attnviz.codegen.words import Words
 from attnviz.engine.learning import film, learnable
+from attnviz.engine.plan.operations import OWN_NAMES
+from attnviz.engine.plan.tracing import Plan
+from attnviz.engine.plan.values import Value
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Step, Trace
 from attnviz.engine.records.typed_rows import score_of
@@ -18,204 +22,128 @@ from attnviz.engine.tables.initialisers import INITIALISERS
 from attnviz.exports.script import rows as templates
 from attnviz.exports.script.lines import Lines, vector
 from attnviz.exports.script.rows import VARIABLES
-from attnviz.formula import names
 from attnviz.formula.graph import HIDDEN
 
-MATRICES = {"w_q": "W_Q", "w_k": "W_K", "w_v": "W_V"}
+MADE = {"w_q": "W_Q_made", "w_k": "W_K_made", "w_v": "W_V_made"}
+"""The variables of the matrices that may be solved for the sentence."""
 
 
 class ParameterWriter:
     """A writer of the parameters of one setting into `lines`, those of the layer that they belong to."""
 
-    def __init__(self, lines: Lines, config: Config) -> None:
+    def __init__(self, lines: Lines, config: Config, plan: Plan) -> None:
         self._lines, self._config, self._words = lines, config, lines.words
         self._matrix = templates.INITIALISERS[config.initialiser]
         self._start = templates.STARTS[config.initialiser]
+        self._is_solved = INITIALISERS[config.initialiser].solved
         shared = config.group_size > 1
-        self._ragged_k, self._ragged_v = len(set(config.key_widths())) > 1, len(set(config.value_widths())) > 1
+        self._ragged_k, self.ragged_v = len(set(config.key_widths())) > 1, len(set(config.value_widths())) > 1
         self._query_width = "d_q" if self._ragged_k and shared else "d_k"
-        self.d_z = "d_z" if self._ragged_v and shared else "d_v"
+        self.d_z = "d_z" if self.ragged_v and shared else "d_v"
         self._n_kv = "n_kv_heads" if shared else "n_heads"
-        self.ragged_v = self._ragged_v
         self.d_q = self._query_width if self._ragged_k else ""
         self.d_k = "d_k" if self._ragged_k else ""
+        self._sizes = {
+            **{name: name for name in ("d_v", "d_a", "d_ff")},
+            **dict.fromkeys(HIDDEN, "d_a"),
+            "model": "d_model",
+            "d_k": self._query_width,
+            "key": "len(tokens_kv)" if config.is_cross_attention else "len(tokens)",
+            "joined": f"sum({self.d_z})" if self.ragged_v else "n_heads * d_v",
+            "out": "d_model" if plan.has.output else "C.shape[1]",
+        }
 
-    def query_and_key(self) -> None:
-        """Write W_Q, W_K and their biases; where they are tied, W_K is taken from W_Q."""
-        config, lines, group = self._config, self._lines, self._config.group_size
-        first = f"[::{group}]" if group > 1 else ""
-        if config.tied:
-            lines.step(
-                "w_q",
-                self._repeated(
-                    "W", self._solved("w_q") or self._heads("w_q", self._n_kv, "d_k"), is_solved=self._is_solved
-                ),
-                same=self._is_solved,
-            )
-            after = [("w_k", f"W_Q{first}")]
-        else:
-            lines.step(
-                "w_q", self._solved("w_q") or self._heads("w_q", "n_heads", self._query_width), same=self._is_solved
-            )
-            after = [("w_k", self._solved("w_k") or self._heads("w_k", self._n_kv, "d_k"))]
-        if config.projection_bias:
-            b_q = (
-                self._biases("b_q", self._n_kv, "d_k")
-                if config.tied
-                else self._biases("b_q", "n_heads", self._query_width)
-            )
-            lines.step("b_q", self._repeated("b", b_q) if config.tied else b_q)
-            after.append(("b_k", f"b_Q{first}" if config.tied else self._biases("b_k", self._n_kv, "d_k")))
-        for name, code in after:
-            lines.step(name, code, same=config.tied or self._is_solved)
+    def weight(self, value: Value) -> str:
+        """Write the line of a matrix or a bias of the plan, and what was changed in it; gives its variable."""
+        name, axes = value.name, value.axes
+        if value.args:  # one for each group of heads, the same as that of the queries
+            group = self._config.group_size
+            first = f"[::{group}]" if group > 1 else ""
+            return self._lines.step(name, f"{VARIABLES[value.args[0].name]}{first}", same=True)
+        if name in OWN_NAMES:
+            return self._lines.step(name, self._of_score(value))
+        if axes[0] in ("head", "kv_head"):
+            return self._of_heads(name, is_bias=len(axes) == 2)
+        if name == "w_o":
+            return self._lines.step(name, self._output())
+        sizes = tuple(self._sizes[axis] for axis in axes)
+        if len(axes) == 2:
+            return self._lines.step(name, self._filled(name, self._matrix, sizes))
+        d_in = self._sizes[value.read[0].axes[-1]]
+        if name == "b_o":  # each head's rows of W_O are drawn by themselves
+            d_in = f"{self.d_z}[0]" if self.ragged_v else "d_v"
+        return self._lines.step(name, self._filled(name, self._start, sizes, d_in))
 
-    @property
-    def _is_solved(self) -> bool:
-        return INITIALISERS[self._config.initialiser].solved
+    def _of_heads(self, name: str, *, is_bias: bool) -> str:
+        """Write a matrix or a bias of each head.
 
-    def _solved(self, name: str) -> str:
-        """Return the variable of the matrix that was solved beforehand, or "" where none was."""
-        at = f"[{self._lines.layer_index()}]" if self._config.n_layers > 1 else ""
-        return f"{MATRICES[name]}_made{at}" if self._is_solved else ""
-
-    def _repeated(self, letter: str, code: str, *, is_solved: bool = False) -> str:
-        """Repeat each key/value head for the query heads that share it.
-
-        Matrices that were solved beforehand are repeated already.
+        Tied, what makes queries is drawn once for the heads of a group; matrices that were solved are repeated already.
         """
-        group = self._config.group_size
-        if group == 1 or is_solved:
-            return code
-        self._lines.write(f"{letter}_shared = {code}  # one for each key/value head")
-        return f"{self._words.repeat}({letter}_shared, {group}, {self._words.axis}=0)"
+        config, lines, of_queries = self._config, self._lines, name.endswith("_q")
+        widths = "d_v" if name.endswith("_v") else self._query_width if of_queries and not config.tied else "d_k"
+        count = "n_heads" if of_queries and not config.tied else self._n_kv
+        if self._is_solved and name in ("w_q", "w_k"):
+            at = f"[{lines.layer_index()}]" if config.n_layers > 1 else ""
+            return lines.step(name, f"{MADE[name]}{at}", same=True)
+        if is_bias:
+            all_zero = "zeros" in self._start and self._is_ragged(widths)
+            sizes = (f"max({widths})",) if all_zero else (widths,)
+            code = self._each(name, self._start, count, widths, sizes, "d_model")
+        else:
+            code = self._each(name, self._matrix, count, widths, ("d_model", widths))
+        if of_queries and config.tied and config.group_size > 1:
+            shared = f"{name[0] if is_bias else 'W'}_shared"
+            lines.write(f"{shared} = {code}  # one for each key/value head")
+            code = f"{self._words.repeat}({shared}, {config.group_size}, {self._words.axis}=0)"
+        return lines.step(name, code, then=self._solved_values() if name == "w_v" else None)
 
-    def value(self) -> None:
-        """Write W_V and its bias."""
-        self._lines.step("w_v", self._heads("w_v", self._n_kv, "d_v"), then=self._solved_values())
-        if self._config.projection_bias:
-            self._lines.step("b_v", self._biases("b_v", self._n_kv, "d_v"))
-
-    def _heads(self, name: str, count: str, widths: str) -> str:
-        """Return a matrix (d_model, width) for each head."""
-        return self._stack(name, count, widths, "d_model", widths, widths)
-
-    def _stack(self, name: str, count: str, widths: str, rows: str, columns: str, ragged_along: str) -> str:
-        """Return the code of a matrix for each head: all at once where heads are of one width, else one by one."""
-        if self._is_ragged(ragged_along):
-            rows, columns = (("d" if size == widths else size) for size in (rows, columns))
-            return self._stacked_by_width(
-                self._filled(name, (rows, columns), at=True), widths, is_numbered="{at}" in self._matrix
-            )
-        if self._config.initialiser == "identity":
-            numpy = self._words.np
-            return f"{numpy}.stack([{self._matrix.format(rows=rows, columns=columns, np=numpy)}] * {count})"
-        return self._filled(name, (count, rows, columns))
+    def _each(
+        self, name: str, template: str, count: str, widths: str, sizes: Sequence[str], d_in: str = "", stack: str = ""
+    ) -> str:
+        """Return the code of an array for each head: all at once where heads are of one width, else one by one."""
+        numpy, has_width = self._words.np, widths in sizes
+        if self._is_ragged(widths) and (has_width or (d_in == widths and "{d_in}" in template)):
+            own = tuple("d" if size == widths else size for size in sizes)
+            code = self._filled(name, template, own, "d" if d_in == widths else d_in, at=True)
+            which = f"h, d in enumerate({widths})" if "{at}" in template else f"d in {widths}"
+            return f"{stack or ('stacked' if has_width else f'{numpy}.stack')}([{code} for {which}])"
+        code = self._filled(name, template, (count, *sizes), d_in)
+        return f"{numpy}.stack([{code}] * {count})" if "{rows}" in template else code
 
     def _is_ragged(self, widths: str) -> bool:
-        return self._ragged_v if widths in ("d_v", "d_z") else self._ragged_k
+        return self.ragged_v if widths in ("d_v", "d_z") else self._ragged_k
 
-    def _stacked_by_width(self, code: str, widths: str, stack: str = "stacked", *, is_numbered: bool) -> str:
-        """Return the code that stacks an array for each width d; `is_numbered` if it uses the number h of the head."""
-        which = f"h, d in enumerate({widths})" if is_numbered else f"d in {widths}"
-        return f"{stack}([{code} for {which}])"
-
-    def _filled(self, name: str, shape: tuple[str, ...], *, at: bool = False) -> str:
-        """Return a matrix, or a stack of them, of this shape."""
-        rows, columns = shape[-2:]
-        return self._matrix.format(
+    def _filled(self, name: str, template: str, shape: tuple[str, ...], d_in: str = "", *, at: bool = False) -> str:
+        """Return an array of this shape as the template has it; `at` if it is that of one head."""
+        return template.format(
             address=self._lines.address(name),
             shape=_shape(*shape),
+            column=_shape(*shape, "1"),
             at=", at=(h,)" if at else "",
-            rows=rows,
-            columns=columns,
+            rows=shape[-2:][0],
+            columns=shape[-1],
+            d_in=d_in,
             np=self._words.np,
         )
 
-    def _biases(self, name: str, count: str, widths: str) -> str:
-        """Return a bias for each head."""
-        if not self._is_ragged(widths):
-            return self._started(name, (count, widths), "d_model")
-        if "zeros" in self._start:
-            return self._started(name, (count, f"max({widths})"), "d_model")
-        return self._stacked_by_width(
-            self._started(name, ("d",), "d_model", at=True), widths, is_numbered="{at}" in self._start
-        )
-
-    def _started(self, name: str, shape: tuple[str, ...], d_in: str, *, at: bool = False) -> str:
-        counter = ", at=(h,)" if at else ""
-        address, numpy = self._lines.address(name), self._words.np
-        return self._start.format(address=address, shape=_shape(*shape), d_in=d_in, at=counter, np=numpy)
-
-    def vector(self, name: str, width: str, d_in: str) -> None:
-        """Write one bias for all heads, where biases are on."""
-        if self._config.projection_bias:
-            self._lines.step(name, self._started(name, (width,), d_in))
-
-    def matrix(self, name: str, rows: str, columns: str) -> None:
-        """Write one matrix for all heads."""
-        self._lines.step(name, self._filled(name, (rows, columns)))
-
-    def output(self) -> None:
-        """Write W_O, head by head where the initialiser draws it so, and its bias."""
+    def _output(self) -> str:
+        """Return W_O, head by head where the initialiser draws it so."""
+        joined, out = self._sizes["joined"], self._sizes["out"]
         if not INITIALISERS[self._config.initialiser].by_head:
-            self.matrix("w_o", f"sum({self.d_z})" if self._ragged_v else "n_heads * d_v", "d_model")
-        elif self._ragged_v:
-            self._lines.step(
-                "w_o",
-                self._stacked_by_width(
-                    self._filled("w_o", ("d", "d_model"), at=True),
-                    self.d_z,
-                    self._words.join,
-                    is_numbered="{at}" in self._matrix,
-                ),
-            )
-        else:
-            code = self._filled("w_o", ("n_heads", "d_v", "d_model"))
-            self._lines.step("w_o", f"{code}.reshape(n_heads * d_v, d_model)")
-        self.vector("b_o", "d_model", f"{self.d_z}[0]" if self._ragged_v else "d_v")
+            return self._filled("w_o", self._matrix, (joined, out))
+        code = self._each("w_o", self._matrix, "n_heads", self.d_z, (self.d_z, out), stack=self._words.join)
+        return code if self.ragged_v else f"{code}.reshape({joined}, {out})"
 
-    def of_score(self) -> None:
-        """Write the score function's own matrices, one of each for every head."""
-        kv = "_kv" if self._config.is_cross_attention else ""
-        sizes = {"d_q": self._query_width, "d_k": self._query_width, "key": f"len(tokens{kv})"} | dict.fromkeys(
-            HIDDEN, "d_a"
-        )
-        score = score_of(self._config)
-        for own_name, axes in score.parameters.items():
-            name = names.STEPS[own_name]
-            if not self._lines.has(name):
-                continue
-            if own_name in score.biases:
-                self._lines.step(name, self._score_bias(name, sizes[axes[0]]))
-            elif not axes:
-                self._lines.step(name, f"{self._words.np}.ones((n_heads, 1))")
-            elif len(axes) == 1:
-                self._lines.step(name, self._score_vector(name, sizes[axes[0]]))
-            else:
-                rows, columns = (sizes[axis] for axis in axes)
-                self._lines.step(
-                    name, self._stack(name, "n_heads", self._query_width, rows, columns, self._query_width)
-                )
-
-    def _score_bias(self, name: str, width: str) -> str:
-        if self._ragged_k and width == self._query_width:
-            return self._stacked_by_width(
-                self._started(name, ("d",), "d", at=True), self._query_width, is_numbered="{at}" in self._start
-            )
-        if self._ragged_k and "{d_in}" in self._start:
-            code, stack = self._started(name, (width,), "d", at=True), f"{self._words.np}.stack"
-            return self._stacked_by_width(code, self._query_width, stack, is_numbered="{at}" in self._start)
-        return self._started(name, ("n_heads", width), self._query_width)
-
-    def _score_vector(self, name: str, width: str) -> str:
-        template = templates.VECTORS[self._config.initialiser]
-        address, numpy = self._lines.address(name), self._words.np
-        if not (self._ragged_k and width == self._query_width):
-            shape, column = f"(n_heads, {width})", f"(n_heads, {width}, 1)"
-            return template.format(address=address, shape=shape, column=column, width=width, np=numpy)
-        at = ", at=(h,)" if "{address}" in template else ""
-        code = template.format(address=address, shape=f"(d,){at}", column=f"(d, 1){at}", width="d", np=numpy)
-        return self._stacked_by_width(code, width, is_numbered=bool(at))
+    def _of_score(self, value: Value) -> str:
+        """Return one of the score function's own parameters, one of each for every head."""
+        row, own = score_of(self._config), OWN_NAMES[value.name]
+        sizes = [self._sizes[{"d_q": "d_k"}.get(axis, axis)] for axis in row.parameters[own]]
+        if not sizes:
+            return f"{self._words.np}.ones((n_heads, 1))"
+        vector, is_bias = templates.VECTORS[self._config.initialiser], own in row.biases
+        template = self._start if is_bias else vector if len(sizes) == 1 else self._matrix
+        widths = self._query_width
+        return self._each(value.name, template, "n_heads", widths, sizes, widths if is_bias else "")
 
     def _solved_values(self) -> dict[int, list[str]]:
         """Return the lines that give the first of two layers the values that were solved for it."""
@@ -243,13 +171,11 @@ def write_solved(lines: Lines, trace: Trace) -> None:
     for name in (*names, *(("w_v",) if _relay_heads(config) else ())):
         shape = before.layers[0][name].shape
         several = config.n_layers > 1
-        lines.write(
-            f"{MATRICES[name]}_made = {lines.words.np}.zeros({(config.n_layers, *shape) if several else shape})"
-        )
+        lines.write(f"{MADE[name]} = {lines.words.np}.zeros({(config.n_layers, *shape) if several else shape})")
         for layer, steps in enumerate(before.layers if name != "w_v" else before.layers[:1]):
             at = f"{layer}, " if several else ""
             for h in range(shape[0]) if name != "w_v" else _relay_heads(config):
-                lines.write(*_columns(f"{MATRICES[name]}_made", at, steps[name], h, lines.words))
+                lines.write(*_columns(MADE[name], at, steps[name], h, lines.words))
     lines.end("made")
 
 

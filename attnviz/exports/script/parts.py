@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from attnviz.engine.records.trace import Step, Trace
+from attnviz.engine.records.trace import Trace
 from attnviz.engine.tables.biases import BIASES
 from attnviz.engine.tables.blocks import NORMS
 from attnviz.engine.tables.embeddings import EMBEDDINGS
@@ -78,8 +78,8 @@ AFTER = {
 """The comment on what follows a block, by whether there is a residual connection and a norm after it."""
 
 
-def parts(trace: Trace, *, looped: bool, write: type[LayerScript] = LayerScript) -> tuple[list[Part], str]:
-    """Return the parts of a script in order, and the variable that holds the result at the end.
+def parts(trace: Trace, *, looped: bool, write: type[LayerScript] = LayerScript) -> list[Part]:
+    """Return the parts of a script in order.
 
     Several layers stand in a loop if `looped`, otherwise one after the other; `write` writes a layer.
     """
@@ -90,18 +90,15 @@ def parts(trace: Trace, *, looped: bool, write: type[LayerScript] = LayerScript)
     write_learned(around, trace)
     inputs.indices(around, trace)
     alike = Lines(trace, tuple(range(n)), write.words)
-    inputs.mask_and_bias(alike, trace, changed=False)
-    start = [*around.parts, *(replace(part, layer=None) for part in alike.parts)]
-    if n > 1 and looped:
-        lines = Lines(trace, tuple(range(n)), write.words, looped=True)
-        result = write(lines, trace).write(last=False)
-        return [*start, *lines.parts], result
-    script_parts, result = start, ""
-    for layer in range(n):
-        lines = Lines(trace, (layer,), write.words)
-        result = write(lines, trace).write(last=layer == n - 1)
+    for name in ("allowed", "bias"):
+        inputs.given(alike, trace, name, changed=False)
+    script_parts = [*around.parts, *(replace(part, layer=None) for part in alike.parts)]
+    in_loop = n > 1 and looped
+    for layers in [tuple(range(n))] if in_loop else [(layer,) for layer in range(n)]:
+        lines = Lines(trace, layers, write.words, looped=in_loop)
+        write(lines, trace).write(last=layers == (n - 1,))
         script_parts += lines.parts
-    return script_parts, result
+    return script_parts
 
 
 def words(part: Part, trace: Trace) -> tuple[str, str]:
@@ -139,7 +136,7 @@ def formulas(part: Part, whole: Sequence[Part], trace: Trace) -> list[str]:
     }
     lines = []
     for step in part.steps:
-        formula = _last(rows.get(step.name) or _without_absent(step, part, trace), named)
+        formula = _last(rows.get(step.name) or step.formula, named)
         if formula != step.symbol and not step.name.endswith("_kv"):
             lines.append(formula)
     return lines
@@ -155,12 +152,6 @@ def _masked(trace: Trace) -> str:
     """Return the scores with what is added to them and what is forbidden, as far as there is either."""
     bias = " + B" if inputs.needs_bias(trace) else ""
     return rf"\hat S = S''{bias}" + (r",\; -\infty \text{ where forbidden}" if inputs.needs_mask(trace) else "")
-
-
-def _without_absent(step: Step, part: Part, trace: Trace) -> str:
-    """Return a step's formula without the biases that are not there."""
-    steps = trace.layers[part.layer] if part.layer is not None else trace.around
-    return re.sub(r" \+ (b_\w)(\^h)?", lambda b: b[0] if b[1].lower() in steps else "", step.formula)
 
 
 def _last(formula: str, named: set[str]) -> str:

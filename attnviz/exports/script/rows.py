@@ -9,73 +9,34 @@ from __future__ import annotations
 from functools import cache
 
 from attnviz.codegen.script import Script
+from attnviz.engine.records.step_specs import OF_MODELS, STEPS
 from attnviz.engine.tables.masks import MASKS
 from attnviz.formula.reader import parse
 
 VARIABLES = {
-    "token_embeddings": "E",
-    "positions": "P",
-    "embedded": "X",
+    name: spec.symbol if spec.symbol.isidentifier() else name.removeprefix("score_")
+    for name, spec in STEPS.items()
+    if name not in OF_MODELS
+} | {
     "token_embeddings_kv": "E_kv",
     "positions_kv": "P_kv",
     "embedded_kv": "X_kv",
     "normed": "X_normed",
-    "w_q": "W_Q",
-    "b_q": "b_Q",
-    "w_k": "W_K",
-    "b_k": "b_K",
-    "w_v": "W_V",
-    "b_v": "b_V",
     "projected_queries": "Q_unturned",
     "projected_keys": "K_unturned",
-    "queries": "Q",
-    "keys": "K",
-    "values": "V",
-    "score_w": "W",
-    "score_w_q": "W_q",
-    "score_w_k": "W_k",
-    "score_v": "v",
-    "score_b": "b",
-    "score_matrix_u": "U",
     "score_matrix_a": "A_score",
-    "score_vector_u": "u",
-    "score_vector_w": "w",
-    "score_vector_c": "c",
-    "score_g": "g",
-    "score_alpha": "alpha",
-    "score_beta": "beta",
-    "score_gamma": "gamma",
-    "score_lam": "lam",
-    "score_tau": "tau",
-    "scores": "S",
     "scaled": "S_scaled",
     "capped": "S_capped",
-    "bias": "B",
-    "allowed": "M",
     "masked": "S_masked",
-    "weights": "A",
-    "heads": "Z",
-    "concat": "C",
-    "w_o": "W_O",
-    "b_o": "b_O",
-    "output": "Y",
     "added": "Y_added",
     "added_normed": "Y_normed",
     "ff_normed": "Y_normed",
-    "w_1": "W_1",
-    "b_1": "b_1",
-    "w_3": "W_3",
-    "b_3": "b_3",
     "ff_gate": "F_gate",
     "ff_up": "F_up",
-    "ff_hidden": "F",
-    "w_2": "W_2",
-    "b_2": "b_2",
-    "ff_output": "G",
     "ff_added": "G_added",
     "ff_added_normed": "G_normed",
 }
-"""The variable of each step in a script."""
+"""The variable of each step in a script: its symbol, its name where that is none, or what a reader says for it."""
 
 EMBEDDINGS = {
     "normal": '{np}.stack([normal(f"token/{{token}}", (d_model,)) for token in {tokens}])',
@@ -124,6 +85,9 @@ FEED_FORWARDS = {
 NORMS = {"pre": "layer_norm", "post": "layer_norm", "rms": "rms_norm"}
 """The norms, among the words of a library."""
 
+_GLOROT = ("glorot", "by_hand", "learned")
+"""What is drawn alike; the numbers that are made by hand or learned are set afterwards."""
+
 INITIALISERS = {
     "glorot": "glorot({address}, {shape}{at})",
     "normal": "normal({address}, {shape}{at})",
@@ -138,27 +102,21 @@ INITIALISERS = {
 """The code that fills a matrix, or a stack of them."""
 
 VECTORS = {
-    "glorot": "math.sqrt(6 / ({width} + 1)) * (2 * uniform({address}, {shape}) - 1)",
-    "normal": "normal({address}, {shape})",
-    "uniform": "uniform({address}, {shape})",
-    "binary": "binary({address}, {shape})",
-    "linear": "(2 * uniform({address}, {shape}) - 1) / math.sqrt({width})",
+    **dict.fromkeys(_GLOROT, "math.sqrt(6 / ({columns} + 1)) * (2 * uniform({address}, {shape}{at}) - 1)"),
+    "normal": "normal({address}, {shape}{at})",
+    "uniform": "uniform({address}, {shape}{at})",
+    "binary": "binary({address}, {shape}{at})",
+    "linear": "(2 * uniform({address}, {shape}{at}) - 1) / math.sqrt({columns})",
     "identity": "{np}.ones({shape})",
-    "orthogonal": "orthogonal(normal({address}, {column}))[..., 0]",
-    "by_hand": "math.sqrt(6 / ({width} + 1)) * (2 * uniform({address}, {shape}) - 1)",
-    "learned": "math.sqrt(6 / ({width} + 1)) * (2 * uniform({address}, {shape}) - 1)",
+    "orthogonal": "orthogonal(normal({address}, {column}{at}))[..., 0]",
 }
-"""The code that fills the vector v of the additive score, one a head."""
+"""The code that fills a vector of the score, one a head."""
 
 STARTS = {
-    "glorot": "{np}.zeros({shape})",
+    **dict.fromkeys((*_GLOROT, "identity", "orthogonal"), "{np}.zeros({shape})"),
     "normal": "normal({address}, {shape}{at})",
     "uniform": "uniform({address}, {shape}{at})",
     "binary": "binary({address}, {shape}{at})",
     "linear": "(2 * uniform({address}, {shape}{at}) - 1) / math.sqrt({d_in})",
-    "identity": "{np}.zeros({shape})",
-    "orthogonal": "{np}.zeros({shape})",
-    "by_hand": "{np}.zeros({shape})",
-    "learned": "{np}.zeros({shape})",
 }
 """The code that fills a bias."""

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from attnviz.codegen.words import TORCH
+from attnviz.engine.plan.values import Value
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.typed_rows import TYPED, normaliser_of, score_of
 from attnviz.engine.run import run
-from attnviz.engine.tables.positions import POSITIONS
-from attnviz.exports.script.inputs import needs_bias, needs_mask
+from attnviz.exports.script.inputs import needs_bias
 from attnviz.exports.script.layers import LayerScript
 from attnviz.exports.script.lines import Part
 from attnviz.exports.script.numpy_script import opening, script
@@ -39,8 +40,24 @@ BIASES = """\
     attention.out_proj.bias.copy_(b_O)
 """
 
-INSIDE = ("scores", "scaled", "capped", "masked", "weights")
-"""The steps inside the one call: a number that is changed in them cannot be handed to it."""
+IN_CALL = {
+    "scores": ("score(queries, keys)",),
+    "scaled": ("scale * scores", "scores"),
+    "capped": ("scaled",),
+    "masked": ("only_where(capped + bias, allowed)", "only_where(capped, allowed)", "capped + bias", "capped"),
+    "weights": ("normalise(masked, queries, keys, allowed)",),
+    "heads": ("mix(weights, values, queries, allowed)",),
+}
+"""What the one call computes, as the plan says it; a number that is changed inside cannot be handed to it."""
+
+IN_MODULE = {
+    "queries": ("{x} @ w_q", "{x} @ w_q + b_q"),
+    "keys": ("{x_kv} @ w_k", "{x_kv} @ w_k + b_k"),
+    "values": ("{x_kv} @ w_v", "{x_kv} @ w_v + b_v"),
+    "concat": ("side_by_side(heads)",),
+    "output": ("concat @ w_o", "concat @ w_o + b_o"),
+}
+"""What nn.MultiheadAttention computes around that."""
 
 
 def torch_script(config: Config) -> str:
@@ -57,7 +74,7 @@ def torch_script(config: Config) -> str:
     True
     """
     trace = run(config)
-    script_parts, _ = parts(trace, looped=True, write=TorchLayerScript)
+    script_parts = parts(trace, looped=True, write=TorchLayerScript)
     whole = [*opening(trace, script_parts, TORCH), *script_parts, PRINT]
     whole[0] = replace(whole[0], code=f"{DTYPE}\n{whole[0].code}")
     return script(trace, "PyTorch", whole)
@@ -72,10 +89,10 @@ class TorchLayerScript(LayerScript):
         """Return whether heads that share values need them once each; the one call knows how to share."""
         return not self._is_one_call()
 
-    def mixed(self) -> str:
-        """Return the lines before Z, and what Z is."""
+    def mix(self, value: Value) -> str:
+        """Return what Z is; the lines before it say how the one call is made."""
         if not self._is_one_call():
-            return super().mixed()
+            return super().mix(value)
         if needs_bias(self.trace):
             self.lines.write(self._added())
         arguments = ["Q", "K", "V", *self._masking()]
@@ -101,9 +118,18 @@ class TorchLayerScript(LayerScript):
             and one_scale
             and normaliser_of(config).is_softmax
             and config.normalise_over == "keys"
-            and not config.softcap
-            and not any(self.lines.edited(name) for name in INSIDE)
+            and self._computes(IN_CALL)
+            and not any(self.lines.edited(name) for name in IN_CALL if name != "heads")
             and not self.leaks("values")
+        )
+
+    def _computes(self, said: Mapping[str, Sequence[str]]) -> bool:
+        """Return whether the plan computes these steps just so."""
+        inputs = {"x": self.plan["w_q"].read[0], "x_kv": self._bare(self.plan["w_k"].read[0])}
+        return all(
+            str(self.plan[name].args[0]) in [text.format(**inputs) for text in texts]
+            for name, texts in said.items()
+            if name in self.plan
         )
 
     def _masking(self) -> list[str]:
@@ -112,12 +138,12 @@ class TorchLayerScript(LayerScript):
             return ["attn_mask=added"]
         if self._is_causal():
             return ["is_causal=True"]
-        return ["attn_mask=M"] if needs_mask(self.trace) else []
+        return ["attn_mask=M"] if self.masks else []
 
     def _added(self) -> str:
         """Return the line for a mask of numbers, which are added to the scores."""
         B = "B" if self.config.temperature == 1.0 else "B / temperature"
-        if not needs_mask(self.trace):
+        if not self.masks:
             is_typed = self.config.bias == TYPED and B == "B"  # a line of whole numbers makes a tensor of them
             return f"added = {f'{B}.to(Q.dtype)' if is_typed else B}"
         return f"added = torch.where(M, {B}, -torch.inf)  # a mask of numbers is added to the scores"
@@ -138,10 +164,10 @@ class TorchLayerScript(LayerScript):
         """Write the same as nn.MultiheadAttention, compared."""
         if not self._is_module():
             return
-        mask = "attn_mask=added, " if needs_bias(self.trace) else "attn_mask=~M, " if needs_mask(self.trace) else ""
+        mask = "attn_mask=added, " if needs_bias(self.trace) else "attn_mask=~M, " if self.masks else ""
         biased = self.config.projection_bias
-        code = MODULE.format(bias=biased, biases=BIASES if biased else "", x=self.x, x_kv=self.x_kv(), mask=mask)
-        self.lines.write(code)
+        x, x_kv = (self.code(self._bare(self.plan[name].read[0])) for name in ("w_q", "w_k"))
+        self.lines.write(MODULE.format(bias=biased, biases=BIASES if biased else "", x=x, x_kv=x_kv, mask=mask))
         self.lines.end("module")
 
     def _is_module(self) -> bool:
@@ -150,14 +176,13 @@ class TorchLayerScript(LayerScript):
         """
         config = self.config
         widths = {*config.key_widths(), *config.value_widths()}
-        inside = ("queries", "keys", "values", "heads", "concat", "output")
         return (
             self._is_one_call()
+            and self._computes(IN_MODULE)
             and not self._factor()
             and config.group_size == 1
             and widths == {config.d_model / config.n_heads}
             and config.has_output_projection()
-            and POSITIONS[config.position].rotate is None
-            and not any(self.lines.edited(name) for name in inside)
+            and not any(self.lines.edited(name) for name in (*IN_MODULE, "heads"))
             and not any(np.isneginf(S).all(axis=-1).any() for S in self.lines.arrays("masked"))
         )

@@ -37,17 +37,16 @@ def numbers(n: int) -> tuple[str, ...]:
     return tuple(str(number) for number in ordinals(n))
 
 
-def product(left: Block, right: Block, plus: Block | None = None) -> Formula:
-    """Return each row of one block times each column of another, and a row of numbers added.
+def product(left: Block, right: Block) -> Formula:
+    """Return each row of one block times each column of another.
 
     The sum around the product of matrices takes one number out of a 1 × 1 array, which needs no array entry.
     """
 
     def formula(i: int, j: int) -> str:
-        added = "" if plus is None else f"+{plus.at(0, j)}"
         if left.array.shape[1] == 1:
-            return f"{left.at(i, 0)}*{right.at(0, j)}{added}"
-        return f"SUMPRODUCT(MMULT({left.row(i)},{right.column(j)})){added}"
+            return f"{left.at(i, 0)}*{right.at(0, j)}"
+        return f"SUMPRODUCT(MMULT({left.row(i)},{right.column(j)}))"
 
     return formula
 
@@ -55,11 +54,6 @@ def product(left: Block, right: Block, plus: Block | None = None) -> Formula:
 def added(left: Block, right: Block) -> Formula:
     """Return the sum of two blocks, cell by cell."""
     return lambda i, j: f"{left.at(i, j)}+{right.at(i, j)}"
-
-
-def same(block: Block) -> Formula:
-    """Return the cells of another block."""
-    return block.at
 
 
 @dataclass(frozen=True)
@@ -79,7 +73,7 @@ def rotated(sheet: Sheet, block: Block, base: float, cell: str) -> Formula:
     """
     n, width = block.array.shape
     if width == 1:
-        return same(block)
+        return block.at
     angles = _angles(sheet, n, width, base, cell)
 
     def formula(i: int, j: int) -> str:

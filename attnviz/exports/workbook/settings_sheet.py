@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.tables.biases import BIASES
 from attnviz.engine.tables.masks import MASKS
@@ -48,28 +49,18 @@ ROWS = Words({"scale": "scale", "softcap": "softcap", "temperature": "temperatur
 SIDE_NAMES = Words({"keys": "keys", "queries": "queries"})
 
 
-@dataclass(frozen=True)
-class Inputs:
-    """The cells of the setting to which formulas refer; a setting that is not used has none."""
+def setting(book: Book, trace: Trace, names: Sequence[str]) -> Mapping[str, Block]:
+    """Return the numbers of the first sheet, on which the choices and notes stand in words.
 
-    scale: Block | None = None
-    softcap: str = ""
-    temperature: str = ""
-    rope_base: str = ""
-
-
-def setting(book: Book, trace: Trace) -> Inputs:
-    """Return the first sheet: the choices and notes in words, and the numbers."""
+    names  of the numbers that a layer reads
+    """
     sheet = book.sheet(NAMES["setting"], TITLES["setting"], [*translate_all(LINES), *_chosen(trace), *trace.notes])
     if "scaled" not in trace.layers[0]:
-        return Inputs()
-    is_rotated = POSITIONS[trace.config.position].rotate is not None
-    return Inputs(
-        _scale(sheet, trace),
-        _number(sheet, "softcap", trace.config.softcap),
-        _number(sheet, "temperature", trace.config.temperature),
-        _number(sheet, "rope_base", trace.config.rope_base) if is_rotated else "",
-    )
+        return {}
+    rows = ("temperature", *(["rope_base"] if POSITIONS[trace.config.position].rotate else []))
+    scale, others = _scale(sheet, trace), dict.fromkeys(("softcap", *rows, *names))
+    values = {name: getattr(trace.config, name) for name in others if name != "scale"}
+    return {"scale": scale} | {name: _number(sheet, name, value) for name, value in values.items()}
 
 
 def _chosen(trace: Trace) -> list[str]:
@@ -84,9 +75,11 @@ def _chosen(trace: Trace) -> list[str]:
     return [CHOSEN[name].format(*words[name]) for name in CHOSEN if name in words]
 
 
-def _number(sheet: Sheet, name: str, value: float) -> str:
-    """Write one number of the setting; return the reference to it."""
-    return sheet.add(HEADINGS[name], np.array([[value]]), None, rows=(ROWS[name],), name=name).at(0, 0)
+def _number(sheet: Sheet, name: str, value: float) -> Block:
+    """Return one number of the setting; what has no words here stands under its label on the page."""
+    label = translate(Config.__dataclass_fields__[name].metadata["label"])
+    heading, row = HEADINGS.get(name, label), ROWS.get(name, label)
+    return sheet.add(heading, np.array([[value]]), None, rows=(row,), name=name)
 
 
 def _scale(sheet: Sheet, trace: Trace) -> Block:

@@ -12,15 +12,11 @@ from attnviz.arrays import Array
 from attnviz.engine.records.trace import Step, Trace
 from attnviz.exports.workbook.layout import Block, Formula, Sheet, fault
 from attnviz.exports.workbook.score_formulas import numbers, shape
-from attnviz.formula import names
 from attnviz.settings.counting import ordinal
 from attnviz.settings.language import translate
-from attnviz.text.step_names import LABELS, plain
+from attnviz.text.step_names import LABELS, PARAMETERS, plain
 
 HEADING, SIDE_HEADING = "{symbol} · {label} · {shape} · {meaning}", "{symbol} · head {n} · {shape}"
-PER_HEAD = ("w_q", "b_q", "w_k", "b_k", "w_v", "b_v", *names.STEPS.values())
-"""The parameters of which every head has its own."""
-
 MAY_FORBID = ("bias", "masked")
 """The steps in which -inf has a meaning: forbidden."""
 
@@ -41,7 +37,7 @@ class StepWriter:
         Raises ConfigError for a number that a cell cannot hold.
         """
         step, forbidden = self.steps[name], more.pop("forbidden", False)
-        array, rows, columns = self._labelled(step, head)
+        array, rows, columns = self.labelled(step, head)
         array = np.where(forbidden, -np.inf, array)
         may_forbid = name in MAY_FORBID or bool(np.any(forbidden))
         if not np.isfinite(array).all():
@@ -60,7 +56,7 @@ class StepWriter:
             **more,
         )
 
-    def _labelled(self, step: Step, head: int | None) -> tuple[Array, Sequence[str], Sequence[str]]:
+    def labelled(self, step: Step, head: int | None) -> tuple[Array, Sequence[str], Sequence[str]]:
         """Return the numbers as a matrix, and the words of its rows and columns."""
         array = np.asarray(step.array if head is None else step.head(head), dtype=float)
         axes = step.axes if head is None else step.axes[1:]
@@ -93,7 +89,7 @@ def _check(name: str, array: Array, *, may_forbid: bool) -> None:
 def _heading(step: Step, array: Array, head: int | None) -> str:
     """Return symbol, name, shape and meaning; those that stand side by side have room for less."""
     symbol, label = plain(step.symbol), LABELS[step.name]
-    if head is not None and step.name in PER_HEAD:
+    if head is not None and step.name in PARAMETERS:
         return translate(SIDE_HEADING, symbol=symbol, n=ordinal(head), shape=shape(array))
     text = HEADING.format(symbol=symbol, label=label, shape=shape(array), meaning=step.meaning)
     return text if label else text.replace(" ·  · ", " · ")

@@ -48,5 +48,5 @@ PANELS = {
     "table": Panel(explore_panels.table, Need(largest=130)),
     "what_if": Panel(what_if.panel, Need(held=1, made=2, largest=130)),
     "mask": Panel(mask_builder.panel),
-    "backward": Panel(backward.panel, Need(held=2, made=5, drawn=48)),
+    "backward": Panel(backward.panel, Need(held=2, made=5, drawn=48, weight=9)),
 }

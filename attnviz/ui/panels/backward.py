@@ -13,7 +13,6 @@ from attnviz.arithmetic.backward import SlopeLine, jacobian, slope_lines
 from attnviz.arrays import Array
 from attnviz.engine.backward.gradients import FORMULAS, Gradients, gradients
 from attnviz.engine.external.traces import forbidden, is_external
-from attnviz.engine.pretrained.pretrained_config import is_pretrained
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.records.typed_rows import normaliser_of
 from attnviz.pictures import stages
@@ -34,8 +33,6 @@ WORDS = Words(
     {
         "what": "L is one number that the run computes. Each map below shows how fast L moves when one number "
         "of that step is changed and all that follows is computed again, as in What if.",
-        "model": "Slopes are computed for runs of the page's own settings, and not through a trained model. In What "
-        "if, one changed number shows what it does to all that follows; Compare then shows how far each number moved.",
         "given": "These numbers were given, so there is no way back through what made them.",
         "output": "L = the sum of the output of {word}.",
         "points_at": "L = how far the output of {word} points towards the vector of {other} (their product).",
@@ -68,8 +65,8 @@ MAPS = ("scores", "weights", "heads")
 
 def panel(trace: Trace, selection: Selection) -> Selection:
     """Draw the slopes of a layer, and those of the selected cell line by line."""
-    if is_external(trace) or is_pretrained(trace):
-        paragraph([WORDS["model" if is_pretrained(trace) else "given"]])
+    if is_external(trace):
+        paragraph([WORDS["given"]])
         return selection
     selection = widgets.draw(selection, "target")
     of, sentences = target(trace, selection)

@@ -23,7 +23,7 @@ from attnviz.settings.counting import ordinal
 from attnviz.settings.language import Words
 from attnviz.text import step_names
 from attnviz.text.captions import NAMES
-from attnviz.text.cost_ledger import ledger
+from attnviz.text.cost_ledger import ledger, plan_of_layer
 from attnviz.ui.components import formula, number_tables
 from attnviz.ui.components.pickers import head_cards, step_strip
 from attnviz.ui.components.sentence import attention_lines
@@ -43,6 +43,8 @@ TEXTS = Words(
     {
         "flow": "Choose a step to see it large. Steps that change nothing here are folded.",
         "ledger": "Shapes, parameters and multiply-adds",
+        "plan": "The layer as it is computed: each step, its axes, and what it is made of. `plan_of` says the same in "
+        "Python.",
         "axes": "What the axes mean",
         "heads": "Each head: the average over its rows, and the largest weight of all of them",
         "rows": "Each row of head {head}",
@@ -104,6 +106,8 @@ def _shapes(trace: Trace, layer: int) -> None:
         number_tables.show(tables.of_ledger(entries), hide_index=True)
         paragraph([TEXTS["axes"]])
         number_tables.show(tables.axes(entries), hide_index=True)
+        paragraph([TEXTS["plan"]])
+        st.code(str(plan_of_layer(trace, step_names.steps(trace, layer))), language=None)
 
 
 def statistics_panel(trace: Trace, selection: Selection) -> Selection:

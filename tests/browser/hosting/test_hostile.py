@@ -20,6 +20,7 @@ from attnviz.engine.tables.tokenisers import TOKENISERS
 from attnviz.lessons.catalogue import LESSONS
 from attnviz.ui.session.selection import EXPERIMENT_NAMES, PAGE_NAMES, PANEL_NAMES
 from tests.browser_idle import QUIET
+from tests.support.cases import for_each
 
 pytestmark = pytest.mark.browser
 
@@ -180,7 +181,7 @@ def whole(text: str, word: str) -> bool:
     return text == word or (text.endswith("…") and word.startswith(text[:-1]))
 
 
-@pytest.mark.parametrize("words", [HTML, MARKDOWN, SCRIPT, WRITTEN], ids=["html", "markdown", "script", "written"])
+@for_each("words", [HTML, MARKDOWN, SCRIPT, WRITTEN])
 def test_every_word_is_drawn_read_and_listed_as_it_was_typed(watch: Watch, app: Any, words: tuple[str, ...]) -> None:
     rows = shown(words)
     opened(watch, app, words, panel="word")
@@ -205,7 +206,7 @@ WHERE = [
 """Every page, panel and experiment as a parameter of its link."""
 
 
-@pytest.mark.parametrize(("name", "value"), WHERE)
+@for_each("name, value", WHERE)
 def test_no_page_runs_a_word_links_from_it_or_loses_it(watch: Watch, app: Any, name: str, value: str) -> None:
     rows = shown(ALL)
     opened(watch, app, ALL, **({"page": "experiments"} if name == "experiment" else {}), **{name: value})

@@ -14,7 +14,7 @@ import shutil
 import sys
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from email.message import Message
 from pathlib import Path
 from typing import Any
@@ -29,8 +29,11 @@ from attnviz.classroom import question_codec
 from attnviz.classroom.marking import assignments
 from attnviz.classroom.marking.assignments import Assignment
 from attnviz.lessons.catalogue import LESSONS
+from attnviz.lessons.lesson import Slide
 from attnviz.settings import link_check, url_codec
 from attnviz.ui.session.selection import DESK_NAMES, EXPERIMENT_NAMES, PAGE_NAMES, PANEL_NAMES
+from tests.browser_idle import QUIET
+from tests.support.cases import for_each
 
 ROOT = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "deploy"))
@@ -93,18 +96,16 @@ def test_static_files_come_from_nginx_compressed_and_for_a_year(site: Any) -> No
     assert get(site.url)[0]["Cache-Control"] == "no-cache"
 
 
-@pytest.mark.parametrize(
-    "path", ["/_stcore/metrics", "/_stcore/agent/openapi.json", "/static/../../nginx.conf", "/static/x.js"]
-)
+@for_each("path", ["/_stcore/metrics", "/_stcore/agent/openapi.json", "/static/../../nginx.conf", "/static/x.js"])
 def test_what_nobody_needs_is_not_there(site: Any, path: str) -> None:
     with pytest.raises(urllib.error.HTTPError, match=r"40[04]"):
         get(site.url + path)
 
 
-@pytest.mark.parametrize("ours", [True, False], ids=["our own page", "a program, which names none"])
-def test_a_socket_is_opened_for(site: Any, ours: bool) -> None:
-    with connect(socket_of(site), subprotocols=["streamlit"], origin=site.url if ours else None) as socket:
-        assert socket.subprotocol == "streamlit"
+def test_a_socket_is_opened_for_our_own_page_and_for_a_program_that_names_none(site: Any) -> None:
+    for origin in (site.url, None):
+        with connect(socket_of(site), subprotocols=["streamlit"], origin=origin) as socket:
+            assert socket.subprotocol == "streamlit", origin
 
 
 def test_a_page_of_another_host_opens_no_socket(site: Any) -> None:
@@ -151,7 +152,7 @@ def test_the_cookie_is_one_of_256_numbers_and_is_set_once(site: Any) -> None:
     assert get(f"{site.url}/{script[1].decode()}")[0]["Set-Cookie"] is None
 
 
-@pytest.mark.parametrize("forged", ["", "zz", "7f7", "FF", "fwAAAWchXb1bLwAGAwMEAg=="])
+@for_each("forged", ["", "zz", "7f7", "FF", "fwAAAWchXb1bLwAGAwMEAg=="])
 def test_a_cookie_that_is_none_of_the_256_is_replaced(site: Any, forged: str) -> None:
     assert re.fullmatch("attnviz=[0-9a-f]{2}", bucket(site, Cookie=f"attnviz={forged}") or "")
 
@@ -208,20 +209,9 @@ PLACES = [
 ]
 
 
-EACH_PAGE = [*{query["page"]: query for query in reversed(PLACES) if "page" in query}.values()]
-"""Every page once; what its other desks and experiments and all panels draw is of kinds that these draw, too."""
-
-
-@pytest.mark.parametrize(
-    "places",
-    [EACH_PAGE, pytest.param(PLACES, marks=pytest.mark.nightly)],
-    ids=["each page", "all of each, and each panel"],
-)
-def test_every_page_works_under_the_policy_and_nothing_is_forbidden(
-    site: Any, browser_page: Any, places: list[dict[str, str]]
-) -> None:
+def test_every_page_works_under_the_policy_and_nothing_is_forbidden(site: Any, browser_page: Any) -> None:
     visit = Page(browser_page, site.url)
-    for query in places:
+    for query in PLACES:
         visit.open(**query)
         assert visit.errors == [], query
     visit.open(panel="word", sentence="one two three")
@@ -234,17 +224,36 @@ def test_every_page_works_under_the_policy_and_nothing_is_forbidden(
     assert visit.errors == []
 
 
-@pytest.mark.parametrize("name", LESSONS)
-def test_every_lesson_works_under_the_policy_and_nothing_is_forbidden(site: Any, browser_page: Any, name: str) -> None:
-    visit, slides = Page(browser_page, site.url), LESSONS[name].slides
-    for slide in {next((n for n, each in enumerate(slides, 1) if each.control), 1), len(slides)}:
-        visit.open(page="lessons", lesson=name, slide=str(slide))
+ON_SLIDES: dict[str, Callable[[Slide], bool]] = {
+    "something to try": lambda slide: slide.control is not None,
+    "a comparison": lambda slide: slide.beside,
+    "a fault": lambda slide: bool(slide.fault),
+    "a table": lambda slide: "|---" in slide.text,
+    "divisors": lambda slide: "[[divisors" in slide.text,
+    **{
+        f"a question: {kind}": lambda slide, kind=kind: slide.question is not None and slide.question.kind == kind
+        for kind in sorted({each.question.kind for one in LESSONS.values() for each in one.slides if each.question})
+    },
+}
+"""What a slide is made of: two slides with the same of these differ in their words and numbers."""
+
+
+def test_all_that_lessons_are_made_of_works_under_the_policy_and_nothing_is_forbidden(
+    site: Any, browser_page: Any
+) -> None:
+    visit = Page(browser_page, site.url)
+    slides = [(name, n, slide) for name, lesson in LESSONS.items() for n, slide in enumerate(lesson.slides, 1)]
+    chosen = {next((name, n) for name, n, slide in slides if holds(slide)): what for what, holds in ON_SLIDES.items()}
+    for (name, n), what in chosen.items():
+        visit.open(page="lessons", lesson=name, slide=str(n))
+        browser_page.evaluate(QUIET)
         show = browser_page.locator(".st-key-show-answer button")
         if show.count():
             show.click()
             show.wait_for(state="detached")
-            browser_page.locator(REST).wait_for()
-        assert visit.errors == [], slide
+            browser_page.evaluate(QUIET)
+            browser_page.wait_for_function(DRAWN)
+        assert visit.errors == [], (what, name, n)
 
 
 def test_a_head_learns_in_a_thread_of_the_browser_under_the_policy(site: Any, browser_page: Any) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from tests.browser_idle import wait_until
 
-pytestmark = [pytest.mark.browser, pytest.mark.nightly]
+pytestmark = pytest.mark.browser
 
 LINK = "?v=1&n_heads=7&d_model=512&n_layers=6&d_k=64&d_v=64"
 LOST = "The connection to the server was lost while it computed this setting"

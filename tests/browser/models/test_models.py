@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.browser_idle import QUIET
+from tests.support.cases import for_each
 from tests.support.small_models import FOLDER
 
 pytestmark = pytest.mark.browser
@@ -29,7 +30,7 @@ CUT = """spans => spans.filter((span) => {
 """The words over the arrows that are seen in part."""
 
 
-@pytest.mark.parametrize(("width", "cell"), [(1280, "&head=1&query=1&key=1"), (390, "")])
+@for_each("width, cell", [(1280, "&head=1&query=1&key=1"), (390, "")])
 def test_the_way_from_the_words_to_the_output_can_be_seen_to_its_end(
     browser_page: Any, site: Any, width: int, cell: str
 ) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -17,6 +16,7 @@ from attnviz.pictures.charts import variance_charts
 from attnviz.text.format.number_format import short
 from attnviz.text.format.sentence_parts import plain
 from tests.browser_idle import QUIET
+from tests.support.cases import for_each
 
 pytestmark = pytest.mark.browser
 
@@ -92,9 +92,10 @@ def test_an_order_is_kept_and_back_undoes_it(browser_page: Any, app: Any) -> Non
     page.wait_for_function("field => field.value === 'dogs chase small cats'", arg=field.element_handle())
 
 
-@pytest.mark.parametrize("experiment", ["axis", "scale", "sharing", "shuffle"])
-def test_nothing_scrolls_sideways_on_a_phone(new_page: Callable[..., Any], app: Any, experiment: str) -> None:
-    page = new_page(viewport={"width": 390, "height": 844})
+@for_each("experiment", ["axis", "scale", "sharing", "shuffle"])
+def test_nothing_scrolls_sideways_on_a_phone(browser_page: Any, app: Any, experiment: str) -> None:
+    page = browser_page
+    page.set_viewport_size({"width": 390, "height": 844})
     page.goto(f"{app.url}/?{QUERY}&n_heads=8&experiment={experiment}")
     page.wait_for_selector("[class*=st-key-trial] .attn-focus")
     page.get_by_text(re.compile("Use |standard deviation")).first.wait_for()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -14,8 +15,9 @@ from attnviz.engine.run import run
 from attnviz.lessons.catalogue import LESSONS
 from attnviz.lessons.lesson import Lesson, Slide
 from attnviz.text.captions import NAMES
+from tests.browser.whole_page.test_formulas import cut
 from tests.browser_idle import QUIET
-from tests.sampling import sample
+from tests.support.cases import for_each
 from tests.support.lesson_leaks import found_in, hidden
 
 pytestmark = pytest.mark.browser
@@ -81,7 +83,7 @@ def test_a_room_sees_a_lesson_by_keys_alone_and_nothing_needs_scrolling(browser_
     page.get_by_text(f"{len(slides) - 1} of {len(slides)}").wait_for()
 
 
-@pytest.mark.parametrize("name", ["why_root", "padding"])
+@for_each("name", ["why_root", "padding"])
 def test_no_slide_of_a_room_is_scrolled(browser_page: Any, app: Any, name: str) -> None:
     page, slides = browser_page, LESSONS[name].slides
     page.goto(f"{app.url}/?v=1&page=lessons&lesson={name}&presenter=yes")
@@ -105,13 +107,11 @@ def test_no_slide_of_a_room_is_scrolled(browser_page: Any, app: Any, name: str) 
             page.keyboard.press("Space")
 
 
-@pytest.mark.parametrize("lesson_slide", sample(["bits-1", "bits-2", "causal-3"], ["bits-1"]))
-def test_a_learners_slide_fits_into_a_small_window(browser_page: Any, app: Any, lesson_slide: str) -> None:
+@for_each("name, slide", [("bits", 1), ("bits", 2), ("causal", 3)])
+def test_a_learners_slide_fits_into_a_small_window(browser_page: Any, app: Any, name: str, slide: int) -> None:
     page = browser_page
-    page.set_viewport_size({"width": 1280, "height": 720})
-    name, slide = lesson_slide.rsplit("-", 1)
     page.goto(f"{app.url}/?v=1&page=lessons&lesson={name}&slide={slide}")
-    drawn(page, LESSONS[name].slides[int(slide) - 1].steps[0])
+    drawn(page, LESSONS[name].slides[slide - 1].steps[0])
     page.evaluate(QUIET)
     page.wait_for_function(UNSCROLLED)
 
@@ -136,26 +136,34 @@ AS_LAID_OUT = f"""steps => {{
 SMALLEST_SHARE = 0.6
 """Of its side before that a cell keeps when up to three pictures come to stand beside its own."""
 
-WITH_QUESTIONS = [name for name, lesson in LESSONS.items() if any(s.question for s in lesson.slides)]
-SAMPLE = ["causal", "why_root"]  # equal numbers in cells of another size; heads that wrap otherwise
 
-
-@pytest.mark.parametrize("name", sample(WITH_QUESTIONS, SAMPLE))
-def test_a_cell_keeps_its_size_when_other_pictures_come(browser_page: Any, app: Any, name: str) -> None:
-    page, lesson, kept = browser_page, LESSONS[name], 0
-    for number, slide in enumerate(lesson.slides, 1):
-        before = set(while_open(lesson, slide)) & set(slide.steps) if slide.question and not slide.beside else set()
-        if not before or len(slide.steps) < 2:
-            continue
+def test_a_cell_keeps_its_size_when_other_pictures_come(browser_page: Any, app: Any) -> None:
+    page, kinds = browser_page, joined()
+    assert len(kinds) > 10
+    for name, number in kinds.values():
+        lesson, slide = LESSONS[name], LESSONS[name].slides[number - 1]
         page.goto(f"{app.url}/?v=1&page=lessons&lesson={name}&slide={number}")
         then = cells(page, while_open(lesson, slide))
         page.get_by_role("button", name="Show the answer").click()
         now = cells(page, slide.steps)
-        for step in before:
-            kept += 1
+        for step in {*then} & {*now}:
             for was, has in zip(then[step], now[step], strict=True):
-                assert has["cell"] >= SMALLEST_SHARE * was["cell"], (number, step, then, now)
-    assert kept > 0 or name not in SAMPLE
+                assert has["cell"] >= SMALLEST_SHARE * was["cell"], (name, number, step, then, now)
+
+
+def joined() -> dict[tuple[int, tuple[bool, ...]], tuple[str, int]]:
+    """Find slides on which pictures come to stand beside those of the question: one of each number of heads and order.
+
+    Where they stand and how large they are follows from these, and from nothing else of a lesson.
+    """
+    found: dict[tuple[int, tuple[bool, ...]], tuple[str, int]] = {}
+    for name, lesson in LESSONS.items():
+        for number, slide in enumerate(lesson.slides, 1):
+            shown = while_open(lesson, slide) if slide.question and not slide.beside else []
+            there = tuple(step in shown for step in slide.steps)
+            if any(there) and not all(there):
+                found.setdefault((lesson.on(slide).n_heads, there), (name, number))
+    return found
 
 
 def cells(page: Any, steps: Sequence[str]) -> Any:
@@ -235,23 +243,33 @@ def test_a_room_sees_the_code_of_a_slide_and_reads_what_its_pictures_are(browser
     assert page.locator(".attn-code img").bounding_box()["height"] > 300
 
 
-SIDES = ["causal", "why_root", "what_makes_a_score", "one_or_many"]  # long titles, tables, rows of buttons
+def test_no_slide_of_the_first_lessons_is_cut_on_a_phone(browser_page: Any, app: Any) -> None:
+    whole_on_a_phone(browser_page, app, [*LESSONS][: len(LESSONS) // 2])
 
 
-@pytest.mark.parametrize("lesson", sample(SIDES, ["causal", "why_root"]))
-def test_nothing_scrolls_sideways_on_a_phone(new_page: Callable[..., Any], app: Any, lesson: str) -> None:
-    page = new_page(viewport={"width": 390, "height": 844})
-    slides = LESSONS[lesson].slides
-    for slide in (1, *(n for n, each in enumerate(slides, 1) if each.control or n == len(slides))):
-        page.goto(f"{app.url}/?v=1&page=lessons&lesson={lesson}&slide={slide}")
-        page.wait_for_selector(".js-plotly-plot")
-        page.evaluate(QUIET)
-        if slides[slide - 1].question:
-            page.get_by_role("button", name="Show the answer").click()
+def test_no_slide_of_the_other_lessons_is_cut_on_a_phone(browser_page: Any, app: Any) -> None:
+    whole_on_a_phone(browser_page, app, [*LESSONS][len(LESSONS) // 2 :])
+
+
+def whole_on_a_phone(page: Any, app: Any, names: Sequence[str]) -> None:
+    """Open the slides of lessons on which there is a long formula, a table or a control, and each last one."""
+    page.set_viewport_size({"width": 390, "height": 844})
+    for name in names:
+        slides = LESSONS[name].slides
+        for number, slide in enumerate(slides, 1):
+            wide = re.search(r"\$[^$]{10,}\$|[|]---|\[\[divisors", slide.text)
+            if not (wide or slide.control or number == len(slides)):
+                continue
+            page.goto(f"{app.url}/?v=1&page=lessons&lesson={name}&slide={number}")
+            page.wait_for_selector(".js-plotly-plot")
             page.evaluate(QUIET)
-        for part in ("document.documentElement", "document.querySelector('.stMain')"):
-            assert page.evaluate(f"{part}.scrollWidth") <= 390
-        assert page.evaluate(HIDDEN_AT_THE_SIDE) == []
+            if slide.question and (slide.control or number == len(slides)):
+                page.get_by_role("button", name="Show the answer").click()
+                page.evaluate(QUIET)
+            for part in ("document.documentElement", "document.querySelector('.stMain')"):
+                assert page.evaluate(f"{part}.scrollWidth") <= 390, (name, number)
+            assert page.evaluate(HIDDEN_AT_THE_SIDE) == [], (name, number)
+            assert cut(page) == [], (name, number)
 
 
 HIDDEN_AT_THE_SIDE = """() => [
@@ -262,17 +280,18 @@ HIDDEN_AT_THE_SIDE = """() => [
 """The tables and buttons of a slide of which a part can only be scrolled to, or is cut."""
 
 
-@pytest.mark.parametrize("lesson_slide", sample(["tied-3", "bits-4", "what_makes_a_score-4"], ["tied-3"]))
-def test_nothing_that_the_browser_receives_holds_the_answer(browser_page: Any, app: Any, lesson_slide: str) -> None:
-    page, frames = browser_page, list[bytes]()
-    name, slide = lesson_slide.rsplit("-", 1)
+@for_each("name, slide", [("tied", 3), ("bits", 4), ("what_makes_a_score", 4)])
+def test_nothing_that_the_browser_receives_holds_the_answer(
+    new_page: Callable[..., Any], app: Any, name: str, slide: int
+) -> None:
+    page, frames = new_page(instead=True), list[bytes]()
 
     def keep(payload: str | bytes) -> None:
         frames.append(payload.encode() if isinstance(payload, str) else payload)
 
     page.on("websocket", lambda socket: socket.on("framereceived", keep))
     lesson = LESSONS[name]
-    question = lesson.slides[int(slide) - 1]
+    question = lesson.slides[slide - 1]
     values = hidden(lesson, question)
     page.goto(f"{app.url}/?v=1&page=lessons&lesson={name}&slide={slide}")
     page.get_by_role("button", name="Show the answer").wait_for()

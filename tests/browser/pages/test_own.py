@@ -12,6 +12,7 @@ import pytest
 
 from attnviz import Config, heatmaps, run, show
 from tests.browser_idle import QUIET
+from tests.support.cases import for_each
 
 pytestmark = pytest.mark.browser
 
@@ -73,7 +74,7 @@ def test_what_is_pasted_is_drawn(url: str, browser_page: Any) -> None:
     browser_page.get_by_text("give q, k, v as the names").wait_for()
 
 
-@pytest.mark.parametrize("which", ["show", "heatmaps"])
+@for_each("which", ["show", "heatmaps"])
 def test_figures_for_a_notebook_name_every_cell_and_run_nothing(which: str, browser_page: Any, tmp_path: Any) -> None:
     figure = show(A, HARM) if which == "show" else heatmaps(run(Config(sentence="the cat the", n_heads=2)))
     words = HARM if which == "show" else ["the", "cat", "the"]

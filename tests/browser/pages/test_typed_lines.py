@@ -10,6 +10,7 @@ import pytest
 
 from attnviz import Config, run
 from attnviz.ui.panels.typed_formula import EXAMPLES, LABELS
+from tests.support.cases import for_each
 
 pytestmark = pytest.mark.browser
 
@@ -22,9 +23,9 @@ def typed_in(url: str, kind: str) -> str:
     return parse_qs(urlparse(url).query).get(field, [getattr(Config(), field)])[0]
 
 
-@pytest.mark.parametrize("kind", EXAMPLES)
+@for_each("kind", EXAMPLES)
 def test_each_example_is_computed_by_one_press(new_page: Callable[..., Any], app: Any, kind: str) -> None:
-    page = new_page()
+    page = new_page(instead=True)
     page.goto(f"{app.url}/?v=1&sentence=a+king+saw+the+queen&{kind}=formula&head=1&query=3&key=3&all_lines=yes")
     page.locator(".st-key-part-weight .katex-html").first.wait_for()
     if kind in GROUPS:

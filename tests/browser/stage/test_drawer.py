@@ -9,10 +9,12 @@ from typing import Any
 from urllib.parse import parse_qs, urlparse
 
 import pytest
+from streamlit.proto.BackMsg_pb2 import BackMsg
 
 from tests.browser.stage.test_stage import DESK, LARGE_DESK, PHONE, Page, check
 from tests.browser.stage.test_stage import MEASURED as MAPS
 from tests.browser_idle import QUIET
+from tests.support.cases import for_each
 
 pytestmark = pytest.mark.browser
 
@@ -64,7 +66,7 @@ def check_answer(found: dict[str, Any], size: tuple[int, int], lines: int) -> No
         assert top <= line[1] <= line[3] <= found["foot"] + 1 <= size[1]
 
 
-@pytest.mark.parametrize(("size", "scheme"), [(DESK, "light"), (LARGE_DESK, "dark")])
+@for_each("size, scheme", [(DESK, "light"), (LARGE_DESK, "dark")])
 def test_no_click_moves_or_resizes_anything_in_the_main_area(
     new_page: Callable[..., Any], app: Any, size: tuple[int, int], scheme: str
 ) -> None:
@@ -134,7 +136,7 @@ def test_where_the_setting_is_folded_away_an_answer_lies_over_what_was_not_press
     assert at.page.locator(".ad-back").is_visible(), "the setting was called back, and the answer waits"
 
 
-@pytest.mark.parametrize(("size", "scheme"), [(DESK, "light"), (LARGE_DESK, "dark"), (PHONE, "light")])
+@for_each("size, scheme", [(DESK, "light"), (LARGE_DESK, "dark"), (PHONE, "light")])
 def test_a_click_is_answered_in_the_window_and_the_maps_stay_whole(
     new_page: Callable[..., Any], app: Any, size: tuple[int, int], scheme: str
 ) -> None:
@@ -168,7 +170,6 @@ def keyboard_stays_where_it_was(page: Any) -> None:
     page.wait_for_function(focused)
 
 
-@pytest.mark.every_case
 def test_the_keyboard_an_output_a_word_and_an_old_link_are_answered(new_page: Callable[..., Any], app: Any) -> None:
     page = Page(new_page, app, DESK)
     page.measured(4, 7, 4)
@@ -190,29 +191,36 @@ def test_the_keyboard_an_output_a_word_and_an_old_link_are_answered(new_page: Ca
     page.page.locator(".st-key-part-score").wait_for()  # the page is there before its lines have come
 
 
-WATCH_CONTROLS = """() => {
-    window.controlsChanged = 0;
-    const watch = (changes) => (window.controlsChanged += changes.length);
-    const controls = document.querySelector("[data-testid=stSidebar]");
-    new MutationObserver(watch).observe(controls, { subtree: true, attributes: true, attributeFilter: ["data-stale"] });
-}"""
+def asked_for(page: Any) -> list[str]:
+    """The parts of the page that the server is asked to run from now on, after the next visit; "" is all of it."""
+    parts: list[str] = []
+
+    def note(sent: str | bytes) -> None:
+        message = BackMsg.FromString(sent.encode() if isinstance(sent, str) else sent)
+        if message.HasField("rerun_script"):
+            parts.append(message.rerun_script.fragment_id)
+
+    page.on("websocket", lambda socket: socket.on("framesent", note))
+    return parts
 
 
 def test_a_click_runs_its_part_of_the_page_alone_and_the_rest_follows_it(
     new_page: Callable[..., Any], app: Any
 ) -> None:
     at = Page(new_page, app, DESK)
+    page, asked = at.page, asked_for(at.page)
     at.measured(4, 7, 4)
-    page = at.page
-    page.evaluate(WATCH_CONTROLS)
+    assert "" in asked, "the visit itself"
+    asked.clear()
     clicked(at)
-    assert page.evaluate("controlsChanged") == 0
+    assert asked
+    assert "" not in asked
     cell = {name: parse_qs(urlparse(page.url).query)[name] for name in ("head", "query", "key")}
     title = page.locator(".attn-drawer h2").inner_text()
     page.locator(".ad-chip[data-field=seed]").press("ArrowUp")
     page.wait_for_url("**seed=1**")
     page.evaluate(QUIET)
-    assert page.evaluate("controlsChanged") > 0
+    assert "" in asked
     assert page.locator(".attn-drawer h2").inner_text() == title
     assert cell.items() <= parse_qs(urlparse(page.url).query).items()
     page.locator(".ad-chip").first.click()

@@ -11,6 +11,7 @@ import pytest
 
 from attnviz.text.format.number_format import short
 from tests.browser_idle import QUIET
+from tests.support.cases import for_each
 
 pytestmark = pytest.mark.browser
 
@@ -98,8 +99,8 @@ def tokens(count: int) -> list[str]:
     return (["the", "cat", "sat", "on", "the", "warm", "mat", "while", "a", "dog", "slept", "under"] * 6)[:count]
 
 
-@pytest.mark.parametrize(
-    ("query", "cell"),
+@for_each(
+    "query, cell",
     [
         ("heads=4&rows=7", (3, 5, 2)),
         ("heads=3&rows=5&keys=9", (2, 4, 8)),
@@ -333,9 +334,9 @@ def test_a_finger_chooses_and_reads_at_once(new_page: Callable[..., Any], url: s
     assert mosaic.tip.locator(".attn-value").inner_text() == told(expected)
 
 
-@pytest.mark.parametrize("query", ["heads=4&rows=7", "heads=8&rows=12", "heads=16&rows=64", "heads=1&rows=3"])
+@for_each("query", ["heads=4&rows=7", "heads=8&rows=12", "heads=16&rows=64", "heads=1&rows=3"])
 def test_a_phone_shows_everything_within_its_width(new_page: Callable[..., Any], url: str, query: str) -> None:
-    page = new_page(viewport={"width": 390, "height": 844})
+    page = new_page(viewport={"width": 390, "height": 844}, instead=True)
     mosaic = Mosaic(page, url, query)
     page.get_by_text("run 2,").wait_for()
     mosaic.settled()

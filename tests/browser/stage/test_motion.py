@@ -11,6 +11,7 @@ import pytest
 from tests.browser.stage.test_drawer import MEASURED, OPEN
 from tests.browser.stage.test_stage import DESK, PHONE, Page
 from tests.browser_idle import QUIET
+from tests.support.cases import for_each
 
 pytestmark = pytest.mark.browser
 
@@ -26,11 +27,11 @@ INSIDE = """() => {
 PIXELS = "document.querySelector('.ad-motion canvas').toDataURL()"
 
 
-@pytest.mark.parametrize("size", [DESK, PHONE])
+@for_each("size", [DESK, PHONE])
 def test_a_press_plays_the_cell_in_the_window_and_asks_the_server_nothing(
     new_page: Callable[..., Any], app: Any, size: tuple[int, int]
 ) -> None:
-    page = new_page(viewport={"width": size[0], "height": size[1]})
+    page = new_page(viewport={"width": size[0], "height": size[1]}, instead=True)
     sent: list[str] = []
     page.on("request", lambda request: request.resource_type == "font" or sent.append(request.url))
     page.on("websocket", lambda socket: socket.on("framesent", lambda _: sent.append(socket.url)))
@@ -84,7 +85,7 @@ def test_where_motion_is_not_wanted_it_goes_from_stop_to_stop(new_page: Callable
     assert len({*seen}) == 3
 
 
-@pytest.mark.parametrize(("motion", "glides"), [("no-preference", True), ("reduce", False)])
+@for_each("motion, glides", [("no-preference", True), ("reduce", False)])
 def test_colours_glide_between_settings_of_one_shape(
     new_page: Callable[..., Any], app: Any, motion: str, glides: bool
 ) -> None:

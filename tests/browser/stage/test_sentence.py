@@ -11,6 +11,7 @@ import pytest
 from attnviz import Config, run
 from attnviz.text.cell_sentence import percent
 from tests.browser_idle import QUIET
+from tests.support.cases import for_each
 
 pytestmark = pytest.mark.browser
 
@@ -27,6 +28,19 @@ LONGER = (
 IMAGE = ".st-key-explore-weights .heatmaplayer image"
 MIDDLE = "(word) => { const { left, right } = word.getBoundingClientRect(); return (left + right) / 2; }"
 CUT = """() => [...document.querySelectorAll('.at-text p, .at-text p > *')].map((e) => e.scrollWidth - e.clientWidth)"""
+ENDS = """(spacings) => spacings.flatMap((spacing) => {
+    const style = document.head.appendChild(document.createElement("style"));
+    style.textContent = `.at-text p > * { letter-spacing: ${spacing}px }`;
+    const ends = [...document.querySelectorAll(".at-words button")].map((word) => {
+        word.dispatchEvent(new PointerEvent("pointerover", { bubbles: true }));
+        const line = document.querySelector(".at-text p"), said = document.createRange();
+        said.selectNodeContents(line.lastChild);
+        return said.getBoundingClientRect().right - line.getBoundingClientRect().right;
+    });
+    style.remove();
+    return ends;
+})"""
+"""How far what is said of each word goes beyond its line, while letters stand so much further apart."""
 LEFT = "() => [...document.querySelectorAll('.at-words button')].map((word) => word.getBoundingClientRect().left)"
 
 
@@ -67,11 +81,11 @@ def test_of_maps_in_blocks_it_says_the_row_and_the_head_that_are_pointed_at(brow
     browser_page.wait_for_function("(at) => document.querySelector('.at-line').scrollLeft === at", arg=before)
 
 
-@pytest.mark.parametrize("size", [(1280, 720), (390, 844)])
+@for_each("size", [(1280, 720), (390, 844)])
 def test_long_words_are_cut_and_not_what_is_said_of_them(
     new_page: Callable[..., Any], app: Any, size: tuple[int, int]
 ) -> None:
-    page = new_page(viewport={"width": size[0], "height": size[1]})
+    page = new_page(viewport={"width": size[0], "height": size[1]}, instead=True)
     for n_heads, sentence in ((8, LONG), (4, LONGER)):
         opened(page, app, f"n_heads={n_heads}&sentence={'+'.join(sentence)}")
         lines = []
@@ -84,6 +98,9 @@ def test_long_words_are_cut_and_not_what_is_said_of_them(
             assert line <= 0, sentence[at]
             lines.append(max(words))
         assert max(lines) > 0, "a word was too long"
+        ends = page.evaluate(ENDS, [n / 50 for n in range(1, 16)])
+        assert len(ends) == 15 * len(sentence)
+        assert max(ends) <= 0, "whatever part of a pixel the words are wide"
         roles = [role for role in page.locator(".st-key-explore-weights tspan.attn-soft").all_text_contents() if role]
         assert len({role.split("“")[0].strip() for role in roles if "“" in role}) <= 1, roles
 

@@ -14,6 +14,7 @@ from attnviz import Config, run
 from attnviz.engine.records.trace import Trace
 from attnviz.pictures.colours import SHARE
 from attnviz.text.query_sentences import query_weights, sentence
+from tests.support.cases import for_each
 
 pytestmark = pytest.mark.browser
 
@@ -83,7 +84,7 @@ def view(new_page: Callable[..., Any], site: Any) -> Iterator[Callable[..., View
     errors: list[str] = []
 
     def opened(*, width: int = 1280, **settings: Any) -> View:
-        page = new_page(viewport={"width": width, "height": 720})
+        page = new_page(viewport={"width": width, "height": 720}, instead=True)
         page.on("pageerror", lambda error: errors.append(str(error)))
         return View(page, site.url, **settings)
 
@@ -91,8 +92,8 @@ def view(new_page: Callable[..., Any], site: Any) -> Iterator[Callable[..., View
     assert errors == []
 
 
-@pytest.mark.parametrize(
-    ("head", "settings"),
+@for_each(
+    "head, settings",
     [
         (0, {}),
         (None, {"mask": "causal"}),

@@ -77,7 +77,6 @@ def test_a_button_right_after_a_move_never_undoes_it(browser_page: Any, site: An
         assert visit.shown["guests"] == 4 + trial
 
 
-@pytest.mark.every_case
 def test_fast_moves_end_where_they_should_and_each_way_back_is_followed(browser_page: Any, site: Any) -> None:
     visit = Visit(browser_page, site.url)
     visit.move(8)

@@ -8,8 +8,8 @@ from urllib.parse import quote
 
 import pytest
 
-from attnviz.lessons.catalogue import LESSONS
 from tests.browser_idle import QUIET
+from tests.support.cases import for_each
 
 pytestmark = pytest.mark.browser
 
@@ -39,9 +39,8 @@ OUTSIDE = """() => [...document.querySelectorAll(".stMarkdown :is(td, th)")].fil
 """Cells of a table in a text that go beyond the edge of the window: of a number what is left looks whole."""
 
 
-def cell(new_page: Callable[..., Any], app: Any, width: int, query: str) -> Any:
+def cell(page: Any, app: Any, query: str) -> Any:
     """The page of one cell with all its formulas opened."""
-    page = new_page(viewport={"width": width, "height": 844})
     page.goto(f"{app.url}/?v=1&head=2&query=3&key=3&all_lines=yes&{query}")
     page.wait_for_selector(".st-key-part-output .katex")
     page.locator(".st-key-part-vectors summary").click()
@@ -51,8 +50,7 @@ def cell(new_page: Callable[..., Any], app: Any, width: int, query: str) -> Any:
     return page
 
 
-@pytest.mark.parametrize("width", [390, 1280])
-@pytest.mark.parametrize(
+@for_each(
     "query",
     [
         "initialiser=by_hand",
@@ -60,15 +58,17 @@ def cell(new_page: Callable[..., Any], app: Any, width: int, query: str) -> Any:
         "score=additive&normaliser=quiet_softmax&temperature=0.5&digits=17",
     ],
 )
-def test_no_formula_is_cut_at_the_edge(new_page: Callable[..., Any], app: Any, width: int, query: str) -> None:
-    page = cell(new_page, app, width, query)
-    assert page.locator(".stMain .katex-html .base").count() > 100
-    assert page.evaluate(CUT) == []
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
+def test_no_formula_is_cut_at_the_edge(browser_page: Any, app: Any, query: str) -> None:
+    for width in (390, 1280):
+        browser_page.set_viewport_size({"width": width, "height": 844})
+        page = cell(browser_page, app, query)
+        assert page.locator(".stMain .katex-html .base").count() > 100
+        assert page.evaluate(CUT) == [], width
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
 def test_what_cannot_be_broken_scrolls_and_fades_until_its_end(new_page: Callable[..., Any], app: Any) -> None:
-    page = cell(new_page, app, 390, "initialiser=by_hand")
+    page = cell(new_page(viewport={"width": 390, "height": 844}), app, "initialiser=by_hand")
     room = page.locator(".st-key-part-score td + td").first
     assert room.evaluate("td => getComputedStyle(td).maskSize") != "100%"
     room.evaluate("td => td.querySelector('.base').style.width = '40rem'")
@@ -77,9 +77,10 @@ def test_what_cannot_be_broken_scrolls_and_fades_until_its_end(new_page: Callabl
     page.wait_for_function("td => getComputedStyle(td).maskSize.includes('+')", arg=room.element_handle())
 
 
-@pytest.mark.parametrize("step", ["masked", "weights", "added"])
-def test_the_formula_of_a_step_is_not_cut(new_page: Callable[..., Any], app: Any, step: str) -> None:
-    page = new_page(viewport={"width": 390, "height": 844})
+@for_each("step", ["masked", "weights", "added"])
+def test_the_formula_of_a_step_is_not_cut(browser_page: Any, app: Any, step: str) -> None:
+    page = browser_page
+    page.set_viewport_size({"width": 390, "height": 844})
     page.goto(f"{app.url}/?v=1&page=class&step={step}&residual=yes&mask=causal&bias=t5&score=additive")
     page.wait_for_selector(".st-key-formula .katex")
     page.evaluate(QUIET)
@@ -113,24 +114,22 @@ def test_where_a_line_goes_wrong_is_seen_below_it_without_scrolling(new_page: Ca
     assert box["y"] + box["height"] <= 720
 
 
-@pytest.mark.parametrize(
+@for_each(
     "query",
     [
         "panel=products&step=heads&column=2&head=2&query=3&score=additive&mask=causal",
         "panel=backward&head=2&query=3&key=3&mask=causal",
-        *(
-            f"page=lessons&lesson={name}&slide={n}"
-            for name, lesson in LESSONS.items()
-            for n, slide in enumerate(lesson.slides, 1)
-            if n <= 3 or "|---" in slide.text or "[[divisors" in slide.text  # a table
-        ),
     ],
 )
-def test_no_formula_of_a_panel_or_a_slide_is_cut_on_a_phone(new_page: Callable[..., Any], app: Any, query: str) -> None:
-    page = new_page(viewport={"width": 390, "height": 844})
-    page.goto(f"{app.url}/?v=1&{query}")
-    page.wait_for_selector("[data-test-script-state=notRunning] .stMain .stHtml")
-    page.evaluate(QUIET)
-    page.wait_for_function("document.querySelector('.stMain').scrollWidth <= innerWidth")
-    assert page.evaluate(CUT) == page.evaluate(LOW) == []
-    assert page.evaluate(OUTSIDE) == []
+def test_no_formula_of_a_panel_is_cut_on_a_phone(browser_page: Any, app: Any, query: str) -> None:
+    browser_page.set_viewport_size({"width": 390, "height": 844})
+    browser_page.goto(f"{app.url}/?v=1&{query}")
+    browser_page.wait_for_selector("[data-test-script-state=notRunning] .stMain .stHtml")
+    browser_page.evaluate(QUIET)
+    browser_page.wait_for_function("document.querySelector('.stMain').scrollWidth <= innerWidth")
+    assert cut(browser_page) == []
+
+
+def cut(page: Any) -> list[str]:
+    """Formulas and cells of tables that are not whole in the window."""
+    return [text for script in (CUT, LOW, OUTSIDE) for text in page.evaluate(script)]

@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 
 from attnviz.settings import language
-from tests.browser_idle import QUIET
+from tests.browser_idle import FRAMES, QUIET
 
 pytestmark = pytest.mark.browser
 
@@ -54,6 +54,7 @@ class Visit:
         field.wait_for()
         self.drawn()
         field.evaluate("field => field.scrollIntoView({ block: 'center' })")  # a list closes when what it is in scrolls
+        self.page.evaluate(FRAMES, 3)  # and the browser tells of that only when it draws
         field.fill(word)
         self.page.get_by_role("option", name=word, exact=True).click()
         self.page.keyboard.press("Escape")

@@ -16,6 +16,7 @@ from attnviz.ui.main import OPENING
 from attnviz.ui.pages.explore import GONE
 from attnviz.ui.session.selection import PANEL_NAMES
 from tests.browser_idle import QUIET, wait_until
+from tests.support.cases import for_each
 
 pytestmark = pytest.mark.browser
 
@@ -117,7 +118,6 @@ def test_a_person_types_chooses_and_reads_the_new_numbers(browser_page: Any, app
     assert "masked" in read_cell(page, "weights", head=0, row=0, column=2)
 
 
-@pytest.mark.every_case
 def test_a_copied_link_shows_the_same_numbers_in_another_browser(new_page: Callable[..., Any], app: Any) -> None:
     first = opened(new_page(), app, "sentence=one+two+three&seed=42&score=additive&n_heads=2")
     number = read_cell(first, "weights", head=1, row=2, column=0)
@@ -303,14 +303,12 @@ def test_a_broken_link_and_hostile_words_leave_the_page_whole(browser_page: Any,
     assert alarms == []
 
 
-@pytest.mark.parametrize(("width", "height"), [(1280, 720), (390, 844)])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@for_each("width, height, scheme", [(1280, 720, "light"), (390, 844, "light"), (1280, 720, "dark"), (390, 844, "dark")])
 def test_nothing_scrolls_sideways(new_page: Callable[..., Any], app: Any, width: int, height: int, scheme: str) -> None:
-    page = opened(
-        new_page(viewport={"width": width, "height": height}, color_scheme=scheme),
-        app,
-        "n_heads=8&head=1&query=1&key=1&all_lines=yes",
-    )
+    window = {"width": width, "height": height}
+    page = new_page(viewport=window, color_scheme=scheme, instead=True)
+    opened(page, app, "n_heads=8&head=1&query=1&key=1&all_lines=yes")
+    page.evaluate(QUIET)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.browser_idle import QUIET
+from tests.support.cases import for_each
 
 pytestmark = pytest.mark.browser
 
@@ -25,10 +26,10 @@ FREE = """() => {
 
 
 def opened(new_page: Callable[..., Any], size: tuple[int, int]) -> Any:
-    return new_page(viewport={"width": size[0], "height": size[1]})
+    return new_page(viewport={"width": size[0], "height": size[1]}, instead=True)
 
 
-@pytest.mark.parametrize("size", [DESK, PHONE])
+@for_each("size", [DESK, PHONE])
 def test_what_leads_from_page_to_page_is_at_the_same_place_on_each(
     new_page: Callable[..., Any], app: Any, size: tuple[int, int]
 ) -> None:
@@ -55,7 +56,6 @@ def test_what_leads_from_page_to_page_is_at_the_same_place_on_each(
         assert page.evaluate(FREE), "the button that unfolds the sidebar stands over nothing"
 
 
-@pytest.mark.every_case
 def test_on_a_phone_a_lecture_has_its_title_over_its_formula_and_that_over_what_explains_a_cell(
     new_page: Callable[..., Any], app: Any
 ) -> None:
@@ -85,7 +85,7 @@ def test_a_lecture_prints_the_weights_of_eight_heads_of_twelve_words_on_a_usual_
     assert image["width"] > 0.85 * DESK[0]
 
 
-@pytest.mark.parametrize("query", ["", "focus=2&head=2&query=5&key=3"])
+@for_each("query", ["", "focus=2&head=2&query=5&key=3"])
 def test_what_follows_the_maps_is_scrolled_to_and_never_half_seen(
     new_page: Callable[..., Any], app: Any, query: str
 ) -> None:

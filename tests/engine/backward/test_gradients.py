@@ -14,7 +14,6 @@ from attnviz import NORMALISERS, SCORES, Config, ConfigError, Gradients, gradien
 from attnviz.engine.cost import estimate as cost
 from attnviz.engine.cost import sizes as run_sizes
 from attnviz.engine.plan import chosen
-from attnviz.engine.pretrained.pretrained_config import PretrainedConfig
 from attnviz.engine.records import typed_rows
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.tables import blocks, normalisers, positions, scores
@@ -351,9 +350,6 @@ def test_what_is_no_run_is_said_in_one_sentence() -> None:
         gradients(SMALL, {})  # type: ignore[arg-type]
     with pytest.raises(ConfigError, match="uploaded"):
         gradients(of_weights(np.eye(2), ["a", "b"]), {})
-    trained = replace(run(SMALL), config=PretrainedConfig(sentence="the cat sat on"))
-    with pytest.raises(ConfigError, match="a trained model"):
-        gradients(trained, {})
 
 
 def test_modules_are_those_of_the_tables() -> None:

@@ -587,3 +587,8 @@ def test_a_head_for_similar_meaning_misses_nothing():
     config = by_hand("alike", "previous", "next", "first", sentence="the king saw a queen", embedding="meaning")
     trace = run(replace(config, d_model=64, d_k=8, mask=("no_self",)))
     assert misses(trace, 0) == frozenset()
+
+
+def test_goals_that_several_heads_miss_are_named_once_with_their_heads():
+    (note,) = run(by_hand("previous", "previous", "first", position="none")).notes
+    assert note.startswith("Heads 1, 2 and 3 should attend to the previous token (1, 2) and the first token (3); the ")

@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 import streamlit as st
 
-from attnviz import Config, run
+from attnviz import Config, gradients, run
 from attnviz.analysis import special_tokens, vectors_by_layer
 from attnviz.analysis.twins import twin
 from attnviz.engine.pretrained.model_registry import MODELS
 from attnviz.models import hosting
 from attnviz.settings import url_codec
+from attnviz.text.captions import NAMES
 from attnviz.text.headline import headline
 from attnviz.text.query_sentences import visible_token
 from attnviz.ui.components.pickers import head_mosaic
@@ -287,10 +288,18 @@ def test_two_sentences_are_compared_by_one_word_of_each(bert: str) -> None:
     assert f"“{word}” and “{word}”" in page_text(at)
 
 
-def test_backward_says_what_it_does_not_do(bert: str) -> None:
-    at = opened(model=bert, sentence=WORDS, panel="backward")
+def test_backward_shows_the_slopes_of_a_model(bert: str) -> None:
+    at = opened(model=bert, sentence=WORDS, panel="backward", layer="1", head="2", query="3", key="2")
     assert clean(at)
-    assert "not through a trained model" in page_text(at)
+    trace = run(Config(sentence=WORDS, model=bert))
+    G = np.zeros(trace["output"].shape)
+    G[2] = 1.0
+    slopes = gradients(trace, {(None, "output"): G}).layers[0]
+    sizes = next(table.value for table in at.dataframe if "Largest slope" in table.value)
+    largest = dict(zip(sizes["Step"], sizes["Largest slope"]))
+    assert largest[NAMES["scores"]] == pytest.approx(abs(slopes["scores"].array).max())
+    assert largest[NAMES["g_1"]] == pytest.approx(abs(slopes["g_1"].array).max())
+    assert "back to its score" in page_text(at)
 
 
 def test_no_matrix_of_a_model_is_said_to_be_made_by_hand(bert: str) -> None:

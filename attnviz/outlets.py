@@ -1,4 +1,4 @@
-"""What a trace can do that is made on floors above this one: it is handed down, and loaded when it is first asked for.
+"""The abilities of a trace that are made on floors above this one: handed down, and loaded when first asked for.
 
 The package itself, which stands above all floors, provides it; so nothing here imports what lies above.
 """

@@ -1,0 +1,63 @@
+"""The page of trained models: what their layers read, and one layer of any family, in the words of the first page.
+
+Attention itself is that page's. What a family lacks is None and falls out: to add None adds nothing, to multiply by it
+changes nothing. The steps stand in the order in which a run through a model records them.
+"""
+
+from __future__ import annotations
+
+from attnviz.engine.plan.page import attention
+from attnviz.engine.plan.tracing import Page
+from attnviz.engine.plan.values import Value, activation, as_keys, norm, rope, side_by_side
+
+
+def embedding(page: Page, E: Value) -> Value:
+    """Say what the first layer reads: the vectors of the tokens, with what the model adds to them, and a norm of that.
+
+    E (n, d) -> X, (n, d)
+    """
+    step, weight = page.step, page.weight
+    U = E + page.given("positions") + page.given("token_types")
+    if "g_e" in page.has.weights:
+        U = norm(step("embedded_sum", U)) * weight("g_e") + weight("c_e")
+    return step("embedded_kv", step("embedded", U))
+
+
+def trained_layer(page: Page, X: Value) -> Value:
+    """Say one layer of a model, from GPT-2 to Gemma 2: Vaswani et al. 2017, and what has changed since.
+
+    Norms before the block, behind it (Gemma 2) or after the sum (BERT); norms of queries and keys (Qwen 3); a block
+    that reads what attention read (GPT-NeoX); gates (Llama).
+
+    X (n, d) -> the layer's result, (n, d)
+    """
+    step, weight, has = page.step, page.weight, page.has
+    read = step("normed", norm(X) * weight("g_1") + weight("c_1")) if has.norm_before else X
+    Q = _turned(page, "queries", read @ weight("w_q") + weight("b_q"), "g_q")  # (H, n, d_k)
+    K = _turned(page, "keys", as_keys(read) @ weight("w_k") + weight("b_k"), "g_k")  # (Hkv, n, d_k)
+    V = step("values", as_keys(read) @ weight("w_v") + weight("b_v"))  # (Hkv, n, d_v)
+
+    C = step("concat", side_by_side(attention(page, Q, K, V)))  # (n, H d_v)
+    Y = step("output", C @ weight("w_o") + weight("b_o"))  # (n, d)
+    Y = step("output_normed", norm(Y) * weight("g_1_out") + weight("c_1_out")) if has.norm_behind else Y
+    Y = step("added", X + Y)
+    Y = step("added_normed", norm(Y) * weight("g_1") + weight("c_1")) if has.norm_after else Y
+
+    read = X if has.parallel else Y
+    read = step("ff_normed", norm(read) * weight("g_2") + weight("c_2")) if has.norm_before else read
+    F = activation(read @ weight("w_1") + weight("b_1"))  # (n, d_ff)
+    if has.gate:
+        F = step("ff_gate", F) * step("ff_up", read @ weight("w_3") + weight("b_3"))
+    G = step("ff_output", step("ff_hidden", F) @ weight("w_2") + weight("b_2"))  # (n, d)
+    G = step("ff_output_normed", norm(G) * weight("g_2_out") + weight("c_2_out")) if has.norm_behind else G
+    G = step("ff_added", Y + G)
+    G = step("ff_added_normed", norm(G) * weight("g_2") + weight("c_2")) if has.norm_after else G
+    return step("final_normed", norm(G) * weight("g_f") + weight("c_f")) if "g_f" in has.weights else G
+
+
+def _turned(page: Page, name: str, Y: Value, gain: str) -> Value:
+    """Say queries or keys, normalised and rotated by their positions where the model does so."""
+    if page.has.rope:
+        Y = page.step(f"projected_{name}", Y)
+        Y = rope(page.step(f"normed_{name}", norm(Y) * page.weight(gain)) if gain in page.has.weights else Y)
+    return page.step(name, Y)
