@@ -48,6 +48,7 @@ PAGE = {
     "muted": ("#59606c", "#a9b1be"),
     "border": ("#dcdfe5", "#2a303b"),
     "ground": ("#fbfbfa", "#141922"),
+    "rail": ("#f6f6f3", "#161a22"),
     "negative": (SIGNED[0], DARK[SIGNED][0]),
     "positive": (SIGNED[-1], DARK[SIGNED][-1]),
     "others": ("#c3ccd8", "#3a4658"),
@@ -61,7 +62,7 @@ PAGE = {
 }
 """The colours around the pictures, on a light page and on a dark one: `var(--page-accent)` in a style sheet.
 
-ground    of a panel beside the maps
+ground    of a panel beside the maps, and rail of the narrow one beside it
 negative  a bar of a negative number, and positive of a positive one
 others    the bars of those that are not explained
 sums      the bars beside a map

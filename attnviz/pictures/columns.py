@@ -161,7 +161,7 @@ def roles(trace: Trace, layer: int) -> tuple[str, ...]:
 
     >>> from attnviz import Config, run
     >>> roles(run(Config(initialiser="by_hand")), 0)[0], roles(run(Config()), 0)[1]
-    ('previous token', 'reads 4.1 words')
+    ('previous token', 'over 4.1 words')
     """
     return tuple(names_of_heads(trace, layer, all_kinds(trace, open_weights(trace.layers[layer]))))
 

@@ -24,7 +24,7 @@ WORDS = Words(
         "first": "first token",
         "word": "mostly “{word}”",
         "word_often": "often “{word}”",
-        "spread": "reads {n:.1f} words",
+        "spread": "over {n:.1f} words",
         "share": "{amount} of its weight on average",
         "share_same": "{amount} of the weight of words that stand twice",
         "share_article": "{amount} of the weight of articles",
@@ -78,7 +78,7 @@ def title(head_kind: HeadKind, word: str) -> str:
     >>> title(HeadKind(0, "word", 0.6, 2, 1.6), "sat"), title(HeadKind(0, "word", 0.4, 2, 1.6), "sat")
     ('mostly “sat”', 'often “sat”')
     >>> title(HeadKind(0, "spread", 0.2, 2, 6.31), "sat")
-    'reads 6.3 words'
+    'over 6.3 words'
     """
     if not head_kind.has_shares:
         return WORDS["none"]

@@ -16,8 +16,8 @@ from attnviz.text.provenance import origin
 
 WORDS = Words(
     {
-        "shows": "Attention: how much each word takes from every word.",
-        "crossed": "Attention: how much each word takes from the words of the other sentence.",
+        "shows": "Attention: how much each word attends to every word.",
+        "crossed": "Attention: how much each word attends to the words of the other sentence.",
         "takes": "{query} attends to {key} ({amount}).",
         "takes_two": "{query} attends to {key} ({amount}) and {other} ({more}).",
         "weighs": "{query} puts weight {amount} on {key}.",

@@ -68,7 +68,7 @@ No word stands there twice, and heads are not so sharp that one weight takes all
 and d_k are seen to do something, and no mask is needed for words to attend to others than themselves.
 """
 
-SIDEBAR = 280  # pixels
+SIDEBAR = 288  # pixels
 
 MAX_CHARACTERS = {
     **widgets.longest(Config),

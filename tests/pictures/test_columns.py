@@ -64,7 +64,7 @@ def test_a_head_is_said_to_do_what_most_of_its_weight_does() -> None:
     own, first, even = np.eye(n), np.zeros((n, n)), np.full((n, n), 1 / n)
     first[:, 1] = 1.0
     trace = weighed(np.stack([own, first, even]), "a b c d e")
-    assert columns.roles(trace, 0) == ("mostly itself", "mostly “b”", "reads 5.0 words")
+    assert columns.roles(trace, 0) == ("mostly itself", "mostly “b”", "over 5.0 words")
 
 
 def test_mostly_is_more_than_half() -> None:

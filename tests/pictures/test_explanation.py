@@ -65,11 +65,11 @@ def test_the_share_is_explained_by_its_normaliser(settings: dict[str, Any], mess
 def test_of_a_forbidden_cell_is_said_that_it_is_and_no_value_of_it_is_added() -> None:
     trace = run(Config(mask="no_self"))
     found = explanation(trace, derive(trace, 0, 0, 3, 3), key=True)
-    assert [each for each in found["title"] if each[0] == "soft"] == [["soft", "↚"]]
+    assert [each for each in found["title"] if each[0] == "soft"] == [["soft", "does not attend to"]]
     assert "may not attend" in found["sentence"]
     assert [line["name"] for line in found["lines"]] == ["match", "score", "share"]
     assert [line["note"] for line in found["lines"][2:]] == [""], "said already"
-    assert made(trace)["title"][1] == ["soft", "←"]
+    assert made(trace)["title"][1] == ["soft", "attends to"]
 
 
 @for_each(

@@ -28,7 +28,9 @@ from attnviz.text.format.sentence_parts import TOKEN
 WORDS = Words(
     {
         "head": "head {n}: {said}",
-        "comes": "how “{query}” comes to attend to “{key}” ({amount})",
+        "comes": "{amount} of its attention",
+        "attends": "attends to",
+        "ignores": "does not attend to",
         "row": "how “{query}” divides its attention",
         "output": "how entry {n} of the output of “{query}” is mixed",
         "entry": "entry {n} of z",
@@ -87,7 +89,7 @@ def explanation(trace: Trace, cell: Cell, *, key: bool, dimension: int | None = 
     title = [["query", words.query]]
     if key:
         lines, sentence = _of_cell(trace, answer, words), _comes(trace, answer, words)
-        title += [["soft", "←" if cell.allowed else "↚"], ["key", words.key]]
+        title += [["soft", WORDS["attends" if cell.allowed else "ignores"]], ["key", words.key]]
     elif dimension is not None and mixed is not None:
         lines, sentence = (
             _of_output(mixed, words, dimension),
@@ -117,7 +119,7 @@ def _comes(trace: Trace, answer: FourLines, words: Tokens) -> str:
     if not cell.allowed or not words.shares:
         sentence = cell_sentence(trace, cell.layer, cell.head, cell.query, cell.key)
         return "".join(part if kind == TOKEN else localised(part) for kind, part in sentence)
-    return WORDS["comes"].format(query=words.query, key=words.key, amount=percent(answer.weight))
+    return WORDS["comes"].format(amount=percent(answer.weight))
 
 
 # --- a cell ----------------------------------------------------------------------------------------------------------

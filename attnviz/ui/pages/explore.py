@@ -18,7 +18,7 @@ from attnviz.pictures.stage_record import Stage
 from attnviz.pictures.step_path import way as steps_of
 from attnviz.text import opening_sentence as tales
 from attnviz.text.headline import headline
-from attnviz.ui.components.answer import drawer
+from attnviz.ui.components.answer import drawer, rail
 from attnviz.ui.components.pickers import film_strip, head_cards, overview, step_path
 from attnviz.ui.components.sentence import opening_sentence
 from attnviz.ui.components.sentence.opening_sentence import Opening
@@ -128,7 +128,7 @@ def _explain(trace: Trace, selection: Selection, head: int) -> Cell | None:
         dimension = None
     answer = explanation(trace, cell, key=whole, dimension=dimension)
     played = motion(trace, cell) if whole and cell.allowed else None
-    drawer.show(answer | {"motion": played}, key=ANSWER, play=selection.play)
+    drawer.show(answer | {"motion": played}, key=ANSWER, play=selection.play, chips=rail.chips(trace.config))
     return cell if whole else None
 
 

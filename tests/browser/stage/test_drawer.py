@@ -1,4 +1,4 @@
-"""The answer to a click stands beside the maps, whole in the window, and both light each other."""
+"""The answer to a click stands where the setting was, whole in the window; no map moves, and both light each other."""
 
 from __future__ import annotations
 
@@ -19,6 +19,17 @@ from tests.support.cases import for_each
 pytestmark = pytest.mark.browser
 
 OPEN = ".attn-drawer[data-open]"
+SETTING = 288  # pixels that the setting takes in a wide window
+BOXES = """() => {
+    const seen = ".st-key-explore-row .js-plotly-plot, .st-key-explore-row .heatmaplayer image, .st-key-way,"
+        + " .st-key-explore-row text[data-head], .attn-opening, .attn-opening .at-line";
+    const words = [...document.querySelectorAll(".attn-opening button")]; // of a long line those in question are seen
+    const boxes = [...document.querySelectorAll(seen)].map((element) => {
+        const { left, top, width, height } = element.getBoundingClientRect();
+        return [left, top, width, height];
+    });
+    return [...boxes, ...words.map((word) => [word.offsetLeft, word.offsetTop, word.offsetWidth, word.offsetHeight])];
+}"""
 MEASURED = """() => {
     const drawer = document.querySelector('.attn-drawer[data-open]');
     const box = (element) => {
@@ -49,10 +60,80 @@ def check_answer(found: dict[str, Any], size: tuple[int, int], lines: int) -> No
     assert found["scrolled"] == 0
     assert len(found["lines"]) == lines
     left, top, right, bottom = found["drawer"]
-    assert (right, bottom) == pytest.approx(size, abs=1)
+    assert (right, bottom) == pytest.approx(size if size == PHONE else (SETTING, size[1]), abs=1)
     for line in found["lines"]:
         assert left <= line[0] <= line[2] <= right
         assert top <= line[1] <= line[3] <= found["foot"] + 1 <= size[1]
+
+
+@for_each("size, scheme", [(DESK, "light"), (LARGE_DESK, "dark")])
+def test_no_click_moves_or_resizes_anything_in_the_main_area(
+    new_page: Callable[..., Any], app: Any, size: tuple[int, int], scheme: str
+) -> None:
+    at = Page(new_page, app, size, scheme)
+    for heads, words, wide in ((4, 7, 4), (8, 12, 4), (16, 64, 4)):
+        where = f"{heads} heads, {words} words in {size}"
+        at.measured(heads, words, wide)
+        before = at.page.evaluate(BOXES)
+        for stage, part in (("weights", (0.08, 0.08)), ("scores", (0.9, 0.6)), ("heads", (0.05, 0.3))):
+            clicked(at, stage, part)
+            assert at.page.evaluate(BOXES) == before, (where, stage)
+        at.page.locator(".attn-opening button").first.click()
+        at.page.wait_for_function("/query=1(&|$)/.test(location.search) && !/key=/.test(location.search)")
+        at.page.evaluate(QUIET)
+        assert at.page.evaluate(BOXES) == before, (where, "a word")
+        at.page.keyboard.press("Escape")
+        at.page.wait_for_selector(OPEN, state="detached")
+        at.page.evaluate(QUIET)
+        assert at.page.evaluate(BOXES) == before, (where, "one Escape, and all is as it was")
+
+
+def test_the_rail_keeps_the_setting_in_reach_and_calls_it_back(new_page: Callable[..., Any], app: Any) -> None:
+    at = Page(new_page, app, DESK)
+    at.measured(4, 7, 4, head="2", query="4", key="3")
+    page, setting = at.page, "document.querySelector('[data-testid=stSidebar]').inert"
+    page.wait_for_selector(OPEN)
+    chips = page.locator(".ad-chip[data-field]:not([data-field=''])")
+    assert [chip.split()[-1] for chip in chips.all_inner_texts()] == ["64", "4", "mask", "product", "0"]
+    assert page.evaluate(setting), "what is behind the answer is out of reach"
+    page.locator(".ad-chip[data-field=n_heads]").press("ArrowUp")
+    page.wait_for_url("**n_heads=5**")
+    page.evaluate(QUIET)
+    assert page.evaluate("document.activeElement.dataset.field") == "n_heads"
+    assert page.locator(".attn-drawer h2").inner_text().split() == ["on", "attends", "to", "sat"], "the same cell"
+    page.locator(".ad-chip[data-field=seed]").click()
+    page.wait_for_selector(OPEN, state="hidden")
+    assert not page.evaluate(setting)
+    page.keyboard.press("ArrowUp")  # the field has the focus
+    page.wait_for_url("**seed=1**")
+    page.evaluate(QUIET)
+    assert page.locator(OPEN).is_hidden(), "whoever is at work in the setting stays there"
+    page.locator(".ad-back").click()
+    page.wait_for_selector(OPEN)
+    page.keyboard.press("Escape")
+    page.wait_for_selector(OPEN, state="detached")
+    assert not page.evaluate(setting)
+
+
+def test_where_the_setting_is_folded_away_an_answer_lies_over_what_was_not_pressed(
+    new_page: Callable[..., Any], app: Any
+) -> None:
+    at = Page(new_page, app, DESK)
+    at.measured(4, 7, 4)
+    at.page.locator("[data-testid=stSidebar]").hover()
+    at.page.locator("[data-testid=stSidebarCollapseButton] button").click()
+    at.page.wait_for_function("document.querySelector('[data-testid=stMain]').clientWidth > 1200")
+    at.page.evaluate(QUIET)
+    before = at.page.evaluate(BOXES)
+    assert clicked(at, "heads", (0.9, 0.9))["drawer"][0] == 0
+    assert at.page.evaluate(BOXES) == before
+    at.page.keyboard.press("Escape")
+    at.page.wait_for_selector(OPEN, state="detached")
+    assert clicked(at, "scores", (0.1, 0.1))["drawer"][2] == DESK[0]
+    assert at.page.evaluate(BOXES) == before
+    at.page.locator("[data-testid=stExpandSidebarButton]").click()
+    at.page.wait_for_selector(OPEN, state="hidden")
+    assert at.page.locator(".ad-back").is_visible(), "the setting was called back, and the answer waits"
 
 
 @for_each("size, scheme", [(DESK, "light"), (LARGE_DESK, "dark"), (PHONE, "light")])
@@ -63,11 +144,9 @@ def test_a_click_is_answered_in_the_window_and_the_maps_stay_whole(
     page.measured(4, 7, 4)
     check_answer(clicked(page), size, 4)
     maps = page.page.evaluate(MAPS)
-    left, top, *_ = page.page.evaluate(MEASURED)["drawer"]
-    beside = (round(left), size[1]) if left > 0 else (size[0], round(top))
+    _, top, right, _ = page.page.evaluate(MEASURED)["drawer"]
     for each in maps["found"].values():
-        assert each["chart"][2] <= beside[0] + 1
-        assert each["chart"][3] <= beside[1] + 1
+        assert each["chart"][0] >= right - 1 or each["chart"][3] <= top + 1
     check(maps, size, "beside an answer")
     assert "its share of the row" in page.page.locator(".ad-live").inner_text()
     page.page.keyboard.press("Escape")
@@ -138,16 +217,18 @@ def test_a_click_runs_its_part_of_the_page_alone_and_the_rest_follows_it(
     assert "" not in asked
     cell = {name: parse_qs(urlparse(page.url).query)[name] for name in ("head", "query", "key")}
     title = page.locator(".attn-drawer h2").inner_text()
-    page.get_by_role("spinbutton", name="Seed").press("ArrowUp")
+    page.locator(".ad-chip[data-field=seed]").press("ArrowUp")
     page.wait_for_url("**seed=1**")
     page.evaluate(QUIET)
     assert "" in asked
     assert page.locator(".attn-drawer h2").inner_text() == title
     assert cell.items() <= parse_qs(urlparse(page.url).query).items()
+    page.locator(".ad-chip").first.click()
     page.get_by_text("Save and open", exact=True).click()
     page.get_by_role("button", name="Save this setting").wait_for()
     page.evaluate(QUIET)
     clicked(at, at=(0.02, 0.02))
+    page.locator(".ad-chip").first.click()
     with page.expect_download() as download:
         page.get_by_role("button", name="Save this setting").click()
     kept = json.loads(Path(download.value.path()).read_text("utf-8"))
@@ -185,18 +266,3 @@ def test_what_is_pointed_at_lights_its_cells_and_back(new_page: Callable[..., An
     assert page.page.locator(".ad-match .ad-term").nth(2).evaluate("(e) => e.classList.contains('ad-highlighted')")
     page.page.mouse.move(640, 20)
     assert page.page.locator(".ad-highlighted").count() == 0
-
-
-def test_a_second_click_leaves_all_heads_where_the_first_one_left_them(new_page: Callable[..., Any], app: Any) -> None:
-    page = Page(new_page, app, DESK)
-    heads = page.measured(4, 11, 4)["found"]["weights"]
-    assert min(heads["cell"]) > 12
-    names = page.page.locator(".st-key-explore-weights [data-head]")
-    assert names.count() == 4
-    for part in ((0.1, 0.1), (0.8, 0.3), (0.2, 0.8)):
-        clicked(page, "weights", part)
-        assert names.count() == 4
-    page.page.keyboard.press("Escape")
-    page.page.wait_for_selector(OPEN, state="detached")
-    page.page.evaluate(QUIET)
-    assert page.page.evaluate(MAPS)["found"]["weights"]["cell"] == heads["cell"], "one Escape, and all is as it was"

@@ -242,13 +242,6 @@ def test_focus_by_a_name_by_keys_and_by_the_film_strip(new_page: Callable[..., A
     page.wait_for_function("!/focus=2/.test(location.search)")
 
 
-def test_a_click_on_a_cell_too_small_to_hit_brings_its_head_forward(new_page: Callable[..., Any], app: Any) -> None:
-    page = Page(new_page, app, DESK)
-    image = page.measured(16, 24, 4)["found"]["weights"]["image"]
-    page.page.mouse.click(image[0] + 20, image[1] + 20)
-    page.page.wait_for_function("/focus=1(&|$)/.test(location.search) && /query=/.test(location.search)")
-
-
 def test_pointing_at_a_word_draws_what_it_takes_and_lights_its_row_everywhere(
     new_page: Callable[..., Any], app: Any
 ) -> None:

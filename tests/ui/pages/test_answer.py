@@ -26,7 +26,7 @@ def title(at: Any) -> list[str]:
 def test_a_link_to_a_cell_opens_with_its_answer() -> None:
     assert answer(opened()) is None
     at = opened(panel="cell", head="2", query="4", key="3")
-    assert title(at) == ["on", "←", "sat"]
+    assert title(at) == ["on", "attends to", "sat"]
     assert answer(at)["head"] == 1
     assert len(answer(at)["lines"]) == 4
     weight = run(Config())["weights"].array[1, 3, 2]
@@ -35,7 +35,7 @@ def test_a_link_to_a_cell_opens_with_its_answer() -> None:
 
 def test_a_cell_is_answered_in_the_run_of_its_click() -> None:
     at = opened({"explore-bridge": {"picked": {"stage": "scores", "head": 1, "row": 3, "column": 2}}})
-    assert title(at) == ["on", "←", "sat"]
+    assert title(at) == ["on", "attends to", "sat"]
     assert sent(at, "heatmap")["picked"] == {"stage": "weights", "head": 1, "row": 3, "column": 2}
 
 
@@ -107,14 +107,16 @@ def test_a_key_in_it_is_a_way_to_that_cell() -> None:
     assert row.query_params["head"] == str(answer(row)["head"] + 1)
 
 
-def test_the_maps_leave_it_its_place() -> None:
+def test_the_maps_are_as_large_beside_it_and_leave_it_room_on_a_narrow_window_alone() -> None:
     def across(at: Any) -> int:
         return sum(round(figure["data"][0]["x"][-1]) for figure in figures(at)[:3])
 
     free, beside = opened(), opened(head="2", query="4", key="3")
-    assert across(beside) < across(free)
-    narrow = opened({"explore-bridge": {"wide": False}}, head="2", query="4", key="3")
-    assert across(narrow) != across(beside), "below them on a narrow window"
+    assert across(beside) == across(free)
+    wide, narrow = (
+        opened({"explore-bridge": {"room": 800, "wide": wide}}, head="2", query="4", key="3") for wide in (True, False)
+    )
+    assert across(narrow) < across(wide), "below them on a narrow window"
 
 
 def test_an_entry_that_is_not_there_is_said() -> None:

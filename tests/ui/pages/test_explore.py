@@ -94,11 +94,12 @@ def test_a_cell_that_is_picked_in_focus_belongs_to_that_head() -> None:
     assert sent(at.run(), "heatmap")["picked"] == cell
 
 
-def test_a_small_cell_brings_its_head_forward_at_once() -> None:
-    cell = {"stage": "weights", "head": 1, "row": 4, "column": 2, "focus": True}
-    at = opened({"explore-bridge": {"picked": cell}})
-    assert at.query_params["focus"] == "2"
-    assert heads(at) == [["head 2"]] * 3
+def test_a_cell_that_is_picked_leaves_all_heads_where_they_were() -> None:
+    cell = {"stage": "weights", "head": 1, "row": 4, "column": 2}
+    at = opened({"explore-bridge": {"picked": cell}}, n_heads="16")
+    assert at.query_params["head"] == "2"
+    assert "focus" not in at.query_params
+    assert [len(each) for each in heads(at)] == [16, 16, 16]
 
 
 def test_a_head_that_is_not_there_is_not_in_focus() -> None:

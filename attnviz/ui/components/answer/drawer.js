@@ -8,12 +8,12 @@ import { isDark } from "../colours.js";
 import { Player } from "./motion_player.js";
 import { markOf, matches } from "./marks.js";
 import { append, drawLine } from "./drawer_pictures.js";
+import { Rail, SHEET } from "./rail.js";
 
 /** @typedef {{ close: boolean, all: boolean, key: number }} Values  that Python is sent */
 /** @typedef {<Name extends keyof Values>(name: Name, value: Values[Name]) => void} SetTrigger */
 
 const HIGHLIGHT = "attnviz:highlight"; // detail: the cells that some view points at, or null
-const SHEET = matchMedia("(max-width: 1099px)");
 const CLOSES = ".st-key-stage, .attn-drawer"; // where Escape closes the answer
 
 class Drawer {
@@ -35,6 +35,7 @@ class Drawer {
     this.live.setAttribute("aria-live", "polite");
     this.box = append(root, "aside", "attn-drawer");
     this.body = this.box;
+    this.rail = new Rail(root, this.box);
     this.listen();
   }
 
@@ -67,10 +68,12 @@ class Drawer {
     if (!answer || !this.data) return this.empty();
     const focused = this.focusedClass();
     const { words } = this.data;
-    const playing = this.player && this.cell === String([answer.head, answer.query, answer.key]) ? this.player : null;
+    const cell = String([answer.head, answer.query, answer.key]);
+    const isAnother = this.cell !== cell;
+    const playing = isAnother ? null : this.player;
     this.player?.end();
     this.player = null;
-    this.cell = String([answer.head, answer.query, answer.key]);
+    this.cell = cell;
     this.box.replaceChildren();
     delete this.box.dataset.lowered;
     this.box.setAttribute("aria-label", words.answer);
@@ -79,22 +82,31 @@ class Drawer {
     this.box.dataset.open = "";
     this.body = append(this.box, "div", "ad-body");
     answer.lines.forEach((line, at) => drawLine(this.body, line, at + 1, setting));
-    this.drawFoot();
+    const foot = append(this.box, "div", "ad-foot");
+    this.button(foot, "ad-all", words.all, () => this.open());
+    append(foot, "span", "ad-soft ad-rounded", words.rounded);
     if (playing) this.play(playing.at, playing.playing);
     else if (this.data.play && answer.motion && !this.started) this.play(0, true);
     this.started = true;
+    this.rail.open(this.data.chips, words, isAnother);
     this.refocus(focused);
-    const spoken = [answer.sentence, ...answer.lines.map(({ title, value }) => `${title}: ${value}`)].join(". ");
+    const spoken = [answer.title.map(([, text]) => text).join(" "), answer.sentence, ...answer.lines.map(({ title, value }) => `${title}: ${value}`)].join(". ");
     if (this.live.textContent !== spoken) this.live.textContent = spoken;
   }
 
   empty() {
-    const focused = this.focusedClass();
-    delete this.box.dataset.open;
+    this.hide();
+    this.cell = "";
     this.stopPlaying();
     this.box.replaceChildren();
     this.live.textContent = "";
-    if (focused) this.returnFocus();
+  }
+
+  hide() {
+    const focused = this.focusedClass();
+    delete this.box.dataset.open;
+    this.rail.close();
+    if (focused) this.rail.returnFocus();
   }
 
   /** The class of what has the focus in here. */
@@ -109,21 +121,6 @@ class Drawer {
     if (again instanceof HTMLElement) again.focus();
   }
 
-  /**
-   * Give the focus back to the maps. They may just be drawn anew, as there is more room for them: so it looks again at
-   * every frame for a while, unless the visitor has gone elsewhere.
-   *
-   * @param {number} frames
-   */
-  returnFocus(frames = 120) {
-    const active = document.activeElement;
-    const isFree = active === document.body || this.box.contains(active);
-    if (!isFree && active?.className !== "attn-focus") return;
-    const map = document.querySelector(".st-key-explore-weights .attn-focus") ?? document.querySelector(".attn-host .attn-focus");
-    if (isFree && map instanceof HTMLElement) map.focus({ preventScroll: true });
-    if (frames) requestAnimationFrame(() => this.returnFocus(frames - 1));
-  }
-
   /** @param {Answer} answer @returns {Setting} */
   setting({ query, key }) {
     return { query, key, dark: isDark(this.box), sheet: SHEET.matches, scales: this.data?.scales ?? [] };
@@ -133,15 +130,18 @@ class Drawer {
   drawTop({ title, sentence, motion }) {
     const top = append(this.box, "div", "ad-top");
     const head = append(top, "h2", "");
-    for (const [name, text] of title) append(append(head, "span", `ad-${name}`), "bdi", "", text);
-    if (motion) {
-      const play = this.button(top, "ad-play", `▶ ${this.data?.words.play}`, () => this.toggle());
-      play.setAttribute("aria-pressed", "false");
+    for (const [name, text] of title) {
+      if (head.firstChild) head.append(" ");
+      append(append(head, "span", `ad-${name}`), "bdi", "", text);
     }
     const close = this.button(top, "ad-close", "×", () => this.close());
     close.setAttribute("aria-label", this.data?.words.close ?? "");
     close.title = this.data?.words.close ?? "";
-    append(this.box, "p", "ad-sentence", sentence);
+    const line = append(this.box, "div", "ad-top");
+    append(line, "p", "ad-sentence", sentence);
+    if (!motion) return;
+    const play = this.button(line, "ad-play", `▶ ${this.data?.words.play}`, () => this.toggle());
+    play.setAttribute("aria-pressed", "false");
   }
 
   /**
@@ -155,12 +155,6 @@ class Drawer {
     button.setAttribute("type", "button");
     button.addEventListener("click", pressed);
     return button;
-  }
-
-  drawFoot() {
-    const foot = append(this.box, "div", "ad-foot");
-    this.button(foot, "ad-all", this.data?.words.all ?? "", () => this.open());
-    append(foot, "span", "ad-soft ad-rounded", this.data?.words.rounded);
   }
 
   /** Show the full arithmetic, which stands below the maps; a sheet makes room for it. */
@@ -227,9 +221,7 @@ class Drawer {
     this.stopPlaying();
     this.highlight(null);
     this.setTrigger("close", true);
-    const focused = this.focusedClass();
-    delete this.box.dataset.open; // at once: the page follows
-    if (focused) this.returnFocus();
+    this.hide(); // at once: the page follows
   }
 
   /** @param {KeyboardEvent} event */
@@ -280,6 +272,7 @@ class Drawer {
 
   end() {
     this.player?.end();
+    this.rail.end();
     this.stop.abort();
     this.theme?.disconnect();
     this.box.remove();

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import streamlit as st
@@ -12,7 +12,7 @@ from attnviz.settings.language import Words
 from attnviz.ui.session.browser import transport
 from attnviz.ui.session.browser.component import component, ignore, report
 
-WIDTH, HEIGHT = 320, 414  # pixels that it takes beside the maps, or on a narrow window from its foot
+HEIGHT = 414  # pixels that it takes from the foot of a narrow window; in a wide one it has the room of the setting
 WORDS = Words(
     {
         "answer": "How this is computed",
@@ -25,22 +25,26 @@ WORDS = Words(
         "step": "Next step (→)",
         "again": "Again",
         "way": "Step of the computation (← →)",
+        "setting": "The setting",
     }
 )
 
-# Its styles are those of the page, which makes room for it.
+# Its styles are those of the page, over which it stands.
 _component = component(__file__, is_isolated=False)
 
 
-def show(answer: Mapping[str, Any] | None, *, key: str, play: bool = False) -> None:
+def show(
+    answer: Mapping[str, Any] | None, *, key: str, play: bool = False, chips: Sequence[Mapping[str, str]] = ()
+) -> None:
     """Draw an explanation, or nothing; it stays on the page, so that a screen reader hears of a new one.
 
-    `play` starts to show how it happens, once, when the page is opened with it.
+    `play` starts to show how it happens, once, when the page is opened with it. `chips` are what stays in sight of the
+    setting, as `rail.chips` says it.
     """
     with st.container(key=key):
         _component(
             key=f"{key}-lines",
-            data=packed(answer, play=play),
+            data=packed(answer, play=play, chips=chips),
             height="content",
             on_close_change=ignore,
             on_all_change=ignore,
@@ -48,10 +52,10 @@ def show(answer: Mapping[str, Any] | None, *, key: str, play: bool = False) -> N
         )
 
 
-def packed(answer: Mapping[str, Any] | None, *, play: bool = False) -> bytes:
+def packed(answer: Mapping[str, Any] | None, *, play: bool = False, chips: Sequence[Mapping[str, str]] = ()) -> bytes:
     """Pack the data for the browser."""
     scales = [list(SIGNED), list(DARK[SIGNED])]
-    return transport.packed({"answer": answer, "words": dict(WORDS), "scales": scales, "play": play})
+    return transport.packed({"answer": answer, "words": dict(WORDS), "scales": scales, "play": play, "chips": [*chips]})
 
 
 def is_closed(key: str) -> bool:

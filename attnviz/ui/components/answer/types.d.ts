@@ -57,11 +57,19 @@ export interface Answer {
 /** The answer beside the maps, as `drawer.packed` sends it; none while nothing is chosen. */
 export interface AnswerData {
   answer: Answer | null;
-  words: Record<"answer" | "close" | "all" | "rounded" | "play" | "lines" | "pause" | "step" | "again" | "way", string>;
+  words: Record<"answer" | "close" | "all" | "rounded" | "play" | "lines" | "pause" | "step" | "again" | "way" | "setting", string>;
   /** Whether it starts to play when the page is opened. */
   play: boolean;
   /** The colours of signed numbers, on a light page and on a dark one. */
   scales: string[][];
+  chips: Chip[];
+}
+
+/** A field of the setting, and what it is set to. */
+export interface Chip {
+  name: string;
+  label: string;
+  value: string;
 }
 
 /** A matrix as a small picture: base64 of a byte for each cell, 128 for zero, 1 and 255 for `end` as its size. */

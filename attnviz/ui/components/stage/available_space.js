@@ -2,7 +2,7 @@
 
 /** @import { Heatmap } from "./heatmap.js" */
 
-const BESIDE_FROM = 1100; // pixels of a window in which an answer stands beside the pictures
+const BESIDE_FROM = 1100; // pixels of a window in which an answer takes no room of the pictures
 
 export class AvailableSpace {
   // what was reported last
@@ -89,7 +89,7 @@ export class AvailableSpace {
     this.reportWide();
     const { heatmap } = this;
     const { data } = heatmap;
-    const width = Math.floor(this.wholeWidth() / 8) * 8;
+    const width = Math.floor((this.host?.clientWidth ?? 0) / 8) * 8;
     const reported = this.width ?? data.width;
     if (width < 8 || (width <= reported && width > reported - 8) || (width > reported && width < reported + 24)) return;
     const send = () => this.send("width", (this.width = width));
@@ -97,13 +97,7 @@ export class AvailableSpace {
     else this.widthTimer = setTimeout(send, 200);
   }
 
-  /** The width that there is for pictures; where an answer stands beside them the page takes its part off. */
-  wholeWidth() {
-    if (!this.heatmap.data.fill || !this.block) return this.host?.clientWidth ?? 0;
-    return this.block.clientWidth - 2 * parseFloat(getComputedStyle(this.block).paddingLeft);
-  }
-
-  /** Report whether there is space for an answer beside the pictures. */
+  /** Report whether there is space for an answer where the setting stands. */
   reportWide() {
     const { heatmap } = this;
     const { data } = heatmap;

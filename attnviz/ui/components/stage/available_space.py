@@ -36,7 +36,8 @@ class View:
     reserved    pixels of the window below the pictures that are for something else
     least       pixels of height below which the page is scrolled rather than the pictures made smaller, as it is where
                 stages stand one below the other; 0: they fit in any case
-    has_answer  an answer stands beside the pictures, or on a narrow window below, and takes its room of theirs
+    has_answer  there is an answer; in a narrow window it comes from the foot and takes its room of theirs, in a wide
+                one it stands in the room of the setting
     has_overview  so does an overview of a text that is too long to be shown whole, or over them
     large       the headings of the pictures are in large type, for a room
     """
@@ -58,10 +59,10 @@ SCROLLED = View()
 
 @dataclass(frozen=True)
 class Room:
-    """Pixels for the pictures, less what an answer takes of them.
+    """Pixels for the pictures, less what an answer at the foot of a narrow window takes of them.
 
     height    None on a page that is scrolled
-    is_wide   whether the window is so wide that an answer stands beside the pictures
+    is_wide   whether the window is so wide that an answer takes no room of the pictures
     has_film  whether the pictures are those of one head, with a film strip of all heads beside or below them
     """
 
@@ -166,9 +167,7 @@ def room_for(key: str, view: View, *, has_film: bool = False) -> Room:
         height = None
     if height is not None:
         height = max(height - view.reserved, HEIGHTS[0])
-    if view.has_answer and is_wide:
-        width = max(width - drawer.WIDTH, WIDTHS[0])
-    elif view.has_answer and height is not None and height - drawer.HEIGHT >= HEIGHTS[0]:
+    if view.has_answer and not is_wide and height is not None and height - drawer.HEIGHT >= HEIGHTS[0]:
         height -= drawer.HEIGHT
     return Room(view, width, height, is_wide, has_film)
 

@@ -44,7 +44,7 @@ export class Lettered extends Numbered {
     this.drawNames();
     this.drawBars();
     this.drawAxes();
-    if (!this.drawLegend()) this.drawReads();
+    if (!this.drawLegend()) this.drawSpread();
     this.drawRowWords(this.words);
     this.drawColumnWords(this.words);
     this.drawCells();
@@ -84,18 +84,18 @@ export class Lettered extends Numbered {
 
   /** Over the bars beside the first heads what they are, if there is room over each of them; over those of the last
    *  alone where another name follows at once. */
-  drawReads() {
+  drawSpread() {
     const { sums, across, heads, room } = this.meta;
     if (!sums) return;
     const group = this.group(this.words, this.meta.large ? 14 : 11, 400, "end");
     group.setAttribute("class", "attn-soft");
-    const { reads } = this.heatmap.data.words;
-    const free = this.columns * this.w + room[1] - context.measureText(reads).width;
+    const { spread } = this.heatmap.data.words;
+    const free = this.columns * this.w + room[1] - context.measureText(spread).width;
     const end = Math.min(across, heads.length);
     const isClose = end > 1 && this.edgeX(1, 0) - this.edgeX(0, this.columns) - room[1] < APART;
     const begin = isClose ? end - 1 : 0;
     if (this.named.slice(begin, end).some((name) => name > free)) return;
-    for (let head = begin; head < end; head++) svg(group, "text", { x: this.edgeX(head, this.columns) + 2 + room[1], y: this.y - 5 }, reads);
+    for (let head = begin; head < end; head++) svg(group, "text", { x: this.edgeX(head, this.columns) + 2 + room[1], y: this.y - 5 }, spread);
   }
 
   /** The lines of the legend: of the bars, or of colours where each head has a scale of its own.
@@ -157,7 +157,7 @@ export class Lettered extends Numbered {
     const [x, last] = [this.x - 6, this.lowest(0)];
     const bottom = this.edgeY(last, this.rows);
     const ofWords = (/** @type {string} */ axis) => axis === "query" || axis === "key";
-    const [queryName, keyName] = axes[0] === "key" && axes[1] === "query" ? [words.from, words.word] : [words.word, words.from]; // turned
+    const [queryName, keyName] = axes[0] === "key" && axes[1] === "query" ? [words.to, words.word] : [words.word, words.to]; // turned
     const [down, along] = [ofWords(axes[0]) && queryName, !columns ? words.dimension : ofWords(axes[1]) && keyName];
     if (down && this.meta.room[0] >= BARE) svg(group, "text", { x, y: this.y - 5 }, truncate(down + " ↓", x));
     const below = sums ? Math.max(0, (this.size - this.h) / 2) : 0; // how far the last row's word hangs out of its row

@@ -4,7 +4,6 @@
 /** @import { Picture } from "./picture.js" */
 /** @import { Cell, Highlight, Pick, Spot } from "./types" */
 
-const FOCUS_BELOW = 12; // pixels of a cell: a click on a smaller one focuses its head, unless an answer has made it small
 const SWIPE = 48; // pixels that a finger has to move sideways
 
 export class Picking {
@@ -113,7 +112,7 @@ export class Picking {
   }
 
   /**
-   * What chooses a head by its name, or cells; where these are too small to be hit with intent, their head is focused.
+   * What chooses a head by its name, or cells.
    *
    * @param {Picture} picture
    * @param {Spot} spot
@@ -124,18 +123,16 @@ export class Picking {
     const down = row === undefined ? null : row * block[0];
     const across = column === undefined ? null : column * block[1];
     const pick = { stage: picture.name, head: head ?? null, row: down, column: across };
-    const isSmall = head !== undefined && Math.min(picture.w, picture.h) < FOCUS_BELOW;
-    return () => this.pick(pick, isSmall);
+    return () => this.pick(pick);
   }
 
-  /** @param {Pick} pick @param {boolean} isSmall */
-  pick(pick, isSmall) {
-    const { data, highlights: lights, page } = this.heatmap;
+  /** @param {Pick} pick */
+  pick(pick) {
+    const { highlights: lights, page } = this.heatmap;
     this.chosen = pick;
     this.pending.push(JSON.stringify(pick));
     lights.set(lights.highlight);
-    const focus = isSmall && !data.answered && data.heads > 1 && data.focus === null;
-    page.setTriggerValue("picked", focus ? { ...pick, focus: true } : pick);
+    page.setTriggerValue("picked", pick);
   }
 
   /** Show one head by itself, or with null all of them again. @param {number | null} head */

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -40,10 +40,7 @@ def picked(key: str, stages: Sequence[Stage], view: View, *, has_film: bool) -> 
 
 def focused_head(key: str, heads: int) -> tuple[int | None] | None:
     """Return the head that was brought to the front since the last run, (None,) for all; None as a rule."""
-    values = reported(key)
-    head, cell = values.get("focus"), values.get("picked")
-    if isinstance(cell, Mapping) and cell.get("focus") is True:
-        head = cell.get("head")
+    head = reported(key).get("focus")
     if isinstance(head, bool) or not isinstance(head, int) or not -1 <= head < heads:
         return None
     return (None,) if head < 0 else (head,)

@@ -9,10 +9,10 @@ export type StageWords = Record<
   | "empty"
   | "wide"
   | "word"
-  | "from"
+  | "to"
   | "dimension"
   | "total"
-  | "reads"
+  | "spread"
   | "reads_key"
   | "above_key"
   | "below_key"
@@ -57,8 +57,6 @@ export interface StageData {
   heads: number;
   /** The head and the row that are highlighted while nothing is pointed at. */
   opening: [head: number, row: number] | null;
-  /** Whether an answer takes room of theirs, so that cells may be small for that alone. */
-  answered: boolean;
   /** The stages to choose from, where they are shown one by one. */
   turns: string[];
   picked: Pick | null;
@@ -69,7 +67,7 @@ export interface StageValues {
   width: number;
   room: number;
   wide: boolean;
-  picked: Pick & { focus?: true };
+  picked: Pick;
   focus: number;
   scale: true;
   shown: string;

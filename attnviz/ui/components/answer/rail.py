@@ -1,0 +1,47 @@
+"""The values of the setting that stay in sight while an answer stands in its place."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from attnviz.engine.records.config import Config
+from attnviz.settings.fields import settings
+from attnviz.settings.kinds import Named, Option
+from attnviz.settings.language import InContext, Words
+from attnviz.settings.tuple_kinds import Options
+
+WORDS = Words(
+    {
+        "model": "model",
+        "d_model": "size",
+        "n_heads": "heads",
+        "mask": "mask",
+        "score": InContext("score", "the function that scores a query and a key"),
+        "seed": "seed",
+    }
+)
+"""Fields of a `Config`, in the order in which the page draws them, each with a word that fits a narrow rail."""
+
+
+def chips(config: Config) -> list[Mapping[str, str]]:
+    """Return field, label and value of what stands on the rail.
+
+    >>> [chip["value"] for chip in chips(Config(n_heads=2, mask=("causal",)))]
+    ['16', '2', 'Causal', 'Scaled dot product', '0']
+    """
+    items = {item.name: item for item in settings(config)}
+    values = {name: _worded(items[name].metadata["kind"], getattr(config, name)) for name in WORDS}
+    return [{"name": name, "label": str(WORDS[name]), "value": value} for name, value in values.items() if value]
+
+
+def _worded(kind: object, value: object) -> str:
+    """Return a value as its widget writes it."""
+    match kind, value:
+        case Options(), tuple():
+            return ", ".join(kind.table[name].label for name in value)
+        case Option(), str():
+            return str(kind.table[value].label)
+        case Named(), str():
+            return value.partition("~")[0]
+        case _:
+            return str(value)
