@@ -109,8 +109,10 @@ class HeadGoals:
         one_each = len(numbers) == len(missing)
         goals = [goal if one_each else f"{goal} ({', '.join(map(str, each))})" for goal, each in numbers.items()]
         listed = ", ".join(goals[:-1]) + translate(" and ") + goals[-1]
-        sentence = SEVERAL_MISSED if one_each else SHARED_MISSED
-        return translate(sentence, where=where, goals=listed, head=ordinal(h), why=why, **given)
+        given |= {"goals": listed, "head": ordinal(h)}
+        if one_each:
+            return translate(SEVERAL_MISSED, where=where, why=why, **given)
+        return translate(SHARED_MISSED, where=where, why=why, **given)
 
     def _asks_itself(self, pattern: Pattern, wanted: Array) -> Array:
         """Return a mask of the queries that could only attend to themselves, and by choice may not."""

@@ -40,7 +40,9 @@ PLACES = {
 
 
 def notes(at: AppTest) -> list[str]:
-    return [html.unescape(line) for line in re.findall(r"<p>(.*?)</p>", page_text(at))]
+    """The sentences of the page, a name with its subscript as it is typed."""
+    lines = (line.replace("<sub>", "_") for line in re.findall(r"<p>(.*?)</p>", page_text(at)))
+    return [html.unescape(re.sub(r"</?(i|sub|bdi)>", "", line)) for line in lines]
 
 
 @pytest.mark.slow

@@ -98,5 +98,5 @@ def _bytes(said: Any) -> bytes:
     if isinstance(said, str):
         return said.encode("utf-8", "surrogatepass")
     out = io.BytesIO()
-    np.save(out, np.asarray(said), allow_pickle=False)
+    np.save(out, np.asarray(said))
     return out.getvalue()

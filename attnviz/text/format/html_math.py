@@ -37,7 +37,7 @@ _NAME = re.compile(r"\b([A-Za-z])_([A-Za-z0-9]+)\b")
 _LABELLED = re.compile(
     r"(?P<kept>\$[^$]*\$|`[^`]*`)|(?P<over>1/)?(?P<root>√)?(?<![A-Za-z_])(?P<letter>[A-Za-z])_(?P<index>[A-Za-z0-9]+)\b"
 )
-_QUOTED = re.compile(r"(?<=[“„])([^“”„]*)(?=[”“])")
+_QUOTED = re.compile(r"((?<=[“„])[^“”„]*(?=[”“])|(?<=(?<!\w)')[^']*(?='(?!\w)))")
 _ROWS = re.compile(r"\\begin\{aligned\}(.*?)\\end\{aligned\}", re.DOTALL)
 _TEXT = re.compile(
     r"\$(?P<formula>.+?)\$|\*\*(?P<bold>.+?)\*\*|(?<!\*)\*(?!\*)(?P<slanted>.+?)(?<!\*)\*(?!\*)|`(?P<code>.+?)`",
@@ -74,6 +74,8 @@ def quoting(text: str) -> str:
 
     >>> quoting("W_O < 1 for “W_O<”"), quoting("“قط” is 1")
     ('<i>W</i><sub><i>O</i></sub> &lt; 1 for “W_O&lt;”', '“<bdi>قط</bdi>” is 1')
+    >>> quoting("d_k was 'd_k'; it's 4")
+    '<i>d</i><sub><i>k</i></sub> was &#x27;d_k&#x27;; it&#x27;s 4'
     """
     parts = _QUOTED.split(text)
     return "".join(_isolated(part) if at % 2 else named(html.escape(part)) for at, part in enumerate(parts))

@@ -28,6 +28,7 @@ def test_each_example_is_computed_by_one_press(new_page: Callable[..., Any], app
     page = new_page(instead=True)
     page.goto(f"{app.url}/?v=1&sentence=a+king+saw+the+queen&{kind}=formula&head=1&query=3&key=3&all_lines=yes")
     page.locator(".st-key-part-weight .katex-html").first.wait_for()
+    page.locator(".ad-chip").first.click()  # the setting, which the answer stands in the room of
     if kind in GROUPS:
         page.locator("[data-testid=stSidebar] summary", has_text=GROUPS[kind]).first.click()
     for name, line in EXAMPLES[kind].items():

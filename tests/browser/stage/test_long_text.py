@@ -59,4 +59,4 @@ def test_the_frame_is_dragged_and_the_maps_show_the_words_in_it(browser_page: An
     page.locator(".ad-live", has_text="row").wait_for(state="attached")
     shares = page.locator(".ad-shares").evaluate(SHARES)
     assert shares["inside"]
-    assert shares["filled"] > 0.8, "not gaps between hundreds of words"
+    assert shares["filled"] > 0.7, "not gaps between hundreds of words"

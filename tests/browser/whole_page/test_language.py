@@ -84,6 +84,7 @@ def test_the_words_of_the_second_language_are_on_the_page(new_page: Callable[...
 
 def test_a_switch_keeps_every_value_and_back_goes_back(new_page: Callable[..., Any], site: Any) -> None:
     visit = Visit(new_page(locale="en-GB"), f"{site.url}?v=1&panel=word&query=2&n_heads=2&slide=2")
+    visit.page.locator(".ad-chip").first.click()  # the setting, which the answer stands in the room of
     field = visit.within("sentence").locator("input")
     field.fill("red blue red green")
     field.press("Enter")

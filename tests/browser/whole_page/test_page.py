@@ -294,6 +294,7 @@ def test_a_broken_link_and_hostile_words_leave_the_page_whole(browser_page: Any,
     page.goto(f"{app.url}/?n_heads=1e9&tokeniser=whitespace&score=nope&panel=word&query=1")
     page.wait_for_selector(".st-key-explore-weights .attn-focus")
     page.get_by_text("1 to 16").first.wait_for()
+    page.locator(".ad-chip").first.click()  # the setting, which the answer stands in the room of
     sentence = page.get_by_role("textbox", name="Sentence", exact=True)
     sentence.fill(words)
     sentence.press("Enter")
