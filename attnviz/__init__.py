@@ -16,6 +16,8 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from attnviz.analysis.circuits.attribution import Attribution, attribute
+    from attnviz.analysis.circuits.interventions import knock_out, patch
     from attnviz.engine.attention import Attention, MultiHead, attend, multi_head
     from attnviz.engine.backward.gradients import Gradients, gradients
     from attnviz.engine.external.traces import of_scores, of_vectors, of_weights
@@ -59,6 +61,7 @@ __all__ = [
     "TASKS",
     "TOKENISERS",
     "Attention",
+    "Attribution",
     "CellLine",
     "Config",
     "ConfigError",
@@ -74,8 +77,10 @@ __all__ = [
     "add_rows",
     "alibi_slopes",
     "attend",
+    "attribute",
     "gradients",
     "heatmaps",
+    "knock_out",
     "learn",
     "load",
     "multi_head",
@@ -84,6 +89,7 @@ __all__ = [
     "of_scores",
     "of_vectors",
     "of_weights",
+    "patch",
     "plan_of",
     "rope",
     "run",
@@ -94,6 +100,8 @@ __all__ = [
 ]
 
 _HOMES = {
+    "analysis.circuits.attribution": "Attribution attribute",
+    "analysis.circuits.interventions": "knock_out patch",
     "engine.attention": "Attention MultiHead attend multi_head",
     "engine.tables.biases": "BIASES alibi_slopes t5_buckets",
     "engine.records.config": "Config",
