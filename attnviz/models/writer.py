@@ -190,10 +190,10 @@ class Writer(ABC):
                 break
         return text + self.written(ids[:first], ids[first:])
 
-    def drawn(self, trace: Trace, seed: int, how: Sampling) -> str:
-        """Return what is written behind a run by one more word, the one that `generate` would write."""
+    def drawn(self, trace: Trace, seed: int, how: Sampling) -> str | None:
+        """Return what is written behind a run by one more word, the one that `generate` would write; None at an end."""
         number = sampling.drawn(how.shares(self.scores(trace)[-1]), seed, len(trace.query_tokens))
-        return self.written(trace.token_ids, [number])
+        return None if number in self._ends else self.written(trace.token_ids, [number])
 
     def written(self, before: Sequence[int], ids: Sequence[int]) -> str:
         """Return what tokens say behind others, with the space that separates them."""

@@ -72,7 +72,7 @@ def test_writing_on_goes_word_by_word(name: str) -> None:
     assert text.startswith(first)
     assert first.startswith(WORDS)
     assert made.generate(WORDS, 0) == WORDS
-    assert first == WORDS + made.drawn(made(WORDS), 4, Sampling(0.7, 12, 0.95))
+    assert first == f"{WORDS}{made.drawn(made(WORDS), 4, Sampling(0.7, 12, 0.95))}"
     greedy = made.generate(WORDS, 1, top_k=1)
     [(likeliest, _)] = made.next_words(WORDS, 1)
     assert greedy == WORDS + made.written(ids, [made._numbers[likeliest]])
@@ -85,6 +85,7 @@ def test_a_text_ends_where_the_model_ends_it_and_where_there_is_no_more_room(mon
     [(likeliest, _)] = made.next_words(WORDS, 1)
     monkeypatch.setattr(made, "_ends", frozenset([made._numbers[likeliest]]))
     assert made.generate(WORDS, 4, top_k=1) == WORDS
+    assert made.drawn(made(WORDS), 0, Sampling(top_k=1)) is None
     n = len(made.tokenise(WORDS)[0])
     assert len(made.generate(WORDS, 41 - n, seed=2)) > len(WORDS)
     with pytest.raises(ConfigError, match=rf"has {n} tokens, and this model has room for 40: ask for at most {41 - n}"):
