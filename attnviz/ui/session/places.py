@@ -49,7 +49,7 @@ PANELS: Mapping[str, tuple[str, ...]] = {
 }
 """The panels below the maps of the Explore page; some are two in one, with a choice inside."""
 _OF_SEEDS = ("redeal",)
-_OF_DECODERS = ("next_word", "owed_to")
+OF_DECODERS = ("next_word", "owed_to")
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,7 @@ def choose_panel(selection: Selection, *, has_seed: bool = True, writes_on: bool
     group = next((name for name, panels in PANELS.items() if selection.panel in panels), "cell")
     names = {name: PANEL_NAMES[name].label for name in PANEL_NAMES}
     chosen = _choose(_Place("", "", group), "group", WORDS["panels"], tuple(PANELS), names).group
-    hidden = (() if has_seed else _OF_SEEDS) + (() if writes_on else _OF_DECODERS)
+    hidden = (() if has_seed else _OF_SEEDS) + (() if writes_on else OF_DECODERS)
     panels = tuple(name for name in PANELS[chosen] if name == selection.panel or name not in hidden)
     now = selection.panel if selection.panel in panels else panels[0]
     if len(panels) > 1:

@@ -64,7 +64,7 @@ TARGET_NAMES = table(
 )
 TWIN_NAMES = table(*(PATTERNS[name] for name in ("previous", "next", "same_word", "first")))
 OFF_NAMES = table(
-    Entry("zero", "Zero", "The head returns nothing."),
+    Entry("zero", "Zeros", "The head returns nothing."),
     Entry("mean", "Its mean", "The head returns the same at every word: the mean of what it returns in this sentence."),
 )
 DESK_NAMES = table(
@@ -129,7 +129,7 @@ class Selection:
     )  # fmt: skip
     next_word: str = text("", label="A next word", longest=40, help="Empty: the likeliest.")
     instead_of: str = text("", label="rather than", longest=40, help="Empty: another one that is likely.")
-    without: str = option(OFF_NAMES, "zero", label="Without a head")
+    head_off: str = option(OFF_NAMES, "zero", label="A head that is off returns")
     other_text: str = text(
         "", label="Another sentence, of as many tokens", longest=400,
         help="Parts of its run are put into this one, to find which of them carries the answer.",

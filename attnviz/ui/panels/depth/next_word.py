@@ -16,6 +16,7 @@ from attnviz.models.sampling import Sampling, softmax
 from attnviz.settings.counting import ordinal
 from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import Words
+from attnviz.settings.plain_text import clean
 from attnviz.text.cell_sentence import percent
 from attnviz.text.format.number_format import localised
 from attnviz.text.query_sentences import visible_token
@@ -35,6 +36,7 @@ WORDS = Words(
         "causal model those of the words before stay what they were, which is what a cache of keys and values saves.",
         "full": "This model reads {n} tokens here, and the sentence has as many; shorten it to write on.",
         "end": "This seed ends the text here; another one may go on.",
+        "unseen": "That is a sign that cannot be seen, and a sentence holds none; another seed may go on.",
         "word": "word",
         "share": "share",
         "layer": "after layer",
@@ -86,20 +88,21 @@ def _controls(selection: Selection) -> Selection:
 
 def _write_on(trace: Trace, model: Model, selection: Selection, how: Sampling) -> None:
     """Draw the word that the seed draws, and the button that appends it to the sentence."""
-    said = model.drawn(trace, selection.draw_seed, how)
+    said, config = model.drawn(trace, selection.draw_seed, how), trace.config.chosen
+    longer = config.sentence if said is None else clean(config.sentence + said)
     is_full = len(trace.query_tokens) >= min(trace.config.max_tokens, model.most_tokens)
-    config = trace.config.chosen
     if said is not None:
         paragraph([WORDS["drawn"].format(word=visible_token(said.strip() or said))])
-        config = replace(config, sentence=config.sentence + said) if not is_full else config
     st.button(
-        WORDS["write"], key="write-on", type="primary", disabled=is_full or said is None,
-        on_click=session_state.adopt, args=(config, selection),
+        WORDS["write"], key="write-on", type="primary", disabled=is_full or longer == config.sentence,
+        on_click=session_state.adopt, args=(replace(config, sentence=longer), selection),
     )  # fmt: skip
     if is_full:
         paragraph([WORDS["full"].format(n=len(trace.query_tokens))])
+    elif said is None:
+        paragraph([WORDS["end"]])
     else:
-        paragraph([WORDS["how"] if said is not None else WORDS["end"]])
+        paragraph([WORDS["how" if longer != config.sentence else "unseen"]])
 
 
 def _by_layer(model: Model, shares: object, selection: Selection) -> Selection:

@@ -99,7 +99,7 @@ def panel(trace: Trace, selection: Selection) -> Selection:
         return selection
     if not admission.admitted(NEED, trace, again=_runs(trace)):
         return selection
-    for column, name in zip(st.columns(3, vertical_alignment="bottom"), ("next_word", "instead_of", "without")):
+    for column, name in zip(st.columns(3, vertical_alignment="bottom"), ("next_word", "instead_of", "head_off")):
         with column:
             selection = widgets.draw(selection, name)
     selection = widgets.checked(selection)
@@ -158,7 +158,7 @@ def _rival(model: Model, word: int, inside: set[int]) -> int | None:
 def _difference(trace: Trace, selection: Selection, words: tuple[int, int]) -> None:
     """Draw the sum, the maps of heads, and a table of the heads that do most."""
     model, found = decoder_of(trace), attribute(trace, *words)
-    off = _kept(trace, (words, selection.without), lambda: maps.without_each_head(trace, *words, selection.without))
+    off = _kept(trace, (words, selection.head_off), lambda: maps.without_each_head(trace, *words, selection.head_off))
     shares = softmax(model.scores(trace)[-1])
     word, other = (_shown(model, number) for number in words)
     facts = {"share": percent(float(shares[words[0]])), "other_share": percent(float(shares[words[1]]))}
