@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from attnviz.analysis.circuits.attribution import Attribution, attribute
+    from attnviz.analysis.circuits.behaviours import Behaviour, behaviours
     from attnviz.analysis.circuits.interventions import knock_out, patch
     from attnviz.engine.attention import Attention, MultiHead, attend, multi_head
     from attnviz.engine.backward.gradients import Gradients, gradients
@@ -62,6 +63,7 @@ __all__ = [
     "TOKENISERS",
     "Attention",
     "Attribution",
+    "Behaviour",
     "CellLine",
     "Config",
     "ConfigError",
@@ -78,6 +80,7 @@ __all__ = [
     "alibi_slopes",
     "attend",
     "attribute",
+    "behaviours",
     "gradients",
     "heatmaps",
     "knock_out",
@@ -101,6 +104,7 @@ __all__ = [
 
 _HOMES = {
     "analysis.circuits.attribution": "Attribution attribute",
+    "analysis.circuits.behaviours": "Behaviour behaviours",
     "analysis.circuits.interventions": "knock_out patch",
     "engine.attention": "Attention MultiHead attend multi_head",
     "engine.tables.biases": "BIASES alibi_slopes t5_buckets",
