@@ -176,15 +176,17 @@ class ResolvedQuestion:
         """Return the feedback on an answer, without the right one."""
         if self.is_right(answer):
             return WORDS["right"]
-        hint = self._hint_for_options(answer) if isinstance(answer, Collection) else self._hint_for_number(answer)
+        hint = self.mistake(answer) or HOW.get(self.how, "")
         return WORDS["hint"].format(hint=hint) if hint else WORDS["wrong"]
 
-    def _hint_for_options(self, answer: Collection[int]) -> str:
-        return self.said_of(frozenset(answer)) or HOW.get(self.how, "")
-
-    def _hint_for_number(self, answer: float) -> str:
-        mistake = next((each for each in self.mistakes if self._is_near(answer, each.value)), None)
-        return HINTS[mistake.name] if mistake else HOW.get(self.how, "")
+    def mistake(self, answer: float | Collection[int]) -> str:
+        """Return what is said of the known mistake that leads to a wrong answer; empty where none does."""
+        if self.is_right(answer):
+            return ""
+        if isinstance(answer, Collection):
+            return self.said_of(frozenset(answer)) or ""
+        known = next((each for each in self.mistakes if self._is_near(answer, each.value)), None)
+        return HINTS[known.name] if known else ""
 
     def _is_near(self, answer: float, mistaken: float) -> bool:
         """Return whether a number is that of a mistake, and the mistake is far enough from what is right to be told."""
