@@ -103,6 +103,11 @@ def at_rest(factor: Value, config: Config) -> bool:
     return factor.op == "setting" and factor.name in RESTING and is_at_rest(factor.name, config)
 
 
+def resting(config: Config) -> frozenset[str]:
+    """Return the numbers of a setting that are 1, as they are to begin with."""
+    return frozenset(name for name in RESTING if is_at_rest(name, config))
+
+
 def is_at_rest(name: str, config: Config) -> bool:
     """Return whether a number that begins as 1 is 1 in a setting."""
     return bool(getattr(config, name) == 1.0)

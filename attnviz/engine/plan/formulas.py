@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container
 from functools import lru_cache
 
-from attnviz.engine.plan.chosen import RESTING, is_at_rest
+from attnviz.engine.plan.chosen import resting
 from attnviz.engine.plan.tracing import Plan
 from attnviz.engine.plan.values import Value
 from attnviz.engine.records import typed_rows
@@ -22,8 +22,7 @@ SUMS = ("added", "added_normed", "ff_added", "ff_added_normed")
 
 def formulas_of(plan: Plan, config: Config) -> dict[str, str]:
     """Return the formula of each step of a layer that depends on the setting; mask and bias have their rows'."""
-    resting = frozenset(name for name in RESTING if is_at_rest(name, config))
-    return _formulas(plan, NORMS[config.norm].symbol, resting) | attention_formulas(config, plan)
+    return _formulas(plan, NORMS[config.norm].symbol, resting(config)) | attention_formulas(config, plan)
 
 
 @lru_cache(maxsize=256)
