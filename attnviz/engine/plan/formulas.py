@@ -14,7 +14,12 @@ from attnviz.engine.records.step_specs import STEPS
 from attnviz.engine.tables.blocks import NORMS
 
 GENERAL = ("scaled", "capped", "masked", "concat")
-"""Steps whose formula is the same in every setting; that of the scores, weights and heads is their rows'."""
+"""Steps whose formula is the same in every setting."""
+
+OF_ROWS = ("score", "normalise", "mix")
+"""Operations whose formula is that of a row of a table, wherever a step is one and no more."""
+
+NUMBERS = ("setting", "number")
 
 SUMS = ("added", "added_normed", "ff_added", "ff_added_normed")
 """Steps without a letter of their own: their formula stands wherever they are read."""
@@ -22,14 +27,17 @@ SUMS = ("added", "added_normed", "ff_added", "ff_added_normed")
 
 def formulas_of(plan: Plan, config: Config) -> dict[str, str]:
     """Return the formula of each step of a layer that depends on the setting; mask and bias have their rows'."""
-    return _formulas(plan, NORMS[config.norm].symbol, resting(config)) | attention_formulas(config, plan)
+    of_rows = {name for name, value in plan.items() if value.args and value.args[0].op in OF_ROWS}
+    said = {name: formula for name, formula in attention_formulas(config, plan).items() if name in of_rows}
+    return _formulas(plan, NORMS[config.norm].symbol, resting(config)) | said
 
 
 @lru_cache(maxsize=256)
 def _formulas(plan: Plan, norm: str, resting: frozenset[str]) -> dict[str, str]:
     """Return the formulas that follow from plan, norm and numbers at rest alone; shared, and not to be changed."""
     writer = FormulaWriter(plan, norm, resting)
-    return {name: writer.formula(name) for name, value in plan.items() if value.op == "step" and name not in GENERAL}
+    said = {name: writer.formula(name) for name, value in plan.items() if value.op == "step" and name not in GENERAL}
+    return {name: formula for name, formula in said.items() if formula}
 
 
 def attention_formulas(config: Config, present: Container[str]) -> dict[str, str]:
@@ -59,13 +67,15 @@ class FormulaWriter:
         self._plan, self._norm, self._resting = plan, norm, resting
 
     def formula(self, name: str) -> str:
-        """Return the formula of a step: its letter, and what it is made of."""
+        """Return the formula of a step: its letter, and what it is made of; "" where a row of a table says it."""
         made = self._of(self._plan[name].args[0])
-        return made if name in SUMS else f"{_symbol(self._plan[name])} = {made}"
+        return made if name in SUMS or not made else f"{_symbol(self._plan[name])} = {made}"
 
     def _of(self, value: Value) -> str:
         if value.op == "step" and value.name in SUMS:
             return self._of(value.args[0])
+        if value.op == "number":
+            return f"{value.number:g}"
         if value.op == "setting":
             return rf"\mathrm{{{value.name}}}".replace("_", r"\_")
         if value.name:
@@ -83,8 +93,8 @@ class FormulaWriter:
 
     def _times(self, *factors: Value) -> str:
         """Return a product entry by entry, numbers in front; those that are at rest are not said."""
-        numbers = [self._of(x) for x in factors if x.op == "setting" and x.name not in self._resting]
-        return r"\, ".join([*numbers, r" \odot ".join(self._factor(x) for x in factors if x.op != "setting")])
+        numbers = [self._of(x) for x in factors if x.op in NUMBERS and x.name not in self._resting]
+        return r"\, ".join([*numbers, r" \odot ".join(self._factor(x) for x in factors if x.op not in NUMBERS)])
 
     def _factor(self, value: Value) -> str:
         while value.op == "as_keys" or value.name in SUMS:

@@ -86,3 +86,17 @@ def test_a_factor_that_is_1_costs_nothing() -> None:
         config = Config(temperature=temperature, n_heads=2, n_kv_heads=1, d_v=3)
         counts[temperature] = lengths_of(config, axes_of(config, 5, 7)).n_multiply_adds(scaled)
     assert counts == {1.0: 0, 2.0: 7 * 3}
+
+
+def test_formulas_follow_what_a_step_is_made_of(monkeypatch: pytest.MonkeyPatch) -> None:
+    said = page.normalise
+    assert run(Config(mask="causal"))["weights"].formula.startswith(r"a_{ij} = \frac{e^{z_{ij}}}")
+    monkeypatch.setattr(page, "normalise", lambda S, *rest: said(S, *rest) + -0.5 * said(S, *rest))
+    plans.layer_plan.cache_clear()
+    try:
+        trace = run(Config(mask="causal"))
+        assert trace["weights"].array[0].sum(axis=-1) == pytest.approx(0.5)
+        assert not trace["weights"].formula.startswith("a_{ij}")
+    finally:
+        monkeypatch.undo()
+        plans.layer_plan.cache_clear()
