@@ -1,56 +1,11 @@
 // What Python sends to be shown beside the maps.
 
-/** The scores or weights of a row; null is one that is no finite number. */
-export interface AnswerRow {
-  values: (number | null)[];
-  /** The one that is explained. */
-  at: number | null;
-  axis: "key" | "query";
-  names: string[];
-  whole?: string;
-}
+import type { Answer as Lines } from "../../../pictures/answer/types";
 
-/** What is added up: of each entry its name, its two parts, what it comes to, and the same as text. */
-export interface AnswerTerms {
-  axis: "d_k" | "d_v" | "key";
-  rows: [name: string, left: string, right: string, value: number | null, text: string][];
-  /** What is shown of many entries: beside the maps, and on a sheet. */
-  folds: { shown: number[]; more: string; value: number | null; rest: string }[];
-  /** The sign between the two parts, if not ×. */
-  sign?: string;
-  /** Numbers of which those of the rows are parts. */
-  whole?: (number | null)[];
-}
+export type { AnswerCells, AnswerLine, AnswerRow, AnswerTerms } from "../../../pictures/answer/types";
 
-export interface AnswerCells {
-  values: (number | null)[];
-  texts: string[];
-  label: string;
-  at: number | null;
-  /** Where the colour scale ends. */
-  end: number;
-}
-
-export interface AnswerLine {
-  name: string;
-  title: string;
-  value: string;
-  note: string;
-  terms?: AnswerTerms;
-  columns?: AnswerRow;
-  shares?: AnswerRow;
-  cells?: AnswerCells;
-}
-
-/** How what was chosen came to be, as `explanation.py` says it. */
-export interface Answer {
-  title: [name: string, text: string][];
-  sentence: string;
-  head: number;
-  query: number;
-  key: number | null;
-  lines: AnswerLine[];
-  /** What can be played of it. */
+/** How what was chosen came to be, and what can be played of it. */
+export interface Answer extends Lines {
   motion?: Motion | null;
 }
 
