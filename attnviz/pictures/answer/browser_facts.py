@@ -25,7 +25,7 @@ from attnviz.pictures.answer.explanation import WORDS as TITLES
 from attnviz.pictures.figures import EXACT_UP_TO
 from attnviz.pictures.stage_bytes import NamedArray, packed
 from attnviz.settings.language import current_language, translate
-from attnviz.text import cell_sentence
+from attnviz.text import cell_sentence, opening_sentence
 from attnviz.text.format.number_format import DECIMAL_COMMA
 from attnviz.text.query_sentences import visible_token
 
@@ -98,7 +98,7 @@ def cells_of(trace: Trace, layer: int) -> bytes | None:
     steps = {name: (step.axes, step.array) for name, step in trace.layers[layer].items() if _is_read(name)}
     if said is None or any(array.size > EXACT_UP_TO for _, array in steps.values()):
         return None
-    header = {"layer": layer, "words": _tokens(trace), "answer": said}
+    header = {"words": _tokens(trace), "telling": opening_sentence.telling(trace, layer)[0], "answer": said}
     return packed(header, steps | dict(arrays(trace, layer)))
 
 

@@ -173,11 +173,9 @@ export class Cells {
       const { z, tau } = thresholdOf(row, half, temperature);
       return { above: { u: z[at], threshold: tau, isSquared: half === 2 } };
     };
-    /** @type {(row: number[], at: number, head: number) => Partial<Reason>} */
-    const winners = (row, at, head) => {
-      const shape = { n: this.n, m: this.m, width: d_k[head], group, scale: scale[head] };
-      return { winners: winnersOf(row, sizeOfTerms(head, shape, this.read)).n };
-    };
+    const shape = { n: this.n, m: this.m, width: d_k[h], group, scale: scale[h] };
+    /** @type {(row: number[]) => Partial<Reason>} */
+    const winners = (row) => ({ winners: winnersOf(row, sizeOfTerms(h, shape, this.read)).n });
     return written(above, winners)(x, place, h);
   }
 }

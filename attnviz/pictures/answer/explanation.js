@@ -49,9 +49,10 @@ const lineOf = (name, title, value = "", pictures = {}) => ({ name, title, value
 class Explanation {
   /** @param {Cells} cells @param {number} h @param {number} i @param {number} j */
   constructor(cells, h, i, j) {
-    Object.assign(this, { cells });
     this.cells = cells;
-    [this.h, this.i, this.j] = [h, i, j];
+    this.h = h;
+    this.i = i;
+    this.j = j;
     this.words = cells.facts.words;
     this.numerals = new Numerals(this.words.has_comma, this.words.percent);
     this.at = cells.overKeys ? j : i;

@@ -5,6 +5,7 @@
 /** @import { Answer, AnswerData } from "./types" */
 /** @import { Setting } from "./drawer_pictures.js" */
 import { isDark } from "../colours.js";
+import { Answers } from "./answers.js";
 import { Player } from "./motion_player.js";
 import { markOf, matches } from "./marks.js";
 import { append, drawLine } from "./drawer_pictures.js";
@@ -17,8 +18,6 @@ const HIGHLIGHT = "attnviz:highlight"; // detail: the cells that some view point
 const CLOSES = ".st-key-stage, .attn-drawer"; // where Escape closes the answer
 
 class Drawer {
-  /** @type {AnswerData | undefined} */
-  data;
   /** @type {SetTrigger} */
   setTrigger = () => {};
   /** @type {Mark | null} */
@@ -26,6 +25,7 @@ class Drawer {
   shown = "";
   /** @type {Player | null} */
   player = null;
+  waitsToPlay = false; // until Python has sent what is played
   started = false; // whether the link has been played, if it asks for that
   stop = new AbortController();
 
@@ -36,7 +36,12 @@ class Drawer {
     this.box = append(root, "aside", "attn-drawer");
     this.body = this.box;
     this.rail = new Rail(root, this.box);
+    this.answers = new Answers(() => this.draw(), this.stop.signal);
     this.listen();
+  }
+
+  get data() {
+    return this.answers.data;
   }
 
   listen() {
@@ -55,14 +60,15 @@ class Drawer {
   /** @param {AnswerData} data @param {SetTrigger} setTrigger */
   update(data, setTrigger) {
     this.setTrigger = setTrigger;
-    this.data = data;
+    this.answers.adopt(data);
     this.draw();
+    if (this.waitsToPlay && this.data?.answer?.motion) this.toggle();
   }
 
   /** Draw the answer, unless it is what stands there already; a new one is said to who cannot see it. */
   draw() {
     const answer = this.data?.answer;
-    const shown = answer ? JSON.stringify([this.data, this.setting(answer)]) : "";
+    const shown = answer ? this.answers.appearance(this.setting(answer)) : "";
     if (shown === this.shown) return;
     this.shown = shown;
     if (!answer || !this.data) return this.empty();
@@ -71,6 +77,7 @@ class Drawer {
     const cell = String([answer.head, answer.query, answer.key]);
     const isAnother = this.cell !== cell;
     const playing = isAnother ? null : this.player;
+    this.waitsToPlay = false;
     this.player?.end();
     this.player = null;
     this.cell = cell;
@@ -127,7 +134,7 @@ class Drawer {
   }
 
   /** @param {Answer} answer */
-  drawTop({ title, sentence, motion }) {
+  drawTop({ title, sentence, motion, plays }) {
     const top = append(this.box, "div", "ad-top");
     const head = append(top, "h2", "");
     for (const [name, text] of title) {
@@ -139,7 +146,7 @@ class Drawer {
     close.title = this.data?.words.close ?? "";
     const line = append(this.box, "div", "ad-top");
     append(line, "p", "ad-sentence", sentence);
-    if (!motion) return;
+    if (!motion && !plays) return;
     const play = this.button(line, "ad-play", `▶ ${this.data?.words.play}`, () => this.toggle());
     play.setAttribute("aria-pressed", "false");
   }
@@ -173,7 +180,9 @@ class Drawer {
   /** Show the lines, or how they come to be. */
   toggle() {
     if (this.player) return this.stopPlaying();
-    this.play(0, true)?.slider.focus({ preventScroll: true });
+    const player = this.play(0, true);
+    this.waitsToPlay = !player;
+    player?.slider.focus({ preventScroll: true });
   }
 
   /** Play the cell in the place of its lines. @param {number} at @param {boolean} autoplay @returns {Player | null} */
@@ -221,7 +230,7 @@ class Drawer {
     this.stopPlaying();
     this.highlight(null);
     this.setTrigger("close", true);
-    this.hide(); // at once: the page follows
+    this.answers.choose(null, this.data?.chosen.head); // at once
   }
 
   /** @param {KeyboardEvent} event */
@@ -266,8 +275,10 @@ class Drawer {
   /** A press on what represents another key chooses it. @param {EventTarget | null} target */
   press(target) {
     const mark = markOf(target);
-    if (mark?.choosesKey && mark.key !== null && mark.key !== undefined) this.setTrigger("key", mark.key);
-    else if (this.box.dataset.lowered !== undefined && !(target instanceof HTMLButtonElement)) delete this.box.dataset.lowered;
+    if (mark?.choosesKey && mark.key !== null && mark.key !== undefined) {
+      this.answers.chooseKey(mark.key);
+      this.setTrigger("key", mark.key);
+    } else if (this.box.dataset.lowered !== undefined && !(target instanceof HTMLButtonElement)) delete this.box.dataset.lowered;
   }
 
   end() {

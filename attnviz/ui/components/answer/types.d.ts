@@ -1,12 +1,29 @@
 // What Python sends to be shown beside the maps.
 
-import type { Answer as Lines } from "../../../pictures/answer/types";
+import type { Answer as Lines, ChosenCells, Functions, StageOfCells } from "../../../pictures/answer/types";
 
-export type { AnswerCells, AnswerLine, AnswerRow, AnswerTerms } from "../../../pictures/answer/types";
+export type { AnswerCells, AnswerLine, AnswerRow, AnswerTerms, ChosenCells as Chosen } from "../../../pictures/answer/types";
 
-/** How what was chosen came to be, and what can be played of it. */
+declare global {
+  interface Window {
+    /** The arrays of the layer that is shown, and the functions of a cell; null where Python explains every cell. */
+    attnvizCells?: { stage: StageOfCells; functions: Functions } | null;
+  }
+}
+
+/** How what was chosen came to be, and what can be played of it: what Python sends, a little later. */
 export interface Answer extends Lines {
   motion?: Motion | null;
+  plays?: boolean;
+}
+
+/** What was picked in a map, or in the sentence: then there is no stage, and the row is the word. */
+export interface Picked {
+  stage: string | null;
+  axes: string[];
+  head: number | null;
+  row: number | null;
+  column: number | null;
 }
 
 /** The answer beside the maps, as `drawer.packed` sends it; none while nothing is chosen. */
@@ -18,6 +35,8 @@ export interface AnswerData {
   /** The colours of signed numbers, on a light page and on a dark one. */
   scales: string[][];
   chips: Chip[];
+  /** The head of the cell that was chosen last, and the one that is shown alone. */
+  chosen: { head: number | null; focus: number | null };
 }
 
 /** A field of the setting, and what it is set to. */

@@ -1,0 +1,114 @@
+// The answer that is shown: at once what the browser makes of the arrays that it has, and then what Python sends.
+
+/** @import { Answer, AnswerData, Chosen, Picked } from "./types" */
+import { Cells } from "../../../pictures/answer/cell_numbers.js";
+import { explanation } from "../../../pictures/answer/explanation.js";
+
+const CELLS = "attnviz:cells"; // the arrays of another setting have come
+const PICK = "attnviz:pick"; // something was picked in the maps or in the sentence
+const PLACE = ".st-key-stage"; // where a pick is one for the answer
+
+/** What an answer is about. @param {Answer | null} answer */
+const subject = (answer) => (answer ? JSON.stringify([answer.title, answer.head, answer.query, answer.key]) : "");
+
+/** The same text for what is the same, in whatever order it was written. @param {unknown} value */
+const canonical = (value) =>
+  JSON.stringify(value, (_, each) => (isRecord(each) ? Object.fromEntries(Object.entries(each).sort(([a], [b]) => (a < b ? -1 : 1))) : each));
+
+/** @param {unknown} value @returns {value is object} */
+const isRecord = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
+
+export class Answers {
+  /** @type {AnswerData | undefined} */
+  data;
+  /** @type {Cells | null} */
+  cells = null;
+  /** @type {string[]} */
+  pending = []; // subjects of answers that were made here and that Python has not sent yet
+  /** @type {string | undefined} */
+  received; // the subject of what Python sent last
+
+  /** @param {() => void} changed  called when there is another answer @param {AbortSignal} signal */
+  constructor(changed, signal) {
+    this.changed = changed;
+    window.addEventListener(CELLS, () => this.know(), { signal });
+    window.addEventListener(PICK, (event) => this.onPick(event), { signal });
+    this.know();
+  }
+
+  know() {
+    const known = window.attnvizCells;
+    this.cells = known ? new Cells(known.stage, known.functions) : null;
+  }
+
+  /** Adopt what Python sends; the answer in it only if none is on its way that was chosen later. @param {AnswerData} data */
+  adopt(data) {
+    const sent = subject(data.answer);
+    const echo = this.pending.indexOf(sent);
+    if (echo >= 0) this.pending.splice(0, echo + 1);
+    else if (sent !== this.received) this.pending = [];
+    this.received = sent;
+    const waits = this.pending.length && this.data;
+    this.data = waits ? { ...data, answer: waits.answer, chosen: waits.chosen, play: false } : data;
+  }
+
+  /** What the answer looks like, be it made here or sent: what is played of it may come later. @param {object} setting */
+  appearance(setting) {
+    if (!this.data?.answer) return "";
+    const { words, scales, chips, answer } = this.data;
+    const plays = Boolean(answer.motion || answer.plays);
+    return canonical([setting, words, scales, chips, { ...answer, motion: null, plays }]);
+  }
+
+  /** Show the answer to what was chosen, or none. @param {Chosen | null} chosen @param {number | null} [head]  that stays chosen */
+  choose(chosen, head = null) {
+    if (!this.data || (chosen && !this.cells)) return;
+    /** @type {Answer | null} */
+    const answer = chosen && this.cells ? explanation(this.cells, chosen) : null;
+    if (answer) answer.plays = answer.key !== null && Boolean(this.cells?.may(answer.query, answer.key));
+    this.pending.push(subject(answer));
+    this.data = { ...this.data, answer, chosen: { ...this.data.chosen, head }, play: false };
+    this.changed();
+  }
+
+  /** A press on another key of the answer chooses its cell. @param {number} key */
+  chooseKey(key) {
+    const answer = this.data?.answer;
+    if (answer) this.choose({ head: answer.head, query: answer.query, key }, answer.head);
+  }
+
+  /** @param {Event} event */
+  onPick(event) {
+    const { target } = event;
+    if (!(event instanceof CustomEvent) || !(target instanceof Element) || !target.closest(PLACE) || !this.cells || !this.data) return;
+    /** @type {Picked} */
+    const picked = event.detail;
+    const { head, focus } = this.data.chosen;
+    const among = picked.head === null ? null : (focus ?? picked.head);
+    if (picked.stage === null) this.pickWord(picked.row);
+    else if (picked.row === null) return;
+    else if (picked.axes[1] === "key") this.pickCell(among, picked.row, picked.column);
+    else if (picked.stage === "heads") this.pickRow(among ?? head, picked.row, picked.column);
+  }
+
+  /** @param {number | null} head @param {number} query @param {number | null} key */
+  pickCell(head, query, key) {
+    if (head === null || key === null) this.pickRow(null, query, null);
+    else this.choose({ head, query, key }, head);
+  }
+
+  /** @param {number | null} head @param {number} query @param {number | null} dimension */
+  pickRow(head, query, dimension) {
+    const described = this.data?.chosen.focus ?? head ?? this.cells?.header.telling ?? 0;
+    this.choose({ head: described, query, key: null, dimension }, head);
+  }
+
+  /** A word of the sentence; pressed again, it lets go. @param {number | null} query */
+  pickWord(query) {
+    const answer = this.data?.answer;
+    const head = this.data?.chosen.head ?? null;
+    if (query === null) return;
+    if (answer && answer.query === query && answer.key === null) this.choose(null, head);
+    else this.pickRow(head, query, null);
+  }
+}
