@@ -44,7 +44,7 @@ class _Many(int):
 
 
 def facts(trace: Trace, layer: int) -> dict[str, Any] | None:
-    """Return the facts of a layer; None where numbers were brought along or changed by hand, as a run explains these."""
+    """Return the facts of a layer; None where numbers were brought along or changed by hand: a run explains these."""
     if is_external(trace) or trace.edits:
         return None
     config, recorded = trace.config, [*trace.layers[layer]]
@@ -111,7 +111,7 @@ def _tokens(trace: Trace) -> dict[str, tuple[str, ...]]:
 
 
 def _forbidden_by(trace: Trace) -> Any:
-    """Return for each cell the masks of the settings that do not allow it: the sum of 2 to the power of their places."""
+    """Return for each cell the masks of the settings that do not allow it, a bit for the place of each."""
     tokens = trace.query_tokens, trace.key_tokens
     pad = np.array([token == PAD for token in tokens[1]], dtype=bool)
     found = np.zeros((len(tokens[0]), len(tokens[1])), np.int32)

@@ -34,7 +34,7 @@ def functions(config: ChosenRows, recorded: Sequence[str]) -> str:
     return f"{PRELUDE}export default {{\nscore: {score},\nnormaliser: {normaliser},\nwritten: {written},\n}};\n"
 
 
-def parameters(formula: Formula) -> dict[str, Any]:
+def arguments(formula: Formula) -> dict[str, Any]:
     """Return what says which numbers go into the function of a score."""
     listed = [
         {"name": name, "step": STEPS[name], "role": parameter.role, "axes": formula.axes_of(name)}
@@ -46,7 +46,7 @@ def parameters(formula: Formula) -> dict[str, Any]:
 def score(config: ChosenRows, recorded: Sequence[str]) -> dict[str, Any]:
     """Return what an answer says of a score: its arguments, what is added up, and its last line."""
     row, formula = score_of(config), _score_lines(config, recorded)
-    said = {**parameters(formula), "match": _match(formula, row.lines), "last": None}
+    said = {**arguments(formula), "match": _match(formula, row.lines), "last": None}
     if row.lines:
         return said | {"text": "", "last": _last(formula, row.lines[-1])}
     return said

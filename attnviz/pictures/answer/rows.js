@@ -55,7 +55,7 @@ export function scoreArguments(typed, q, k, [h, i, j], { n, m, heads, hidden }, 
 }
 
 /**
- * What the function of a normaliser takes in the place of a row: the scores that are not masked, and how far they are.
+ * What the function of a normaliser takes for one place of a row: its score, and those that are not masked.
  *
  * @param {number[]} row
  * @param {number} place
@@ -63,9 +63,10 @@ export function scoreArguments(typed, q, k, [h, i, j], { n, m, heads, hidden }, 
  * @param {{ temperature: number, n: number, heads: number }} setting
  */
 export function rowArguments(row, place, [h, along], { temperature, n, heads }) {
-  const open = below(row.length).filter((at) => row[at] !== -Infinity);
+  const open = below(row.length).filter((at) => row[at] !== -Infinity || at === place);
   const s = open.map((at) => row[at]);
-  const given = { ...places(h, along, 0, n, row.length, heads), n: open.length, s, x: s.map((each) => each / temperature), T: temperature };
+  const taking = s.filter((each) => each !== -Infinity).length;
+  const given = { ...places(h, along, 0, n, row.length, heads), n: taking, s, x: s.map((each) => each / temperature), T: temperature };
   return { ...given, places: open, j: open.indexOf(place) };
 }
 
