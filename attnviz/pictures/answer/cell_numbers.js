@@ -55,10 +55,10 @@ export class Cells {
     return this.may(i, j) ? this.biased(h, i, j) : -Infinity;
   }
 
-  /** @param {number} h @param {number} i @param {number} j */
-  capped(h, i, j) {
-    const { softcap, scale } = this.facts;
-    const scaled = scale[h] * this.at("scores", h, i, j);
+  /** @param {number} h @param {number} i @param {number} j @param {number} [factor]  in the place of the scale */
+  capped(h, i, j, factor = this.facts.scale[h]) {
+    const { softcap } = this.facts;
+    const scaled = factor * this.at("scores", h, i, j);
     return softcap ? softcap * Math.tanh(scaled / softcap) : scaled;
   }
 
@@ -148,6 +148,28 @@ export class Cells {
     return all.filter(([happens]) => happens).map(([, change]) => change);
   }
 
+  /** The weight if scores were not divided by the root of the width; null where they are not, or where no line says it. @param {number} h @param {number} i @param {number} j */
+  weightWithoutWidth(h, i, j) {
+    const { normaliser } = this.functions;
+    if (!normaliser || !this.facts.by_width || !this.may(i, j)) return null;
+    const raw = (/** @type {number} */ at) => this.unscaled(h, this.overKeys ? i : at, this.overKeys ? at : j);
+    const x = upTo(this.overKeys ? this.m : this.n).map(raw);
+    return Number(normaliser(this.arguments(x, h, i, j)).value);
+  }
+
+  /** A score after the bias and the mask, but without the scale. @param {number} h @param {number} i @param {number} j */
+  unscaled(h, i, j) {
+    if (!this.may(i, j)) return -Infinity;
+    return this.capped(h, i, j, 1) + (this.has("bias") ? this.at("bias", h, i, j) : 0);
+  }
+
+  /** What the function of the normaliser takes in a cell. @param {number[]} x @param {number} h @param {number} i @param {number} j */
+  arguments(x, h, i, j) {
+    const [along, n] = this.overKeys ? [i, this.n] : [j, this.m];
+    const setting = { temperature: this.facts.temperature, n, heads: this.facts.d_k.length };
+    return rowArguments(x, this.overKeys ? j : i, [h, along], setting);
+  }
+
   /** The numbers that lead from the scores to a weight; null where the scores are none. @param {number} h @param {number} i @param {number} j @returns {Reason | null} */
   reason(h, i, j) {
     const x = this.maskedLine(h, i, j), place = this.overKeys ? j : i;
@@ -155,9 +177,7 @@ export class Cells {
     const { normaliser, written } = this.functions;
     if (written) return { named: {}, ...this.sorted(written, x, place, h) };
     if (!normaliser) return { named: {} };
-    const [along, n] = this.overKeys ? [i, this.n] : [j, this.m];
-    const setting = { temperature: this.facts.temperature, n, heads: this.facts.d_k.length };
-    const given = rowArguments(x, place, [h, along], setting);
+    const given = this.arguments(x, h, i, j);
     const { lines } = normaliser(given);
     /** @type {Record<string, number>} */
     const named = {};

@@ -59,8 +59,6 @@ def page(trace: Trace, selection: Selection) -> Selection:
     cell = _explain(trace, selection, head)
     with stage:
         _draw_maps(trace, selection, seen, head, query)
-    with st.container(key=CELLS):
-        cells_of_stage.send(trace, selection.layer, key=f"{CELLS}-numbers")
     paragraph(headline(trace))
     return _draw_panel(trace, selection, cell)
 
@@ -117,6 +115,8 @@ def _tools(selection: Selection) -> int:
 
 def _explain(trace: Trace, selection: Selection, head: int) -> Cell | None:
     """Draw how what was chosen came to be: a cell of `head`, an entry of its output, or the row of a word."""
+    with st.container(key=CELLS):
+        cells_of_stage.send(trace, selection.layer, key=f"{CELLS}-numbers")
     around = Around(selection.play, rail.chips(trace.config), selection.head, selection.focus)
     if selection.query is None:
         drawer.show(None, key=ANSWER, around=around)

@@ -3,6 +3,7 @@
 /** @import { Answer, AnswerData, Chosen, Picked } from "./types" */
 import { Cells } from "../../../pictures/answer/cell_numbers.js";
 import { explanation } from "../../../pictures/answer/explanation.js";
+import { Numerals, fill } from "../../../pictures/answer/numerals.js";
 
 const CELLS = "attnviz:cells"; // the arrays of another setting have come
 const PICK = "attnviz:pick"; // something was picked in the maps or in the sentence
@@ -31,7 +32,7 @@ export class Answers {
   /** @param {() => void} changed  called when there is another answer @param {AbortSignal} signal */
   constructor(changed, signal) {
     this.changed = changed;
-    window.addEventListener(CELLS, () => this.know(), { signal });
+    window.addEventListener(CELLS, () => (this.know(), this.changed()), { signal });
     window.addEventListener(PICK, (event) => this.onPick(event), { signal });
     this.know();
   }
@@ -57,7 +58,46 @@ export class Answers {
     if (!this.data?.answer) return "";
     const { words, scales, chips, answer } = this.data;
     const plays = Boolean(answer.motion || answer.plays);
-    return canonical([setting, words, scales, chips, { ...answer, motion: null, plays }]);
+    return canonical([setting, words, scales, chips, this.said, this.heads, { ...answer, motion: null, plays }]);
+  }
+
+  /** The answer as a screen reader says it. */
+  get spoken() {
+    const { title = [], sentence = "", lines = [] } = this.data?.answer ?? {};
+    const name = title.map(([, text]) => text).join(" ");
+    return [name, sentence, ...lines.map((line) => `${line.title}: ${line.value}`)].join(". ");
+  }
+
+  /** What stands over the columns of the products: whose numbers they are, where they are those of a query and a key. */
+  get heads() {
+    const { answer, words } = this.data ?? {};
+    const match = this.cells?.facts.score.match;
+    if (!answer || !words || match?.left !== "q" || match.right !== "k" || match.sign !== "×" || !this.fits(answer)) return null;
+    const [query, key] = ["query", "key"].map((side) => answer.title.find(([name]) => name === side)?.[1]);
+    return [`q ${query}`, `k ${key}`, words.product];
+  }
+
+  /** Whether the arrays that are here are those of an answer: the ones of a new setting come in a message of their own. @param {Answer} answer */
+  fits({ head, query, key, lines }) {
+    if (!this.cells || key === null) return false;
+    const { d_k, visible } = this.cells.facts;
+    const isThere = head < d_k.length && query < visible.query.length && key < visible.key.length;
+    return isThere && canonical(explanation(this.cells, { head, query, key }).lines) === canonical(lines);
+  }
+
+  /** The answer in words, a sentence each. @returns {string[]} */
+  get said() {
+    const { answer, words } = this.data ?? {};
+    const terms = answer?.lines.find(({ name }) => name === "match")?.terms;
+    if (!this.cells || !answer || !words || !terms || answer.key === null || !this.heads) return [];
+    const sizes = terms.rows.map(([, , , value]) => Math.abs(value ?? 0));
+    const at = sizes.indexOf(Math.max(...sizes));
+    const said = [fill(words.largest, { n: at + 1, product: terms.rows[at][4] })];
+    const weight = this.cells.weightWithoutWidth(answer.head, answer.query, answer.key);
+    if (weight === null || !this.cells.areShares(answer.head, answer.query)) return said;
+    const { has_comma, percent } = this.cells.facts.words;
+    const share = new Numerals(has_comma, percent).percent(weight);
+    return [...said, fill(words.without, { d: this.cells.facts.d_k[answer.head], share })];
   }
 
   /** Show the answer to what was chosen, or none. @param {Chosen | null} chosen @param {number | null} [head]  that stays chosen */

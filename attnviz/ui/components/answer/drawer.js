@@ -8,7 +8,7 @@ import { isDark } from "../colours.js";
 import { Answers } from "./answers.js";
 import { Player } from "./motion_player.js";
 import { markOf, matches } from "./marks.js";
-import { append, drawLine } from "./drawer_pictures.js";
+import { append, drawLine, drawWords } from "./drawer_pictures.js";
 import { Rail, SHEET } from "./rail.js";
 
 /** @typedef {{ close: boolean, all: boolean, key: number }} Values  that Python is sent */
@@ -88,7 +88,8 @@ class Drawer {
     const setting = this.setting(answer);
     this.box.dataset.open = "";
     this.body = append(this.box, "div", "ad-body");
-    answer.lines.forEach((line, at) => drawLine(this.body, line, at + 1, setting));
+    answer.lines.forEach((line, at) => drawLine(this.body, line, at + 1, setting, line.name === "match" ? this.answers.heads : null));
+    drawWords(this.body, words.in_words, this.answers.said);
     const foot = append(this.box, "div", "ad-foot");
     this.button(foot, "ad-all", words.all, () => this.open());
     append(foot, "span", "ad-soft ad-rounded", words.rounded);
@@ -97,8 +98,7 @@ class Drawer {
     this.started = true;
     this.rail.open(this.data.chips, words, isAnother);
     this.refocus(focused);
-    const spoken = [answer.title.map(([, text]) => text).join(" "), answer.sentence, ...answer.lines.map(({ title, value }) => `${title}: ${value}`)].join(". ");
-    if (this.live.textContent !== spoken) this.live.textContent = spoken;
+    if (this.live.textContent !== this.answers.spoken) this.live.textContent = this.answers.spoken;
   }
 
   empty() {
@@ -212,18 +212,15 @@ class Drawer {
   /** Label the button at the top by what it does. @param {string} text @param {boolean} plays */
   labelPlay(text, plays) {
     const button = this.box.querySelector(".ad-play");
-    if (!button) return;
-    button.textContent = text;
-    button.setAttribute("aria-pressed", String(plays));
+    button?.setAttribute("aria-pressed", String(plays));
+    if (button) button.textContent = text;
   }
 
   /** Highlight in the maps what is played: the cell, or the whole row. @param {string} kind */
   follow(kind) {
     const answer = this.data?.answer;
-    if (!answer) return;
-    const { query, key } = answer;
     const whole = ["row", "shares", "mix", "output"].includes(kind);
-    this.highlight({ axis: "query", query, key: whole ? null : key });
+    if (answer) this.highlight({ axis: "query", query: answer.query, key: whole ? null : answer.key });
   }
 
   close() {

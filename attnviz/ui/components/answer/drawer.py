@@ -27,6 +27,10 @@ WORDS = Words(
         "again": "Again",
         "way": "Step of the computation (← →)",
         "setting": "The setting",
+        "product": "product",
+        "in_words": "In words",
+        "largest": "The largest product is entry {n}: {product}.",
+        "without": "Without ÷ √{d} it would get {share}.",
     }
 )
 
