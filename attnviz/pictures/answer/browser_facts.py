@@ -1,4 +1,4 @@
-"""What a browser has to know, beside the arrays of a stage, to explain any cell of it as `explanation` does.
+"""The facts from which a browser explains any cell of a stage as `explanation` does, beside its arrays.
 
 The facts say how the numbers of a cell follow from the arrays, and the words in which that is said; `explanation.js`
 reads both.

@@ -7,7 +7,7 @@ import { Numerals, fill } from "../../../pictures/answer/numerals.js";
 
 const CELLS = "attnviz:cells"; // the arrays of another setting have come
 const PICK = "attnviz:pick"; // something was picked in the maps or in the sentence
-const PLACE = ".st-key-stage"; // where a pick is one for the answer
+const AREA = ".st-key-stage"; // where a pick is one for the answer
 
 /** What an answer is about. @param {Answer | null} answer */
 const subject = (answer) => (answer ? JSON.stringify([answer.title, answer.head, answer.query, answer.key]) : "");
@@ -120,7 +120,7 @@ export class Answers {
   /** @param {Event} event */
   onPick(event) {
     const { target } = event;
-    if (!(event instanceof CustomEvent) || !(target instanceof Element) || !target.closest(PLACE) || !this.cells || !this.data) return;
+    if (!(event instanceof CustomEvent) || !(target instanceof Element) || !target.closest(AREA) || !this.cells || !this.data) return;
     /** @type {Picked} */
     const picked = event.detail;
     const { head, focus } = this.data.chosen;
@@ -139,7 +139,7 @@ export class Answers {
 
   /** @param {number | null} head @param {number} query @param {number | null} dimension */
   pickRow(head, query, dimension) {
-    const described = this.data?.chosen.focus ?? head ?? this.cells?.header.telling ?? 0;
+    const described = this.data?.chosen.focus ?? head ?? this.cells?.openingHead ?? 0;
     this.choose({ head: described, query, key: null, dimension }, head);
   }
 

@@ -40,7 +40,7 @@ _component = component(__file__, is_isolated=False)
 
 @dataclass(frozen=True)
 class Around:
-    """What an answer has around it.
+    """The surroundings of an answer.
 
     play         starts to show how it happens, once, when the page is opened with it
     chips        what stays in sight of the setting, as `rail.chips` says it
