@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container
 from functools import lru_cache
 
-from attnviz.engine.plan.chosen import RESTING, is_at_rest
+from attnviz.engine.plan.chosen import resting
 from attnviz.engine.plan.tracing import Plan
 from attnviz.engine.plan.values import Value
 from attnviz.engine.records import typed_rows
@@ -14,7 +14,10 @@ from attnviz.engine.records.step_specs import STEPS
 from attnviz.engine.tables.blocks import NORMS
 
 GENERAL = ("scaled", "capped", "masked", "concat")
-"""Steps whose formula is the same in every setting; that of the scores, weights and heads is their rows'."""
+"""Steps whose formula is the same in every setting."""
+
+OF_ROWS = ("score", "normalise", "mix")
+"""Operations whose formula is that of a row of a table, wherever a step is one and no more."""
 
 SUMS = ("added", "added_normed", "ff_added", "ff_added_normed")
 """Steps without a letter of their own: their formula stands wherever they are read."""
@@ -22,15 +25,17 @@ SUMS = ("added", "added_normed", "ff_added", "ff_added_normed")
 
 def formulas_of(plan: Plan, config: Config) -> dict[str, str]:
     """Return the formula of each step of a layer that depends on the setting; mask and bias have their rows'."""
-    resting = frozenset(name for name in RESTING if is_at_rest(name, config))
-    return _formulas(plan, NORMS[config.norm].symbol, resting) | attention_formulas(config, plan)
+    of_rows = {name for name, value in plan.items() if value.args and value.args[0].op in OF_ROWS}
+    said = {name: formula for name, formula in attention_formulas(config, plan).items() if name in of_rows}
+    return _formulas(plan, NORMS[config.norm].symbol, resting(config)) | said
 
 
 @lru_cache(maxsize=256)
 def _formulas(plan: Plan, norm: str, resting: frozenset[str]) -> dict[str, str]:
     """Return the formulas that follow from plan, norm and numbers at rest alone; shared, and not to be changed."""
     writer = FormulaWriter(plan, norm, resting)
-    return {name: writer.formula(name) for name, value in plan.items() if value.op == "step" and name not in GENERAL}
+    said = {name: writer.formula(name) for name, value in plan.items() if value.op == "step" and name not in GENERAL}
+    return {name: formula for name, formula in said.items() if formula}
 
 
 def attention_formulas(config: Config, present: Container[str]) -> dict[str, str]:
@@ -69,9 +74,9 @@ class FormulaWriter:
         }
 
     def formula(self, name: str) -> str:
-        """Return the formula of a step: its letter, and what it is made of."""
+        """Return the formula of a step: its letter, and what it is made of; "" where a row of a table says it."""
         made = self.of(self._plan[name].args[0])
-        return made if name in SUMS else f"{self.symbol(self._plan[name])} = {made}"
+        return made if name in SUMS or not made else f"{self.symbol(self._plan[name])} = {made}"
 
     def of(self, value: Value) -> str:
         """Return a value in symbols: its letter, or what it is made of."""
