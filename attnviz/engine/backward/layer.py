@@ -35,7 +35,7 @@ class LayerBack:
     def __init__(self, trace: Trace, slopes: Slopes, i: int | None) -> None:
         self._slopes, self._i = slopes, i
         self._plan, chosen = plan_and_rows(trace, i)
-        self._inputs = {} if i is None else _read_by(trace, i)
+        self._inputs = {} if i is None else read_by(trace, i)
         steps = trace.around if i is None else trace.layers[i]
         known = {name: step.array for name, step in steps.items()}
         known |= {name: slopes.array(at) for name, at in self._inputs.items()}
@@ -78,7 +78,7 @@ class LayerBack:
         self._add(queries.name, first)
 
 
-def _read_by(trace: Trace, i: int) -> dict[str, LayerStep]:
+def read_by(trace: Trace, i: int) -> dict[str, LayerStep]:
     """Return the steps that a layer reads, by their names in its plan."""
     if i:
         return {"X": (i - 1, result_of(trace.layers[i - 1]).name), "X_kv": (None, "embedded_kv")}
