@@ -47,7 +47,7 @@ def of_row(formula: Formula, knobs: Knobs | None = None) -> str:
     const $e = new Float64Array(size);
     return (x, w, n, c) => {
     let $s1 = -Infinity; for (let d = 0; d < n; d++) $s1 = Math.max($s1, x[d]);
-    for (let d = 0; d < n; d++) $e[d] = Math.exp((x[d] - $s1));
+    for (let d = 0; d < n; d++) $e[d] = help.exp((x[d] - $s1));
     let $s3 = 0; for (let d = 0; d < n; d++) $s3 += $e[d];
     for (let d = 0; d < n; d++) w[d] = ($e[d] / $s3);
     };
@@ -68,10 +68,12 @@ class _LoopWriter(EntryWriter):
                 self._uses[id(arg)] = self._uses.get(id(arg), 0) + 1
 
     def text(self, node: Node, d: str) -> str:
-        """Return the expression of a node; a square is one product."""
-        if node.is_square and id(node) not in self._names:
+        """Return the expression of a node; a square is one product, and exponentials are the quick ones."""
+        if id(node) not in self._names and node.is_square:
             return f"help.square({self.text(node.args[0], d)})"
-        return super().text(node, d)
+        code = super().text(node, d)
+        is_exponential = node.op == "call" and node.value in ("exp", "sigmoid") and id(node) not in self._names
+        return code.replace("Math.exp(", "help.exp(", 1) if is_exponential else code
 
     def _length(self, node: Node) -> str:
         raise NotImplementedError

@@ -150,12 +150,12 @@ class Following {
 
   /** @param {Step} step @param {Value} made @param {Region} region @returns {Float64Array} */
   computed(step, made, region) {
-    const edits = this.program.edits.filter((edit) => edit.step === step.name);
-    const before = this.arrays[step.name], isWhole = !before || !Object.keys(region).length;
+    const edits = this.program.edits.filter((edit) => edit.step === step.name), before = this.arrays[step.name];
     if (made.op === "step" && !edits.length) return this.get(made.name);
-    const out = isWhole ? this.memory(sizeOf(step.shape)) : this.copied(before);
+    const whole = boxOf(made, {}), box = before ? boxOf(made, region) : whole;
+    const out = box.every((end, at) => end === whole[at]) ? this.memory(sizeOf(step.shape)) : this.copied(before);
     if (made.op === "step") out.set(this.get(made.name));
-    else this.fill(made, out, boxOf(made, isWhole ? {} : region));
+    else this.fill(made, out, box);
     for (const { at, value } of edits) out[at] = value;
     return out;
   }

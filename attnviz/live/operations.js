@@ -161,33 +161,37 @@ function normalise({ shape: [heads, n, m], over, group, args }, [S, Q, K], out, 
   const T = Number(set.temperature), byKeys = over === "keys";
   const [rows, cells, step, jump] = byKeys ? [n, m, 1, m] : [m, n, m, 1];
   const open = new Float64Array(cells), made = new Float64Array(cells), places = new Int32Array(cells);
+  const inOrder = Int32Array.from(places.keys());
   const fill = /** @type {(size: number) => FillRow} */ (line("normaliser"))(cells);
   for (let h = h0; h < h1; h++) {
     const terms = Q ? Math.abs(help.each(/** @type {number[]} */ (set.scale), h)) * lengthOf(args[1], Q, h) * lengthOf(args[2], K, Math.floor(h / group)) : 0;
     const cell = { i: 0, h: h + 1, n_query: rows, n_key: cells, n_heads: heads, places, set, size: Number.isFinite(terms) ? terms / T : 0 };
     for (let r = byKeys ? r0 : 0; r < (byKeys ? r1 : rows); r++) {
-      const first = h * n * m + r * jump;
-      let count = 0;
-      for (let l = 0, o = first; l < cells; l++, o += step) {
-        const s = S[o];
-        if (s === -Infinity) continue;
-        open[count] = within(s / T, s);
-        places[count++] = l;
-      }
+      const first = h * n * m + r * jump, end = first + cells * step;
+      let count = 0, o = first;
+      for (; o < end && S[o] !== -Infinity; o += step) open[count++] = within(S[o] / T, S[o]);
+      const run = count;
+      for (; o < end; o += step)
+        if (S[o] !== -Infinity) {
+          if (count === run) places.set(inOrder.subarray(0, run));
+          places[count] = (o - first) / step;
+          open[count++] = within(S[o] / T, S[o]);
+        }
       cell.i = r;
-      if (byKeys && (!count || places[count - 1] === count - 1)) {
+      cell.places = count === run ? inOrder : places;
+      if (byKeys && count === run) {
         if (count) fill(open, out.subarray(first, first + count), count, cell);
-        out.fill(0, first + count, first + cells);
+        out.fill(0, first + count, end);
         continue;
       }
       if (count) fill(open, made, count, cell);
-      for (let l = 0, k = 0, o = first; l < cells; l++, o += step) out[o] = k < count && places[k] === l ? made[k++] : 0;
+      for (let l = 0, k = 0, to = first; l < cells; l++, to += step) out[to] = k < count && cell.places[k] === l ? made[k++] : 0;
     }
   }
 }
 
 /** @param {number} z @param {number} s what z is over a temperature */
-const within = (z, s) => (Math.abs(z) > LARGEST_SCORE && s !== Infinity ? Math.sign(z) * LARGEST_SCORE : z);
+const within = (z, s) => (z > LARGEST_SCORE && s < Infinity ? LARGEST_SCORE : z < -LARGEST_SCORE ? -LARGEST_SCORE : z);
 
 /** The values, weighed and added up; a forbidden one that is infinite takes no part. @type {Fill<Operation<"mix">>} */
 function mix({ shape: [, rows, columns], args, group }, [A, V, allowed], out, [h0, h1, r0, r1]) {

@@ -145,6 +145,7 @@ export interface RowPlace {
 }
 
 export interface Help {
+  exp(x: number): number;
   each(value: number | number[], head: number): number;
   square(x: number): number;
   products(
