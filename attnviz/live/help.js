@@ -4,7 +4,7 @@
 
 const PARTS = 32; // e^x = 2^(k / 32) e^r, k whole: both powers are looked up, and r is so small that few terms are left
 const ROOTS = Float64Array.from({ length: PARTS }, (_, part) => 2 ** (part / PARTS));
-const LEAST = -1022, POWERS = Float64Array.from({ length: 2046 }, (_, n) => 2 ** (n + LEAST));
+const LEAST_POWER = -1022, POWERS = Float64Array.from({ length: 2046 }, (_, n) => 2 ** (n + LEAST_POWER));
 const [HIGH, LOW] = [6.93147180369123816490e-1 / PARTS, 1.90821492927058770002e-10 / PARTS]; // of log 2, as fdlibm has it
 
 /** @type {Help} */
@@ -14,7 +14,7 @@ export const help = {
     if (!(x > -700 && x < 700)) return Math.exp(x);
     const whole = Math.floor((x * PARTS) / Math.LN2 + 0.5), k = whole | 0, r = x - whole * HIGH - whole * LOW;
     const rest = 1 + r * (1 + r * (1 / 2 + r * (1 / 6 + r * (1 / 24 + r * (1 / 120 + r * (1 / 720))))));
-    return POWERS[(k >> 5) - LEAST] * (ROOTS[k & 31] * rest);
+    return POWERS[(k >> 5) - LEAST_POWER] * (ROOTS[k & 31] * rest);
   },
 
   /** The number of a head; the last one repeats. */

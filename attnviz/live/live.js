@@ -21,7 +21,7 @@ function lineOf(source) {
 }
 
 /** @param {number[]} shape */
-const sizeOf = (shape) => shape.reduce((a, b) => a * b, 1);
+const countOf = (shape) => shape.reduce((a, b) => a * b, 1);
 
 /** @param {Region | undefined} one @param {Region | undefined} other @returns {Region | undefined} what holds both */
 function union(one, other) {
@@ -60,7 +60,7 @@ function boxOf({ axes, shape }, region) {
 function regionAt({ axes, shape }, at) {
   /** @type {Region} */
   const region = {};
-  const lengths = axes.length === 3 ? shape : axes.length === 1 ? [sizeOf(shape)] : axes[0].endsWith("head") ? [shape[0], shape[1] * shape[2]] : shape.slice(1);
+  const lengths = axes.length === 3 ? shape : axes.length === 1 ? [countOf(shape)] : axes[0].endsWith("head") ? [shape[0], shape[1] * shape[2]] : shape.slice(1);
   for (let axis = axes.length - 1, left = at; axis >= 0; axis--) {
     const place = left % lengths[axis];
     left = (left - place) / lengths[axis];
@@ -117,7 +117,7 @@ class Following {
     if (entries.length) {
       const array = (this.made[step.name] = this.copied(this.get(step.name)));
       for (const { at, value } of entries)
-        for (const place of places(step, at)) {
+        for (const place of placesOf(step, at)) {
           array[place] = value;
           whole = union(whole, regionAt(step, place));
         }
@@ -153,7 +153,7 @@ class Following {
     const edits = this.program.edits.filter((edit) => edit.step === step.name), before = this.arrays[step.name];
     if (made.op === "step" && !edits.length) return this.get(made.name);
     const whole = boxOf(made, {}), box = before ? boxOf(made, region) : whole;
-    const out = box.every((end, at) => end === whole[at]) ? this.memory(sizeOf(step.shape)) : this.copied(before);
+    const out = box.every((end, at) => end === whole[at]) ? this.memory(countOf(step.shape)) : this.copied(before);
     if (made.op === "step") out.set(this.get(made.name));
     else this.fill(made, out, box);
     for (const { at, value } of edits) out[at] = value;
@@ -164,7 +164,7 @@ class Following {
   fill(value, out, box) {
     let free = IN_PLACE.has(value.op);
     const x = value.args.map((arg) => {
-      const into = free && sizeOf(arg.shape) === out.length ? out : null, array = this.operand(arg, into, box);
+      const into = free && countOf(arg.shape) === out.length ? out : null, array = this.operand(arg, into, box);
       if (array === out) free = false;
       return array;
     });
@@ -178,14 +178,14 @@ class Following {
     if (arg.op === "number") return Float64Array.of(arg.number);
     if (arg.op === "setting") {
       const number = /** @type {number | number[]} */ (this.settings[arg.name]);
-      return Float64Array.from({ length: sizeOf(arg.shape) }, (_, n) => help.each(number, n));
+      return Float64Array.from({ length: countOf(arg.shape) }, (_, n) => help.each(number, n));
     }
     if (arg.op === "as_keys") return this.operand(arg.args[0], into, box);
     if (into) {
       this.fill(arg, into, box);
       return into;
     }
-    const out = new Float64Array(sizeOf(arg.shape));
+    const out = new Float64Array(countOf(arg.shape));
     this.fill(arg, out, boxOf(arg, {}));
     return out;
   }
@@ -209,7 +209,7 @@ class Following {
 }
 
 /** @param {Step} step @param {number} at @returns {number[]} the place of a number, and those that are the same one */
-function places({ shape, shared = 1 }, at) {
+function placesOf({ shape, shared = 1 }, at) {
   const size = shape[1] * shape[2], first = Math.floor(at / size / shared) * shared;
   return shared === 1 ? [at] : Array.from({ length: shared }, (_, n) => (first + n) * size + (at % size));
 }

@@ -107,7 +107,7 @@ function addUp(x, a, length, Y, b, columns, out, o) {
 }
 
 /** @type {Fill<Operation<"@">>} */
-function product({ shape: [, rows, columns], args }, [x, y], out, [h0, h1, r0, r1]) {
+function matrixProduct({ shape: [, rows, columns], args }, [x, y], out, [h0, h1, r0, r1]) {
   const [xh, xr] = strides(args[0]), [yh] = strides(args[1]), length = args[1].shape[1];
   for (let h = h0; h < h1; h++)
     for (let r = r0; r < r1; r++) addUp(x, h * xh + r * xr, length, y, h * yh, columns, out, (h * rows + r) * columns);
@@ -169,13 +169,13 @@ function normalise({ shape: [heads, n, m], over, group, args }, [S, Q, K], out, 
     for (let r = byKeys ? r0 : 0; r < (byKeys ? r1 : rows); r++) {
       const first = h * n * m + r * jump, end = first + cells * step;
       let count = 0, o = first;
-      for (; o < end && S[o] !== -Infinity; o += step) open[count++] = within(S[o] / T, S[o]);
+      for (; o < end && S[o] !== -Infinity; o += step) open[count++] = bounded(S[o] / T, S[o]);
       const run = count;
       for (; o < end; o += step)
         if (S[o] !== -Infinity) {
           if (count === run) places.set(inOrder.subarray(0, run));
           places[count] = (o - first) / step;
-          open[count++] = within(S[o] / T, S[o]);
+          open[count++] = bounded(S[o] / T, S[o]);
         }
       cell.i = r;
       cell.places = count === run ? inOrder : places;
@@ -191,7 +191,7 @@ function normalise({ shape: [heads, n, m], over, group, args }, [S, Q, K], out, 
 }
 
 /** @param {number} z @param {number} s what z is over a temperature */
-const within = (z, s) => (z > LARGEST_SCORE && s < Infinity ? LARGEST_SCORE : z < -LARGEST_SCORE ? -LARGEST_SCORE : z);
+const bounded = (z, s) => (z > LARGEST_SCORE && s < Infinity ? LARGEST_SCORE : z < -LARGEST_SCORE ? -LARGEST_SCORE : z);
 
 /** The values, weighed and added up; a forbidden one that is infinite takes no part. @type {Fill<Operation<"mix">>} */
 function mix({ shape: [, rows, columns], args, group }, [A, V, allowed], out, [h0, h1, r0, r1]) {
@@ -248,7 +248,7 @@ export const OPERATIONS = {
   activation(value, x, out, box, around) {
     byEntry(ACTIVATIONS[value.activation])(value, x, out, box, around);
   },
-  "@": product,
+  "@": matrixProduct,
   norm,
   rope,
   score,

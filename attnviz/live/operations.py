@@ -54,7 +54,7 @@ class OperationWriter:
 
     def data(self, value: Value) -> Data:
         """Return a value as data, with all that it is made of up to what has a name."""
-        made = {"op": value.op, "axes": value.axes, "shape": three_axes(value.axes, self._lengths), "args": []}
+        made = self._made(value)
         if value.op == "number":
             return made | {"number": value.number}
         if value.op == "setting":
@@ -66,13 +66,15 @@ class OperationWriter:
 
     def tied(self, value: Value) -> Data:
         """Return a matrix that is another one, the first of each group."""
-        made = self.data(value) | {"op": "tied", "group": self._chosen.group}
-        return made | {"args": self._args(*value.args)}
+        return self._made(value) | {"op": "tied", "group": self._chosen.group, "args": self._args(*value.args)}
 
     def table(self, op: str, value: Value, lines: Sequence[str]) -> Data | None:
         """Return the mask or the bias as its lines, which are settings; None where it has none."""
         settings = [name for line in lines for name in (line, *self._lines[line].settings)]
-        return self.data(value) | {"op": op, "lines": list(lines), "settings": settings} if lines else None
+        return self._made(value) | {"op": op, "lines": list(lines), "settings": settings} if lines else None
+
+    def _made(self, value: Value) -> Data:
+        return {"op": value.op, "axes": value.axes, "shape": three_axes(value.axes, self._lengths), "args": []}
 
     def _args(self, *values: Value) -> list[Data]:
         return [self.data(value) for value in values]

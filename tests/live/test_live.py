@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import count, islice
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from attnviz import Config, run
 from attnviz.exports.bundle import joined
 from attnviz.live import program
-from attnviz.live.program import arrays_of
+from attnviz.live.program import arrays_of, program_of
 from tests.support.live_changes import Case, cases_of
 
 SCRIPT = Path(program.__file__).with_name("live.js")
@@ -97,3 +100,54 @@ def test_what_follows_from_a_change_is_what_a_run_records(node: str, tmp_path: P
             if distance > 1e-9
         ]
     assert found == []
+
+
+MUTANTS = {
+    "out[o] = a[p] + b[q]": "out[o] = a[p] - b[q]",
+    "out[o] = b[q] ? a[p] : -Infinity": "out[o] = b[q] ? a[p] : 0",
+    "region[axes[axis]] = [place, place + 1]": "region[axes[axis]] = [place, place]",
+    "s3 += x * right[b3++]": "s3 -= x * right[b3++]",
+    "for (const { at, value } of edits) out[at] = value;": "",
+}
+"""Faults of the script, each of which some case must show."""
+
+
+@pytest.mark.slow
+def test_a_fault_of_the_script_is_seen(node: str, tmp_path: Path) -> None:
+    script, few = joined(SCRIPT), list(islice(cases(), 100))
+    for right, wrong in MUTANTS.items():
+        assert script.count(right) == 1, right
+        found = distances(few, node, tmp_path, script.replace(right, wrong))
+        assert any(distance > 1e-9 for distance, _ in found), right
+
+
+def test_a_line_that_is_changed_is_no_other_program() -> None:
+    config = Config(sentence="the cat sat", mask="window", bias="linear", normaliser="entmax", position="rope")
+    moved = {"temperature": 0.5, "scale": 2.0, "reach": 0, "bias_slope": 3.0, "rope_base": 9.0}
+    one, other = (
+        program_of(run(each))
+        for each in (config, replace(config, **moved, normaliser_knobs={"entmax.alpha": 1.5}))  # type: ignore[arg-type]
+    )
+    assert one["steps"] == other["steps"]
+    changed = {name for name, value in one["settings"].items() if value != other["settings"][name]}
+    assert changed == {*moved, "entmax.alpha"}
+
+
+def test_nothing_is_computed_that_needs_random_numbers_words_or_a_solver() -> None:
+    trace = run(Config(sentence="the cat sat", bias="t5", mask=("causal", "custom"), n_layers=2))
+    given = {step["name"].split(".")[0] for step in program_of(trace)["steps"] if step["made"] is None}
+    assert given == {"token_embeddings", "positions", "w_q", "w_k", "w_v", "w_o", "allowed", "bias"}
+
+
+def test_no_name_of_the_script_is_one_of_another_that_may_stand_beside_it() -> None:
+    package = Path(program.__file__).parents[1]
+    declared = re.compile(r"^(?:export )?(?:const|let|function|class) (?:[{\[]([^}\]]*)[}\]]|(\w+))", re.MULTILINE)
+
+    def names(paths: Iterable[Path]) -> set[str]:
+        found = [each for path in paths for each in declared.findall(path.read_text("utf-8"))]
+        return {name for pair in found for name in re.findall(r"\w+", pair[0] or pair[1])}
+
+    others = [path for path in package.rglob("*.js") if path.parent != SCRIPT.parent]
+    assert "follow" not in names(SCRIPT.parent.glob("*.js"))
+    assert "compile" in names(SCRIPT.parent.glob("*.js"))
+    assert names(SCRIPT.parent.glob("*.js")) & names(others) == set()
