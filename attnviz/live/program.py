@@ -15,6 +15,7 @@ import numpy as np
 from attnviz.arrays import Array
 from attnviz.engine.backward.accumulated_slopes import LayerStep
 from attnviz.engine.backward.layer import plan_and_rows, read_by
+from attnviz.engine.external.traces import is_external
 from attnviz.engine.plan.plans import embedding_plan
 from attnviz.engine.plan.tracing import Has, Plan
 from attnviz.engine.plan.values import Axes, Value
@@ -31,7 +32,11 @@ def program_of(trace: Trace) -> Data:
     """Return the program of a run, as it travels: `Program` in types.d.ts.
 
     A step has the name that it has in the trace, with the layer behind it, counted from 0: `scores.0`.
+
+    Raises ValueError for numbers that were uploaded, of which nothing says what they are made of.
     """
+    if is_external(trace):
+        raise ValueError("these numbers were uploaded: no plan says what follows from them; give a run of a sentence")
     lines: dict[str, Line] = {}
     steps = [*_around(trace), *(step for i in range(len(trace.layers)) for step in _layer(trace, i, lines))]
     _, chosen = plan_and_rows(trace, 0)

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from attnviz import Config, run
+from attnviz.engine.external.traces import of_weights
 from attnviz.exports.bundle import joined
 from attnviz.live import program
 from attnviz.live.program import arrays_of, program_of
@@ -137,6 +138,11 @@ def test_nothing_is_computed_that_needs_random_numbers_words_or_a_solver() -> No
     trace = run(Config(sentence="the cat sat", bias="t5", mask=("causal", "custom"), n_layers=2))
     given = {step["name"].split(".")[0] for step in program_of(trace)["steps"] if step["made"] is None}
     assert given == {"token_embeddings", "positions", "w_q", "w_k", "w_v", "w_o", "allowed", "bias"}
+
+
+def test_numbers_that_were_uploaded_have_no_program() -> None:
+    with pytest.raises(ValueError, match="were uploaded"):
+        program_of(of_weights([[0.5, 0.5]]))
 
 
 def test_no_name_of_the_script_is_one_of_another_that_may_stand_beside_it() -> None:
