@@ -2,22 +2,22 @@
 
 /** @import { Arrays, Box, Change, Entry, Fill, Live, Program, Region, Settings, Source, Step, Value } from "./types" */
 import { help } from "./help.js";
-import { OPERATIONS } from "./operations.js";
+import { FILLS } from "./operations.js";
 
 const IN_PLACE = new Set(["+", "*", "/", "tanh", "only_where", "activation", "norm"]);
 const TRACKED = new Set(["head", "kv_head", "query", "key"]);
 
 /** @type {Map<Source, unknown>} */
-const compiled = new Map();
+const compiledLines = new Map();
 
-/** @param {Source} source @returns {unknown} the function of a line, compiled once */
-function lineOf(source) {
-  if (!compiled.has(source)) {
-    if (compiled.size > 200) compiled.clear(); // a formula that is typed is another one with every key
+/** @param {Source} source @returns {unknown} the function of a line, compiledLines once */
+function compiledLine(source) {
+  if (!compiledLines.has(source)) {
+    if (compiledLines.size > 200) compiledLines.clear(); // a formula that is typed is another one with every key
     const made = typeof source === "string" ? Function(`"use strict"; return ${source}`)() : source;
-    compiled.set(source, made(help));
+    compiledLines.set(source, made(help));
   }
-  return compiled.get(source);
+  return compiledLines.get(source);
 }
 
 /** @param {number[]} shape */
@@ -104,7 +104,7 @@ class Following {
 
   /** @param {string} name @returns {unknown} */
   line(name) {
-    return lineOf(/** @type {Source} */ (this.settings[name]));
+    return compiledLine(/** @type {Source} */ (this.settings[name]));
   }
 
   /** @param {Step} step */
@@ -168,7 +168,7 @@ class Following {
       if (array === out) free = false;
       return array;
     });
-    const operation = /** @type {Fill<Value>} */ (OPERATIONS[value.op]);
+    const operation = /** @type {Fill<Value>} */ (FILLS[value.op]);
     operation(value, x, out, box, this.around);
   }
 

@@ -233,7 +233,7 @@ function tied({ shape: [heads, rows, columns], group }, [x], out) {
 }
 
 /** @type {{ [Name in Value["op"]]?: Fill<Operation<Name>> }} */
-export const OPERATIONS = {
+export const FILLS = {
   "+": byRows((a, p, pc, b, q, qc, o, end, out) => {
     for (; o < end; o++, p += pc, q += qc) out[o] = a[p] + b[q];
   }),

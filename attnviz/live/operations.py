@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from attnviz.engine.backward.layer import plan_and_rows
+from attnviz.engine.external.layer_plans import chosen_in
 from attnviz.engine.plan.operations import OWN_NAMES
 from attnviz.engine.plan.values import Value
 from attnviz.engine.records.trace import Trace
@@ -38,7 +38,7 @@ class OperationWriter:
 
     def __init__(self, trace: Trace, layer: int | None, named: Callable[[str], str], lines: Mapping[str, Line]) -> None:
         self._trace, self._named, self._lines = trace, named, lines
-        _, self._chosen = plan_and_rows(trace, layer)
+        self._chosen = chosen_in(trace)
         steps = [trace.around, *([] if layer is None else [trace.layers[layer]])]
         self._lengths = {a: n for each in steps for step in each.values() for a, n in zip(step.axes, step.shape)}
         self._lengths["head"] = trace.config.n_heads

@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 
 from attnviz.arrays import Array
-from attnviz.engine.backward.accumulated_slopes import LayerStep
-from attnviz.engine.backward.layer import plan_and_rows, read_by
+from attnviz.engine.external.layer_plans import LayerStep, chosen_in, inputs_of, plan_of_layer
 from attnviz.engine.external.traces import is_external
 from attnviz.engine.plan.plans import embedding_plan
 from attnviz.engine.plan.tracing import Has, Plan
@@ -39,7 +38,7 @@ def program_of(trace: Trace) -> Data:
         raise ValueError("these numbers were uploaded: no plan says what follows from them; give a run of a sentence")
     lines: dict[str, Line] = {}
     steps = [*_around(trace), *(step for i in range(len(trace.layers)) for step in _layer(trace, i, lines))]
-    _, chosen = plan_and_rows(trace, 0)
+    chosen = chosen_in(trace)
     config = trace.config
     settings: Data = {
         "temperature": config.temperature,
@@ -110,12 +109,12 @@ def _with_axes(value: Value, axes: Axes) -> Value:
 
 def _layer(trace: Trace, i: int, lines: dict[str, Line]) -> Iterator[Data]:
     """Yield the steps of a layer; their lines are added to `lines`, by the names of their settings."""
-    plan, _ = plan_and_rows(trace, i)
+    plan = plan_of_layer(trace, i)
     masks, bias = mask_lines(trace, i), bias_line(trace)
     lines |= {"score": score_line(trace, plan), "normaliser": normaliser_line(trace)}
     lines |= {"bias": bias} if bias else {}
     lines |= masks or {}
-    inputs = read_by(trace, i)
+    inputs = inputs_of(trace, i)
     writer = OperationWriter(trace, i, lambda name: key(inputs.get(name, (i, name))), lines)
     tables = {"allowed": list(masks or ()), "bias": ["bias"] if bias else []}
     for name, value in plan.items():

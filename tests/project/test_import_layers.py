@@ -22,7 +22,7 @@ HOUSE = {
     "cost backward",
     "models": "",
     "live": "",
-    "analysis": "",
+    "analysis": ". circuits",
     "lessons": "",
     "arithmetic": "",
     "uploads": "",
