@@ -10,7 +10,7 @@ const TRACKED = new Set(["head", "kv_head", "query", "key"]);
 /** @type {Map<Source, unknown>} */
 const compiledLines = new Map();
 
-/** @param {Source} source @returns {unknown} the function of a line, compiledLines once */
+/** @param {Source} source @returns {unknown} the function of a line, compiled once */
 function compiledLine(source) {
   if (!compiledLines.has(source)) {
     if (compiledLines.size > 200) compiledLines.clear(); // a formula that is typed is another one with every key
