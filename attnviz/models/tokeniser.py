@@ -11,7 +11,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +47,7 @@ class Tokeniser:
     special     the special tokens, each with whether spaces before and after it belong to it
     start, end  what stands before and after every sentence
     shown       writes a piece as it is to be read
+    spare       tokens without a meaning of their own, which words that the vocabulary does not have take, in order
     """
 
     vocabulary: Mapping[str, int]
@@ -56,11 +57,21 @@ class Tokeniser:
     end: tuple[str, ...] = ()
     unknown: str | None = None
     shown: Callable[[str], str] = str
+    spare: tuple[str, ...] = ()
 
     def __call__(self, text: str) -> tuple[list[int], list[str]]:
         """Return the ids of a text's pieces, and the pieces."""
-        ids = [*self.start, *(piece for part in self._parts(text) for piece in part), *self.end]
-        return [self._id(piece) for piece in ids], [self.shown(piece) for piece in ids]
+        pieces = [*self.start, *(piece for part in self._parts(text) for piece in part), *self.end]
+        lent = self.lent(pieces)
+        ids = [self._id(lent.get(piece, piece)) for piece in pieces]
+        known = [piece in lent or piece in self.vocabulary for piece in pieces]
+        return ids, [self.shown(piece if is_known else self.unknown or piece) for piece, is_known in zip(pieces, known)]
+
+    def lent(self, pieces: Iterable[str]) -> dict[str, str]:
+        """Return the spare words that unknown ones take: the first of those that do not stand there themselves."""
+        there = dict.fromkeys(pieces)
+        free = (word for word in self.spare if word not in there)
+        return dict(zip((piece for piece in there if piece not in self.vocabulary), free))
 
     def piece(self, number: int) -> str:
         """Return the piece of an id; one that there is not stands as its number."""
@@ -104,7 +115,7 @@ def read(folder: Path) -> Callable[[str], tuple[list[int], list[str]]]:
     whole, pieces, letters = (folder / name for name in ("tokenizer.json", "vocab.txt", "vocab.json"))
     if whole.is_file():
         try:
-            return _whole(json_file(whole), whole)
+            return _whole(json_file(whole), whole, _spare(folder))
         except (LookupError, TypeError, ValueError, AttributeError, RecursionError) as error:
             raise _broken(error, whole) from None
     if pieces.is_file():
@@ -118,7 +129,16 @@ def _broken(error: Exception, file: Path) -> ConfigError:
     return error if isinstance(error, ConfigError) else fault("broken", file, why=type(error).__name__)
 
 
-def _whole(spec: Mapping[str, Any], path: Path) -> Callable[[str], tuple[list[int], list[str]]]:
+def _spare(folder: Path) -> tuple[str, ...]:
+    """Return the spare words that the folder's tokenizer_config.json names."""
+    path = folder / "tokenizer_config.json"
+    names = json_file(path).get("spare_tokens") if path.is_file() else None
+    return tuple(map(str, names)) if isinstance(names, list) else ()
+
+
+def _whole(
+    spec: Mapping[str, Any], path: Path, spare: tuple[str, ...] = ()
+) -> Callable[[str], tuple[list[int], list[str]]]:
     """Return the tokeniser that tokenizer.json describes."""
     model = spec["model"]
     kind = model.get("type") or ("BPE" if "merges" in model else "WordPiece")
@@ -127,13 +147,15 @@ def _whole(spec: Mapping[str, Any], path: Path) -> Callable[[str], tuple[list[in
     vocabulary = {str(piece): int(number) for piece, number in model["vocab"].items()} if kind != "Unigram" else {}
     vocabulary |= {str(each["content"]): int(each["id"]) for each in added}
     start, end = _framing(spec.get("post_processor"))
-    readers = {"WordPiece": _wordpiece, "BPE": _byte_pairs}
+    spare = tuple(word for word in spare if word in vocabulary) if kind == "WordPiece" else ()
+    readers: dict[str, Callable[..., Callable[[str], Iterable[str]] | None]]
+    readers = {"WordPiece": partial(_wordpiece, keeps_unknown=bool(spare)), "BPE": _byte_pairs}
     cut = readers[kind](spec, vocabulary) if kind in readers else None
     if cut is None:
         return _of_library(path, kind, readable if _is_byte_level(spec) else str)
     shown = readable if kind == "BPE" else str
     _check(vocabulary, (*start, *end, *([str(model["unk_token"])] if kind == "WordPiece" else [])), path)
-    return Tokeniser(vocabulary, cut, special, start, end, model.get("unk_token"), shown)
+    return Tokeniser(vocabulary, cut, special, start, end, model.get("unk_token"), shown, spare)
 
 
 def _check(vocabulary: Mapping[str, int], needed: Iterable[str], path: Path) -> None:
@@ -146,7 +168,9 @@ def _check(vocabulary: Mapping[str, int], needed: Iterable[str], path: Path) -> 
             raise ConfigError(FAULTS["piece"].format(piece=shorten(piece)))
 
 
-def _wordpiece(spec: Mapping[str, Any], vocabulary: Mapping[str, int]) -> Callable[[str], Iterable[str]] | None:
+def _wordpiece(
+    spec: Mapping[str, Any], vocabulary: Mapping[str, int], *, keeps_unknown: bool
+) -> Callable[[str], Iterable[str]] | None:
     normal, model = spec.get("normalizer") or {}, spec["model"]
     if normal.get("type") != "BertNormalizer" or (spec.get("pre_tokenizer") or {}).get("type") != "BertPreTokenizer":
         return None
@@ -158,6 +182,7 @@ def _wordpiece(spec: Mapping[str, Any], vocabulary: Mapping[str, int]) -> Callab
         bool(normal["handle_chinese_chars"]),
         str(model["unk_token"]),
         str(model["continuing_subword_prefix"]),
+        keeps_unknown,
     ).pieces
 
 

@@ -83,9 +83,11 @@ MAX_CHARACTERS = {
 
 @cache
 def offer_models() -> None:
-    """Offer the models that the environment names where the command has not; faults are logged."""
+    """Offer the models in the package, and those of the environment where the command has not; faults are logged."""
     try:
-        if not model_registry.MODELS:
+        named_by_the_command = bool(model_registry.MODELS)
+        hosting.offer_those_in_the_package()
+        if not named_by_the_command:
             hosting.offer_those_of_the_environment()
     except ConfigError as error:
         print(f"attnviz: {error}", file=sys.stderr)
