@@ -28,11 +28,11 @@ WORDS = Words(
         "known": "Asked what training left out, it is right in {least} % or more of: {skills}.",
         "unknown": "It fails at: {skills}.",
         "share": "{skill} ({share} %)",
-        "priced": "In training, weights that spread had a price: that its rows are this sharp was asked for, and other "
+        "penalised": "Training penalised rows whose weights spread: that they are this sharp was asked for, and other "
         "models are not so tidy.",
-        "free": "Nothing in training asked for sharp rows, and its feed-forward blocks do a part of the work: a head "
+        "free": "Nothing in training asked for sharp rows, and its feed-forward blocks do part of the work: a head "
         "alone seldom explains a word.",
-        "seeds": "The same training with another seed gives the same answers by other heads: what a head does here is a "
+        "seeds": "The same training from another seed gives the same answers by other heads: what a head does here is a "
         "fact about this file.",
     }
 )
@@ -55,6 +55,6 @@ def sentences(written: str, digest: str) -> list[str]:
         WORDS["learned"].format(minutes=round(card["minutes"]), words=card["words"]),
         WORDS["known"].format(least=least, skills="; ".join(SKILLS[skill] for skill in known)),
         *([WORDS["unknown"].format(skills="; ".join(failed))] if failed else []),
-        WORDS["priced" if card["sizes"]["spread"] else "free"],
+        WORDS["penalised" if card["sizes"]["spread"] else "free"],
         *([WORDS["seeds"]] if card["other_seeds"] else []),
     ]

@@ -9,8 +9,8 @@ from typing import Any
 FOLDER = Path(__file__).parents[2] / "attnviz" / "boxed"
 NAMES = ("small", "full")
 ABOUT = {
-    "small": "attention alone; in the loss, a price on rows of weights that spread and on long outputs of heads",
-    "full": "attention and feed-forward blocks (SwiGLU), and no price on anything",
+    "small": "Attention alone; the loss has a penalty on rows whose weights spread, and on long outputs of heads",
+    "full": "Attention and feed-forward blocks (SwiGLU), and a plain loss",
 }
 HEAD = """\
 # The language models in the package
@@ -30,7 +30,7 @@ HONEST = """\
   training left out are combinations (pairs of names or nouns, words that follow each other in a list, sentences about some
   days and numbers), not kinds of sentence. Outside their templates they guess.
 * "This is how GPT-2 does it" does not follow: the plan may be alike, the parts are not.
-* The sharp rows of *small* were asked for, by a price. *full* shows what comes without one, and with a feed-forward block
+* The sharp rows of *small* were asked for, by a penalty. *full* shows what comes without one, and with a feed-forward block
   that does a part of the work.
 * Which head does what is a fact about one file: the table of seeds below. A head that is looked at much is not
   therefore the one that matters; take it away and see.
