@@ -7,7 +7,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from attnviz.models.tokeniser import json_file
+from attnviz.models.tokenisers.tokeniser import json_file
 
 FOLDER = Path(__file__).parents[1] / "boxed"
 NAMES = ("small", "full")

@@ -20,12 +20,13 @@ from attnviz.engine.records.config import Config
 from attnviz.engine.records.edits import Edit
 from attnviz.engine.records.trace import Step, Steps, Trace, result_of
 from attnviz.engine.run_notes import note_empty_rows
-from attnviz.models import boxed, forward, next_words, tokeniser, unknown_words
+from attnviz.models import boxed, forward, next_words
 from attnviz.models.families import family_of
 from attnviz.models.layer_arrays import Arrays
 from attnviz.models.run_cache import RUNS, Kept, StepsLater
 from attnviz.models.run_record import RunRecord
 from attnviz.models.safetensors import Tensors
+from attnviz.models.tokenisers import tokeniser, unknown_words
 from attnviz.settings.counting import ordinal
 from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import Words, current_language, translate

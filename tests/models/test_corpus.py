@@ -12,8 +12,12 @@ QUESTIONS, DOCUMENTS = 200, 8_000
 
 
 def test_nothing_that_is_asked_is_trained_on() -> None:
-    """No training document begins with a question, and none has a combination that is kept from training."""
+    """No training document begins with a question, and none has a combination that is kept from training.
+
+    Brackets are kept from training as whole texts only: what one begins with may begin another, and the card says so.
+    """
     asked = [each for name in documents.SKILLS for each in documents.questions(name, QUESTIONS, 23)]
+    asked = [question for question in asked if question.key[0] != "brackets"]
     begun = {(*question.before, question.answer) for question in asked}
     assert all(held(*question.key) for question in asked)
     draw = Draw(1)
@@ -29,7 +33,8 @@ def test_the_rule_holds_for_what_is_read_in_the_documents_themselves() -> None:
     for _ in range(500):
         pair = {word for word in documents.drawn(draw, "indirect object").words if word in NAMES}
         assert not held("indirect object", *sorted(pair))
-        words = [word for word in documents.drawn(draw, "induction").words if word not in (",", ".")]
+        words = [word for word in documents.drawn(draw, "induction").before if word != ","]
+        words = list(dict.fromkeys(words))
         assert not any(held("list", *two) for two in pairwise(words))
         said = " ".join(documents.drawn(draw, "recall").words[:-1]).split(" . ")
         facts = [sentence.split() for sentence in said if " has the " in sentence and "?" not in sentence]

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from attnviz import ConfigError, load
-from attnviz.models import tokeniser
-from attnviz.models.byte_pairs import GPT_2, LETTERS, LLAMA_3, QWEN, BytePairs, cut
-from attnviz.models.wordpiece import WordPiece
+from attnviz.models.tokenisers import tokeniser
+from attnviz.models.tokenisers.byte_pairs import GPT_2, LETTERS, LLAMA_3, QWEN, BytePairs, cut
+from attnviz.models.tokenisers.wordpiece import WordPiece
 from tests.support.cases import for_each
 from tests.support.small_models import FOLDER, NAMES, model
 

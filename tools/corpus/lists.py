@@ -29,6 +29,9 @@ RELATIONS: dict[str, list[tuple[str, str]]] = {
     "next": [(row[i], row[i + 1]) for row in (DAYS, MONTHS, NUMBERS) for i in range(len(row) - 1)],
     "same": [(word, word) for word in [*PLURALS, *COLOURS, *(left for left, _ in OPPOSITES + CAPITALS)]],
 }
+MOST_PAIRS = 4
+"""Pairs of a list at most; as many in every question, so that no document goes on behind what a question asks."""
+
 FORMS = {
     "after": "after {} comes",
     "then": "{} and then",
@@ -45,9 +48,7 @@ def induction(draw: Draw) -> Question:
     for _ in range(2 + draw.below(7)):
         words.append(_next(draw, words))
     known = 1 + draw.below(len(words) - 1)
-    if not draw.asked:
-        draw.must(("list", words[-1], words[0]))  # where the list is said again, they follow each other, too
-    else:  # what is asked for follows its word in no list of the training documents
+    if draw.asked:  # what is asked for follows its word in no list of the training documents
         last = [each for each in LISTED if each not in words and draw.wants(("list", words[known - 1], each))]
         words[known] = draw.one(last)
     comma = [","] if draw.chance(0.2) else []
@@ -105,11 +106,11 @@ def analogy(draw: Draw) -> Question:
         left, right = draw.one(RELATIONS[name])
         key = draw.must(("opposite of", left))
         return Question(["the", "opposite", "of", left, "is"], right, [left], ["."], key)
-    pairs = draw.some(RELATIONS[name], draw.one([2, 3, 3, 4]))
-    keys = [("analogy", name, one[0], other[0]) for one, other in zip(pairs, pairs[1:])]
+    pairs = draw.some(RELATIONS[name], MOST_PAIRS if draw.asked else draw.one([2, 3, 3, MOST_PAIRS]))
     (shown, shown_right), (left, right) = pairs[-2:]
-    if left in (shown, shown_right) or not all(map(draw.wants, keys[-1:] if draw.asked else keys)):
+    if left in (shown, shown_right):
         raise Again
+    key = draw.must(("analogy", name, shown, left))
     before = [part for a, b in pairs for part in (a, ":", b, ",")][:-2]
     wrong = [word for word in (left, shown_right) if word != right]
-    return Question(before, right, wrong, ["."] if draw.chance(0.7) else [], keys[-1])
+    return Question(before, right, wrong, ["."] if draw.chance(0.7) else [], key)

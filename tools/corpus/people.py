@@ -61,7 +61,7 @@ def _whose(draw: Draw) -> Question:
     other = draw.partner("whose", owner, people)
     many, others = (not by_name and draw.chance(0.35)), (not by_name and draw.chance(0.4))
     good = "their" if many else "her" if owner in WOMEN + SHE else "his"
-    between = draw.one([["near"], ["with"], ["who", draw.one(["met", "saw", "liked"])]])
+    between = draw.one([["near"], ["with"], ["behind"], ["who", draw.one(["met", "saw", "liked"])]])
     before = [*_person(owner, many), *between, *_person(other, others), draw.one(["lost", "found", "dropped"])]
     place = ["at", "the", draw.one(PLACES)] if draw.chance(0.5) else []
     wrong = [word for word in ("their", "her", "his") if word != good]

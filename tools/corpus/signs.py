@@ -7,15 +7,13 @@ from tools.corpus.words import ADJECTIVES, ANIMALS, NAMES
 
 CLOSING = {"(": ")", "[": "]", "{": "}"}
 DEEPEST = 4
-BEGINNING = 6
-"""Signs by which a text of brackets is one for training or kept from it; what is asked stands behind them."""
 
 
 def brackets(draw: Draw) -> Question:
     """Return the bracket that closes the innermost one that is open."""
-    signs, cuts = _balanced(draw, BEGINNING + 2 + draw.below(7))
-    key = draw.must(("brackets", *signs[:BEGINNING]))
-    cut = draw.one([cut for cut in cuts if cut >= BEGINNING])
+    signs, cuts = _balanced(draw, 4 + draw.below(11))
+    key = draw.must(("brackets", *signs))
+    cut = draw.one(cuts)
     wrong = [sign for sign in CLOSING.values() if sign != signs[cut]]
     return Question(signs[:cut], signs[cut], wrong, [*signs[cut + 1 :], "."], key)
 

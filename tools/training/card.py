@@ -28,7 +28,9 @@ HONEST = """\
 
 * They do not understand, and are not like GPT: they know these games over {words} words and no other text. What
   training left out are combinations (pairs of names or nouns, words that follow each other in a list, sentences about some
-  days and numbers), not kinds of sentence. Outside their templates they guess.
+  days and numbers), not kinds of sentence. Of brackets only whole texts are left out, and of pairs of one relation what
+  asks for the last pair. People "behind" others stand in two kinds of sentence, which costs agreement some of its
+  questions. Outside their templates they guess.
 * "This is how GPT-2 does it" does not follow: the plan may be alike, the parts are not.
 * The sharp rows of *small* were asked for, by a penalty. *full* shows what comes without one, and with a feed-forward block
   that does a part of the work.

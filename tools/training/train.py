@@ -26,13 +26,12 @@ from tools.training.measure import exam, right
 from tools.training.muon import Muon
 from tools.training.network import SIZES, Network, Sizes
 
-STEPS = {"small": 3_600, "full": 2_200}
-BATCH, POOL = 32, 170_000
+STEPS, BATCH, POOL = 3_000, 48, 150_000
 MUON_RATE, ADAM_RATE, WARM = 0.02, 6e-3, 50
 LATE, FULL = 0.2, 0.6
 """The shares of a run at which the price begins, and at which it is all there."""
 
-PRICED = 12
+PRICED = 16
 """Rows of a step whose spread is priced: as good as all of them, and faster."""
 
 EVERY = 250
@@ -120,12 +119,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("name", choices=SIZES)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--steps", type=int, help="instead of the usual number")
+    parser.add_argument("--steps", type=int, default=STEPS)
     parser.add_argument("--folder", type=Path, required=True)
     given = parser.parse_args()
     name = f"{given.name}-{given.seed}"
     given.folder.mkdir(parents=True, exist_ok=True)
-    net, facts = train(SIZES[given.name], given.seed, given.steps or STEPS[given.name], name, rows_of(given.folder))
+    net, facts = train(SIZES[given.name], given.seed, given.steps, name, rows_of(given.folder))
     torch.save(net.state_dict(), given.folder / f"{name}.pt")
     (given.folder / f"{name}.json").write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
     found = {skill: right(net, each) for skill, each in exam(300, 11).items()}

@@ -15,8 +15,8 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
-from attnviz.models.byte_pairs import GPT_2, WORDS, BytePairs, readable
-from attnviz.models.wordpiece import WordPiece
+from attnviz.models.tokenisers.byte_pairs import GPT_2, WORDS, BytePairs, readable
+from attnviz.models.tokenisers.wordpiece import WordPiece
 from attnviz.settings.faults import ConfigError, shorten
 from attnviz.settings.language import Words
 
