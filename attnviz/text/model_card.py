@@ -32,8 +32,8 @@ WORDS = Words(
         "models are not so tidy.",
         "free": "Nothing in training asked for sharp rows, and its feed-forward blocks do part of the work: a head "
         "alone seldom explains a word.",
-        "seeds": "The same training from another seed gives the same answers by other heads: what a head does here is a "
-        "fact about this file.",
+        "seeds": "The same training from another seed comes to much the same by other heads, some of it less well: "
+        "what a head does here is a fact about this file.",
     }
 )
 

@@ -47,7 +47,7 @@ def right(name: str, skill: str, unknown: bool = False) -> float:
         ids, _ = model(name).tokenise(" ".join(question.before))
         trace = model(name)(" ".join(question.before))
         assert len(ids) == len(question.before) + 1 == len(trace.query_tokens)
-        found += model(name).next_words(trace, -1, 1)[-1][0][0] == question.answer
+        found += model(name).next_words(trace, 1)[0][0] == question.answer
     return found / len(asked)
 
 

@@ -20,20 +20,20 @@ written by `tools/training/card.py` from the two `card.json`; no figure of it is
 
 Both read sentences that `tools/corpus` makes by rule from {words} whole words: who is given something, pronouns past
 another person, verbs past another noun, repeated lists, rows of days, months and numbers, who has what and what is
-where, pairs of one relation, brackets, quotation marks, small stories. [1] to [8] are spare words: in some documents they
-replace others, and a word of yours that is not in the vocabulary takes one.
+where, pairs of one relation, brackets, quotation marks, small stories. [1] to [8] are spare words: in some documents
+they replace others, and a word of yours that is not in the vocabulary takes one.
 """
 HONEST = """\
 ## What they are not
 
 * They do not understand, and are not like GPT: they know these games over {words} words and no other text. What
-  training left out are combinations (pairs of names or nouns, words that follow each other in a list, sentences about some
-  days and numbers), not kinds of sentence. Of brackets only whole texts are left out, and of pairs of one relation what
-  asks for the last pair. People "behind" others stand in two kinds of sentence, which costs agreement some of its
+  training left out are combinations (pairs of names or nouns, words that follow each other in a list, sentences about
+  some days and numbers), not kinds of sentence. Of brackets only whole texts are left out, and of pairs of one relation
+  what asks for the last pair. People "behind" others stand in two kinds of sentence, which costs agreement some of its
   questions. Outside their templates they guess.
 * "This is how GPT-2 does it" does not follow: the plan may be alike, the parts are not.
-* The sharp rows of *small* were asked for, by a penalty. *full* shows what comes without one, and with a feed-forward block
-  that does a part of the work.
+* The sharp rows of *small* were asked for, by a penalty. *full* shows what comes without one, and with a feed-forward
+  block that does a part of the work.
 * Which head does what is a fact about one file: the table of seeds below. A head that is looked at much is not
   therefore the one that matters; take it away and see.
 * Another machine or version of PyTorch trains other bits. The files are what is shipped, by their SHA-256.
@@ -52,9 +52,9 @@ def written(cards: dict[str, dict[str, Any]]) -> str:
 def _run(name: str, card: dict[str, Any]) -> str:
     sizes, versions = card["sizes"], card["versions"]
     return (
-        f"{ABOUT[name]}. {sizes['n_layers']} layers of {sizes['n_heads']} heads, width {sizes['d_model']}, hidden width "
-        f"{sizes['d_ff']}: {card['numbers']:,} numbers in float16. Seed {card['seed']}, {card['steps']:,} steps over "
-        f"{card['words_read']:,} words, {card['minutes']} minutes of one processor on {card['date']}, "
+        f"{ABOUT[name]}. {sizes['n_layers']} layers of {sizes['n_heads']} heads, width {sizes['d_model']}, hidden "
+        f"width {sizes['d_ff']}: {card['numbers']:,} numbers in float16. Seed {card['seed']}, {card['steps']:,} steps "
+        f"over {card['words_read']:,} words, {card['minutes']} minutes of one processor on {card['date']}, "
         + ", ".join(f"{library} {version}" for library, version in versions.items())
         + f".\n\nSHA-256 of the weights {card['sha256']}; of the corpus's first rows {card['corpus']}."
     )

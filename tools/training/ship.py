@@ -53,7 +53,8 @@ def main() -> None:
         other, about = opened(run)
         others.append({"seed": about["seed"], **measured(other)})
     card = {
-        "name": given.name, "sha256": digest, "words": len(VOCABULARY), **facts, "questions": N_QUESTIONS, "questions_without": N_WITHOUT,
+        "name": given.name, "sha256": digest, "words": len(VOCABULARY), **facts,
+        "questions": N_QUESTIONS, "questions_without": N_WITHOUT,
         **measured(net), "other_seeds": others,
     }  # fmt: skip
     (folder / "card.json").write_text(json.dumps(card, indent=1) + "\n", encoding="utf-8")

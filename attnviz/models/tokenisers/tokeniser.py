@@ -9,14 +9,15 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
-from attnviz.models.tokenisers.byte_pairs import GPT_2, WORDS, BytePairs, readable
-from attnviz.models.tokenisers.wordpiece import WordPiece
+from attnviz.models.tokenisers import unknown_words
+from attnviz.models.tokenisers.byte_pairs import GPT_2, WORDS, BytePairs, readable, text_of
+from attnviz.models.tokenisers.wordpiece import WordPiece, words_of
 from attnviz.settings.faults import ConfigError, shorten
 from attnviz.settings.language import Words
 
@@ -46,7 +47,7 @@ class Tokeniser:
     pieces      cuts a text in which no special token stands
     special     the special tokens, each with whether spaces before and after it belong to it
     start, end  what stands before and after every sentence
-    shown       writes a piece as it is to be read
+    shown       writes a piece as it is to be read;  `joined` writes several as the text that they are
     spare       tokens without a meaning of their own, which words that the vocabulary does not have take, in order
     """
 
@@ -57,6 +58,7 @@ class Tokeniser:
     end: tuple[str, ...] = ()
     unknown: str | None = None
     shown: Callable[[str], str] = str
+    joined: Callable[[Sequence[str]], str] = " ".join
     spare: tuple[str, ...] = ()
 
     def __call__(self, text: str) -> tuple[list[int], list[str]]:
@@ -76,6 +78,10 @@ class Tokeniser:
     def piece(self, number: int) -> str:
         """Return the piece of an id; one that there is not stands as its number."""
         return self.shown(self._pieces.get(number, f"#{number}"))
+
+    def written(self, before: Sequence[int], ids: Sequence[int]) -> str:
+        """Return what ids say behind others, with the space that separates them."""
+        return self.joined([self._pieces.get(number, f"#{number}") for number in ids])
 
     @cached_property
     def _pieces(self) -> Mapping[int, str]:
@@ -115,7 +121,7 @@ def read(folder: Path) -> Callable[[str], tuple[list[int], list[str]]]:
     whole, pieces, letters = (folder / name for name in ("tokenizer.json", "vocab.txt", "vocab.json"))
     if whole.is_file():
         try:
-            return _whole(json_file(whole), whole, _spare(folder))
+            return _whole(json_file(whole), whole, unknown_words.spare(folder, json_file))
         except (LookupError, TypeError, ValueError, AttributeError, RecursionError) as error:
             raise _broken(error, whole) from None
     if pieces.is_file():
@@ -127,13 +133,6 @@ def read(folder: Path) -> Callable[[str], tuple[list[int], list[str]]]:
 
 def _broken(error: Exception, file: Path) -> ConfigError:
     return error if isinstance(error, ConfigError) else fault("broken", file, why=type(error).__name__)
-
-
-def _spare(folder: Path) -> tuple[str, ...]:
-    """Return the spare words that the folder's tokenizer_config.json names."""
-    path = folder / "tokenizer_config.json"
-    names = json_file(path).get("spare_tokens") if path.is_file() else None
-    return tuple(map(str, names)) if isinstance(names, list) else ()
 
 
 def _whole(
@@ -153,9 +152,10 @@ def _whole(
     cut = readers[kind](spec, vocabulary) if kind in readers else None
     if cut is None:
         return _of_library(path, kind, readable if _is_byte_level(spec) else str)
+    joined = text_of if kind == "BPE" else partial(words_of, prefix=str(model["continuing_subword_prefix"]))
     shown = readable if kind == "BPE" else str
     _check(vocabulary, (*start, *end, *([str(model["unk_token"])] if kind == "WordPiece" else [])), path)
-    return Tokeniser(vocabulary, cut, special, start, end, model.get("unk_token"), shown, spare)
+    return Tokeniser(vocabulary, cut, special, start, end, model.get("unk_token"), shown, joined, spare)
 
 
 def _check(vocabulary: Mapping[str, int], needed: Iterable[str], path: Path) -> None:
@@ -264,6 +264,11 @@ class _Library:
     def piece(self, number: int) -> str:
         return self.shown(str(self.made.id_to_token(number) or f"#{number}"))
 
+    def written(self, before: Sequence[int], ids: Sequence[int]) -> str:
+        """Return what ids say behind others, with the space that separates them."""
+        whole = self.made.decode([*before, *ids], skip_special_tokens=False)
+        return str(whole)[len(self.made.decode([*before], skip_special_tokens=False)) :]
+
 
 def _of_lines(folder: Path, lines: list[str]) -> Tokeniser:
     """Read BERT's older form: a piece a line."""
@@ -274,7 +279,7 @@ def _of_lines(folder: Path, lines: list[str]) -> Tokeniser:
     special = {name: (False, False) for name in ("[CLS]", "[SEP]", "[MASK]", "[PAD]", "[UNK]") if name in vocabulary}
     pieces = WordPiece(vocabulary, lowercase, lowercase).pieces
     _check(vocabulary, ("[CLS]", "[SEP]", "[UNK]"), folder / "vocab.txt")
-    return Tokeniser(vocabulary, pieces, special, ("[CLS]",), ("[SEP]",), "[UNK]")
+    return Tokeniser(vocabulary, pieces, special, ("[CLS]",), ("[SEP]",), "[UNK]", joined=words_of)
 
 
 def _of_merges(folder: Path) -> Tokeniser:
@@ -287,7 +292,7 @@ def _of_merges(folder: Path) -> Tokeniser:
     special = {name: (False, False) for name in ("<s>", "</s>", "<|endoftext|>") if name in vocabulary}
     start, end = (("<s>",), ("</s>",)) if is_roberta else ((), ())
     _check(vocabulary, (*start, *end), folder / "vocab.json")
-    return Tokeniser(vocabulary, BytePairs(vocabulary, ranks).pieces, special, start, end, None, readable)
+    return Tokeniser(vocabulary, BytePairs(vocabulary, ranks).pieces, special, start, end, None, readable, text_of)
 
 
 def json_file(path: Path) -> dict[str, Any]:

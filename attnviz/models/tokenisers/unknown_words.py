@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from attnviz.settings.language import Words
@@ -26,3 +27,10 @@ def notes(tokenise: Any, tokens: Sequence[str]) -> list[str]:
     if lent:
         found.append(NOTES["spare"].format(listed=", ".join(lent)))
     return found
+
+
+def spare(folder: Path, read: Callable[[Path], Mapping[str, Any]]) -> tuple[str, ...]:
+    """Return the spare words that the tokenizer_config.json of a folder names; `read` reads JSON."""
+    path = folder / "tokenizer_config.json"
+    names = read(path).get("spare_tokens") if path.is_file() else None
+    return tuple(map(str, names)) if isinstance(names, list) else ()
