@@ -18,7 +18,6 @@ from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import Words
 from attnviz.settings.plain_text import clean
 from attnviz.text.cell_sentence import percent
-from attnviz.text.format.number_format import localised
 from attnviz.text.query_sentences import visible_token
 from attnviz.ui.components import number_tables
 from attnviz.ui.session import session_state, widgets
@@ -123,7 +122,7 @@ def _by_layer(model: Model, shares: object, selection: Selection) -> Selection:
             places = [(rank(each, number), float(each[number])) for each in shares]  # type: ignore[attr-defined]
             word, (at, share) = _shown(model, number), places[-1]
             facts = {"word": word, "rank": at, "all": len(shares[-1]), "share": percent(share)}  # type: ignore[index]
-            paragraph([localised(WORDS["is"].format(**facts))])
+            paragraph([WORDS["is"].format(**facts)])
             column = [WORDS["place"].format(rank=at, share=percent(share)) for at, share in places]
             listed[WORDS["named"].format(word=word)] = column
     paragraph([WORDS["lens"]])

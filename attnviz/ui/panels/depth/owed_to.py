@@ -163,9 +163,9 @@ def _difference(trace: Trace, selection: Selection, words: tuple[int, int]) -> N
     word, other = (_shown(model, number) for number in words)
     facts = {"share": percent(float(shares[words[0]])), "other_share": percent(float(shares[words[1]]))}
     parts = {"feed_forward": found.feed_forward.sum(), "embedded": found.embedded, "bias": found.bias}
-    each = {name: short(float(x)) for name, x in {"heads": found.heads.sum(), **parts}.items()}
-    said = WORDS["difference"].format(word=word, other=other, logit=short(found.logit), **facts)
-    paragraph(map(localised, (said, WORDS["sum"].format(**each))))
+    each = {name: _number(x) for name, x in {"heads": found.heads.sum(), **parts}.items()}
+    said = WORDS["difference"].format(word=word, other=other, logit=_number(found.logit), **facts)
+    paragraph([said, WORDS["sum"].format(**each)])
     heatmap.show(_of_heads(trace, off, found), key=KEY)
     paragraph([WORDS["open"], *_disagreement(trace, off, found)])
     _table(trace, off, found, _roles(trace, words))
@@ -203,10 +203,10 @@ def _disagreement(trace: Trace, off: Array, found: Attribution) -> list[str]:
     at = special + int(last[layer, head, special:].argmax())
     facts = {
         "head": _name(int(layer), int(head)), "weight": percent(float(largest[layer, head])),
-        "token": visible_token(trace.key_tokens[at]), "change": short(float(off[layer, head])),
-        "logit": short(found.logit),
+        "token": visible_token(trace.key_tokens[at]), "change": _number(off[layer, head]),
+        "logit": _number(found.logit),
     }  # fmt: skip
-    return [localised(WORDS["not_importance"].format(**facts))]
+    return [WORDS["not_importance"].format(**facts)]
 
 
 def _roles(trace: Trace, words: tuple[int, int]) -> dict[tuple[int, int], Behaviour]:
@@ -260,7 +260,7 @@ def _other(trace: Trace, selection: Selection, words: tuple[int, int]) -> Select
         _stage(trace, "patched-stream", patched.stream, WORDS["stream"], WORDS["stream_phrase"], columns),
         _stage(trace, "patched-heads", patched.heads, WORDS["heads"], WORDS["heads_phrase"]),
     ]
-    paragraph([localised(WORDS["way"].format(whole=short(patched.whole)))])
+    paragraph([WORDS["way"].format(whole=_number(patched.whole))])
     heatmap.show(shown, key=PATCHED)
     return selection
 
@@ -289,6 +289,11 @@ def _kept(trace: Trace, about: object, make: Callable[[], Made]) -> Made:
         kept[name] = made
     result: Made = kept[name]
     return result
+
+
+def _number(x: float) -> str:
+    """Return a number as the language writes it; a head beside it, 2.3, is none and stays as it is."""
+    return localised(short(float(x)))
 
 
 def _name(layer: int, head: int) -> str:
