@@ -91,7 +91,7 @@ class OperationWriter:
         if value.op == "as_keys" or (value.op == "only_where" and not self.masks):
             return args[0]
         if value.op == "*":
-            args = tuple(sorted(filter(self._counts, args), key=lambda arg: arg.op not in ("setting", "number")))
+            args = tuple(sorted(filter(self._counts, args), key=lambda arg: not arg.is_number))
         return args[0] if value.op == "*" and len(args) == 1 else replace(value, args=args)
 
     def _counts(self, factor: Value) -> bool:
@@ -212,7 +212,7 @@ class OperationWriter:
 
 def _spread(value: Value, axes: Axes) -> str:
     """Return the index that gives an array the axes of a wider one; "" where it has them, or gets them by itself."""
-    if value.op in ("setting", "number") or len(value.axes) >= len(axes):
+    if value.is_number or len(value.axes) >= len(axes):
         return ""
     have = axes_by_length(value.axes)
     index = ", ".join(":" if axis in have else "None" for axis in axes_by_length(axes))
