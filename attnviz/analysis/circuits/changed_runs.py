@@ -8,9 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from attnviz.arrays import Array
-from attnviz.engine.backward.accumulated_slopes import LayerStep
 from attnviz.engine.backward.gradients import Gradients
-from attnviz.engine.backward.layer import plan_and_rows
+from attnviz.engine.external.layer_plans import LayerStep, chosen_in, plan_of_layer
 from attnviz.engine.external.traces import is_external
 from attnviz.engine.numerics import cancellation
 from attnviz.engine.plan.layer_arrays import LayerArrays
@@ -78,7 +77,7 @@ def changed(trace: Trace, changes: Mapping[LayerStep, Change]) -> Trace:
 @np.errstate(all="ignore")
 def _layer(trace: Trace, i: int, X: Array, X_kv: Array, changes: Mapping[LayerStep, Change]) -> dict[str, Step]:
     """Return the steps of a layer that reads X; parameters, the mask and a bias by distance are those of the run."""
-    plan, chosen = plan_and_rows(trace, i)
+    plan, chosen = plan_of_layer(trace, i), chosen_in(trace)
     arrays, made = LayerArrays(chosen, {"X": X, "X_kv": X_kv}), dict[str, Step]()
     for name, value in plan.items():
         cancellation.check()
