@@ -195,8 +195,10 @@ class Page:
         self.page.wait_for_function(DRAWN)
 
 
-DRAWN = """() => [...document.querySelectorAll(".js-plotly-plot")].every(
-  (chart) => chart.data && (chart.data[0].type !== "heatmap" || chart.querySelector(".hm image")))"""
+DRAWN = """() => [...document.querySelectorAll(".js-plotly-plot")].every((chart) => chart.data && (
+  chart.data[0].type !== "heatmap" || chart.querySelector(".hm image")
+  || chart.data[0].z?.every((row) => !row.some(isFinite))))"""
+"""Whether every chart is drawn; of numbers that are all hidden, and so NaN, Plotly draws no image."""
 TASK = Assignment(task_questions=(question_codec.item("weight", {}), question_codec.item("rows_changed", {})))
 PLACES = [
     *({"panel": name} for name in PANEL_NAMES),

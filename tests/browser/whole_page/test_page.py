@@ -153,7 +153,7 @@ def test_one_word_says_what_it_takes_without_asking_the_server(browser_page: Any
     for key in ("PageDown", "ArrowDown", "ArrowDown"):
         page.keyboard.press(key)
     row = run(Config(mask="causal"))["weights"].array[1, 2]
-    page.get_by_text(re.compile(rf"sat.*takes.*{round(100 * row.max())}.%")).first.wait_for()
+    page.get_by_text(re.compile(rf"sat.*attends to.*{round(100 * row.max())}.%")).first.wait_for()
     assert page.evaluate("location.search") == before
     assert frames == []
 
