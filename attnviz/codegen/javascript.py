@@ -49,11 +49,11 @@ _REDUCED = {
 }
 
 
-def javascript(formula: Formula) -> str:
+def javascript(formula: Formula, *, every: bool = False) -> str:
     """Return the source of a function `(c) => ({ lines, value, terms })`: what leads to the number, and the number.
 
     Each line has its name, its value and the terms: of a sum the numbers that are added up, of a sum of products both
-    factors, otherwise none.
+    factors, otherwise none. With `every` there is a line for every step, by its name in `steps`.
 
     >>> from attnviz.formula.reader import parse
     >>> print(javascript(parse("sum(abs(q))")))
@@ -63,12 +63,12 @@ def javascript(formula: Formula) -> str:
       return { lines: [], value: $score, terms: [listOf(c.sizes[1], (d) => $t1[d])] };
     }
     """
-    return _Writer(formula).source()
+    return _Writer(formula, every=every).source()
 
 
 class _Writer:
-    def __init__(self, formula: Formula) -> None:
-        self._formula, self._over = formula, formula.kind.over
+    def __init__(self, formula: Formula, *, every: bool) -> None:
+        self._formula, self._over, self._every = formula, formula.kind.over, every
         self._names: dict[int, tuple[str, bool]] = {}
         self._depth = 0
 
@@ -86,8 +86,9 @@ class _Writer:
             code.append(f"  const {name} = {value};")
             terms = self._terms(node)
             self._names[id(node)] = (name, is_list)
-            if node is not self._formula.root and id(node) not in summed:
-                lines.append(f"[{json.dumps(_label(variable, node, self._formula))}, {name}, {terms}]")
+            if node is not self._formula.root and (self._every or id(node) not in summed):
+                label = variable if self._every else _label(variable, node, self._formula)
+                lines.append(f"[{json.dumps(label)}, {name}, {terms}]")
         result = f"  return {{ lines: [{', '.join(lines)}], value: {name}, terms: {terms} }};"
         return "\n".join(["(c) => {", *code, result, "}"])
 
@@ -126,8 +127,8 @@ class _Writer:
             return json.dumps(node.value).replace("<", "\\u003c")
         if node.op == "size":
             return "c.n" if self._over == "j" else f"c.sizes[{node.width}]"
-        if node.value == "x":
-            return f"c.x[{d}]"
+        if node.value == "x" or (node.value == "s" and self._over == "j"):
+            return f"c.{node.value}[{d}]"
         if node.value == "j" and self._over == "j":
             return f"c.places[{d}]"
         base = {"token[i]": "c.token_i", "token[j]": "c.token_j"}.get(node.name, f"c.{node.name}")

@@ -21,6 +21,7 @@ from attnviz.exports import interactive_html
 from attnviz.exports.interactive_layers import layers
 from attnviz.exports.interactive_part import Part, everything
 from attnviz.pictures import stages
+from attnviz.pictures.answer import browser_facts
 from attnviz.pictures.answer.explanation import explanation
 from attnviz.pictures.pipeline_strip import entries
 from attnviz.pictures.step_path import way
@@ -38,7 +39,7 @@ ROOT = Path(__file__).parents[2]
 UI = ROOT / "attnviz" / "ui"
 TYPES = {
     name: path.with_name("types")
-    for path in UI.rglob("types.d.ts")
+    for path in (*UI.rglob("types.d.ts"), *(ROOT / "attnviz" / "pictures").rglob("types.d.ts"))
     for name in re.findall(r"^export (?:interface|type) (\w+)", path.read_text("utf-8"), re.MULTILINE)
 }
 """The file that describes a type, by its name."""
@@ -118,6 +119,7 @@ def test_python_sends_each_component_what_it_reads(check: Callable[..., str], mo
         "LinesData": attention_lines.payload(query_weights(trace, 0, None), None),
         "PaintData": header(mask_painter.packed(mask, ["a", "b"], ["a", "b"])),
         "AnswerData": header(drawer.packed(explanation(trace, derive(trace, 0, 0, 1, 0), key=True))),
+        "AnswerFacts": browser_facts.facts(trace, 0),
         "PasteData": sent(paste_guard, lambda: paste_guard.guard({"field": 100}), monkeypatch),
         "SnapshotData": sent(svg_to_png, lambda: svg_to_png.button("<svg/>", key="key"), monkeypatch),
         "UnfinishedData": sent(interrupted, lambda: interrupted._note("abc"), monkeypatch),

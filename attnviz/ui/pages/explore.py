@@ -18,7 +18,8 @@ from attnviz.pictures.stage_record import Stage
 from attnviz.pictures.step_path import way as steps_of
 from attnviz.text import opening_sentence as tales
 from attnviz.text.headline import headline
-from attnviz.ui.components.answer import drawer, rail
+from attnviz.ui.components.answer import cells_of_stage, drawer, rail
+from attnviz.ui.components.answer.drawer import Around
 from attnviz.ui.components.pickers import film_strip, head_cards, overview, step_path
 from attnviz.ui.components.sentence import opening_sentence
 from attnviz.ui.components.sentence.opening_sentence import Opening
@@ -29,13 +30,14 @@ from attnviz.ui.components.stage.picking import Picked
 from attnviz.ui.pages.panels import PANELS
 from attnviz.ui.panels import cell as cell_panel
 from attnviz.ui.panels import explore_panels, model_views, window
+from attnviz.ui.panels.depth import next_word, owed_to
 from attnviz.ui.panels.window import Seen
 from attnviz.ui.session import places, widget_values, widgets
 from attnviz.ui.session.failures import contained
 from attnviz.ui.session.notices import paragraph
 from attnviz.ui.session.selection import Selection
 
-KEY, WAY, SENTENCE, ANSWER, OVERVIEW = "explore", "way", "telling", "answer", "overview"
+KEY, WAY, SENTENCE, ANSWER, OVERVIEW, CELLS = "explore", "way", "telling", "answer", "overview", "cells"
 TOOLS = 248  # pixels at the foot of the window for what changes something, so that both are seen
 GONE = ("flow",)  # once a tab, now the strip over the maps
 
@@ -84,7 +86,9 @@ def _draw_maps(trace: Trace, selection: Selection, seen: Seen, head: int, query:
 def _draw_panel(trace: Trace, selection: Selection, cell: Cell | None) -> Selection:
     """Draw one panel in detail below the maps; return the selection. `cell` is the one that was chosen, derived."""
     with st.container(key="all-lines"):
-        selection = places.choose_panel(selection, has_seed=not trace.config.model)
+        selection = places.choose_panel(
+            selection, has_seed=not trace.config.model, writes_on=next_word.is_offered(trace)
+        )
         panel = PANELS[selection.panel]
         if not panel.has_room(trace):
             return selection
@@ -114,8 +118,11 @@ def _tools(selection: Selection) -> int:
 
 def _explain(trace: Trace, selection: Selection, head: int) -> Cell | None:
     """Draw how what was chosen came to be: a cell of `head`, an entry of its output, or the row of a word."""
+    with st.container(key=CELLS):
+        cells_of_stage.send(trace, selection.layer, key=f"{CELLS}-numbers")
+    around = Around(selection.play, rail.chips(trace.config), selection.head, selection.focus)
     if selection.query is None:
-        drawer.show(None, key=ANSWER)
+        drawer.show(None, key=ANSWER, around=around)
         return None
     layer, query, key, dimension = selection.layer, selection.query, selection.key, selection.dimension
     whole = selection.head is not None and key is not None
@@ -128,7 +135,7 @@ def _explain(trace: Trace, selection: Selection, head: int) -> Cell | None:
         dimension = None
     answer = explanation(trace, cell, key=whole, dimension=dimension)
     played = motion(trace, cell) if whole and cell.allowed else None
-    drawer.show(answer | {"motion": played}, key=ANSWER, play=selection.play, chips=rail.chips(trace.config))
+    drawer.show(answer | {"motion": played}, key=ANSWER, around=around)
     return cell if whole else None
 
 
@@ -147,7 +154,7 @@ def _changed(trace: Trace, selection: Selection) -> Selection:
     before = selection
     drawn = _of_answer(selection)
     picked = _chosen(trace, drawn)
-    opened = model_views.opened(trace)
+    opened = model_views.opened(trace) or (owed_to.opened(trace) if selection.panel == "owed_to" else None)
     if opened is not None:
         selection = replace(selection, every=False, layer=opened[0], focus=opened[1], shown="weights")
     if picked is not None:
