@@ -73,7 +73,7 @@ class Replica:
         python = [*self.within, sys.executable]
         command = [*python, "-m", "streamlit", "run", str(self.script), f"--server.port={self.port}"]
         path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
-        given = SETTINGS | {"STREAMLIT_SERVER_COOKIE_SECRET": self.secret, "PYTHONPATH": path}
+        given = SETTINGS | {"STREAMLIT_SERVER_COOKIE_SECRET": self.secret, "PYTHONPATH": path, "ATTNVIZ_FRAMES": "self"}
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(  # noqa: S603
                 [*command, f"--server.address={self.address}"], cwd=ROOT, env=os.environ | given, stdout=log, stderr=log

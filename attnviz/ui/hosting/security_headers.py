@@ -1,7 +1,8 @@
 """The headers by which a browser holds the page to its word, so that a bare `streamlit run` has them as a proxy would.
 
-The environment variable ATTNVIZ_FRAMES names the sites that may show the page in a frame, with `?embed=true` or
-without, such as `https://moodle.example.edu`; nobody but the page's own host, if there is none, and `*` for all.
+Any site may show the page in a frame, as a public page without accounts is meant to be embedded. The environment variable
+ATTNVIZ_FRAMES names those that may where not all shall, such as `https://moodle.example.edu`, or `self` for none but its
+own.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ FRAMES = "ATTNVIZ_FRAMES"
 FAULTS = Words(
     {
         "frames": "{variable} is {given}; give the sites that may show the page in a frame, such as "
-        "https://moodle.example.edu, with spaces between them, or * for all"
+        "https://moodle.example.edu, with spaces between them, self for none but the page's own, or * for all"
     }
 )
 _SITE = re.compile(r"\*|https?://(?:\*\.)?[A-Za-z0-9.-]+(?::[0-9]{1,5})?")
@@ -42,13 +43,13 @@ def frames(text: str) -> str:
 
     Raises ConfigError for what is no list of sites.
 
-    >>> frames(""), frames("https://moodle.example.edu"), frames("*")
-    ("'self'", "'self' https://moodle.example.edu", '*')
+    >>> frames(""), frames("self"), frames("https://moodle.example.edu")
+    ('*', "'self'", "'self' https://moodle.example.edu")
     """
-    sites = text.split()
+    sites = [site for site in text.split() if site != "self"]
     if not all(_SITE.fullmatch(site) for site in sites):
         raise ConfigError(FAULTS["frames"].format(variable=FRAMES, given=shorten(text)))
-    return "*" if "*" in sites else " ".join(["'self'", *sites])
+    return "*" if "*" in sites or not text.strip() else " ".join(["'self'", *sites])
 
 
 @cache
