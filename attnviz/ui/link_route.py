@@ -32,6 +32,7 @@ from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.run import run
 from attnviz.lessons.catalogue import LESSONS
+from attnviz.pictures.colours import SHARE
 from attnviz.pictures.static import link_card, png
 from attnviz.settings import short_link, url_codec
 from attnviz.settings.faults import ConfigError
@@ -67,10 +68,10 @@ WORDS = Words(
     }
 )
 DRAWN = """<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">
-<rect width="32" height="32" rx="5" fill="#fbfaf7"/>
-<path fill="#12355f" d="M4 4h8v8H4z"/><path fill="#c9dcef" d="M4 12h8v8H4zM20 12h8v8h-8z"/>
-<path fill="#3d7ab8" d="M12 12h8v8h-8zM12 20h8v8h-8z"/><path fill="#86b2da" d="M4 20h8v8H4zM20 20h8v8h-8z"/></svg>
-"""
+<rect width="32" height="32" rx="5" fill="{}"/>
+<path fill="{}" d="M4 12h8v8H4zM20 12h8v8h-8z"/><path fill="{}" d="M4 20h8v8H4zM20 20h8v8h-8z"/>
+<path fill="{}" d="M12 12h8v8h-8zM12 20h8v8h-8z"/><path fill="{}" d="M4 4h8v8H4z"/></svg>
+""".format(*SHARE)
 ROBOTS_TEXT = "User-agent: *\nDisallow: /_stcore/\nDisallow: /attnviz/stage\nAllow: /\n"
 """Who shows a link may look at it; that a setting is not to be listed stands in the page."""
 

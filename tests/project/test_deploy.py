@@ -75,9 +75,12 @@ def test_the_policy_names_the_inline_script_of_the_installed_streamlit() -> None
     assert f"'sha256-{base64.b64encode(hashlib.sha256(script).digest()).decode()}'" in NGINX
 
 
-def test_nginx_and_the_page_send_the_same_headers() -> None:
+def test_nginx_and_the_page_send_the_same_headers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(security_headers.FRAMES, "self")  # as the replicas behind it have it
+    security_headers.policy.cache_clear()
     (policy,) = re.findall(r"""'' "(default-src [^"]+)";""", NGINX)
     assert policy == security_headers.policy()
+    security_headers.policy.cache_clear()
     for name, text in security_headers.ALWAYS.items():
         given = rf"\$upstream_http_{name.lower().replace('-', '_')} \$\w+ \{{\n +default '';\n +'' "
         assert re.search(f'{given}"?{re.escape(text)}"?;', NGINX), name

@@ -1,8 +1,8 @@
 """The headers by which a browser holds the page to its word, so that a bare `streamlit run` has them as a proxy would.
 
-Any site may show the page in a frame, as a public page without accounts is meant to be embedded. The environment variable
-ATTNVIZ_FRAMES names those that may where not all shall, such as `https://moodle.example.edu`, or `self` for none but its
-own.
+Any site may show the page in a frame, as a public page without accounts is meant to be embedded. The environment
+variable ATTNVIZ_FRAMES names those that may where not all shall, such as `https://moodle.example.edu`, or `self` for
+none but its own.
 """
 
 from __future__ import annotations
