@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import streamlit as st
 
@@ -49,26 +49,30 @@ def face(config: Config) -> str:
 def offer(config: Config, opening: Config) -> None:
     """Draw the three faces, the one that is shown pressed, and a sentence on it.
 
-    opening  the setting behind the first; the others differ from it in where the matrices come from
+    opening  the setting that the page begins with: its heads are those made by hand
     """
     settings = _settings(config, opening)
     shown = face(config)
     st.session_state[KEY] = shown
-    st.segmented_control(
-        WORDS["faces"], list(settings), format_func=WORDS.__getitem__, key=KEY, on_change=_choose,
-        args=(settings, shown), required=True, label_visibility="collapsed",
-    )  # fmt: skip
-    paragraph([WORDS[f"of_{shown}"]])
+    with st.container(key="faces", gap="small"):
+        st.segmented_control(
+            WORDS["faces"], list(settings), format_func=WORDS.__getitem__, key=KEY, on_change=_choose,
+            args=(settings, shown), required=True, label_visibility="collapsed",
+        )  # fmt: skip
+        paragraph([WORDS[f"of_{shown}"]])
 
 
 def _settings(config: Config, opening: Config) -> Mapping[str, Config]:
-    """Return the setting behind each face; a sentence of the visitor's own stays."""
+    """Return the setting behind each face: what makes its matrices changes, and all else stays as it was chosen."""
+    own = config.sentence not in (opening.sentence, SENTENCE)
+    plain = replace(config, model="", sentence=config.sentence if own else opening.sentence)
+    made = {item.name: getattr(opening, item.name) for item in fields(Config) if item.name != "sentence"}
+    made = {name: value for name, value in made.items() if value != getattr(Config(), name)}
+    settings = {"by_hand": replace(plain, **made), "random": replace(plain, initialiser=Config().initialiser)}
     model = next((name for name in offered_models.names() if name.startswith(f"{TRAINED}~")), "")
-    settings = {"by_hand": opening, "random": replace(opening, initialiser=Config().initialiser)}
     if model:
-        settings["trained"] = Config(sentence=SENTENCE, model=model)
-    if config.sentence not in (opening.sentence, SENTENCE):
-        settings = {name: replace(each, sentence=config.sentence) for name, each in settings.items()}
+        sentence = config.sentence if own else SENTENCE
+        settings["trained"] = replace(config, model=model, mask=Config().mask, sentence=sentence)
     return settings
 
 

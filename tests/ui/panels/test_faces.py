@@ -48,3 +48,11 @@ def test_it_follows_the_setting_and_keeps_a_sentence_of_ones_own() -> None:
     assert "Not in the vocabulary: zog." in page_text(at)
     at.button_group(key=faces.KEY).set_value("by_hand").run()
     assert (at.query_params["sentence"], clean(at)) == ("zog has the ball", True)
+
+
+def test_what_was_chosen_besides_stays() -> None:
+    at = opened(sentence="zog has the ball", n_heads=8, mask="causal", seed=3)
+    for name in ("by_hand", "random"):
+        at.button_group(key=faces.KEY).set_value(name).run()
+        kept = {name: at.query_params[name] for name in ("sentence", "n_heads", "mask", "seed")}
+        assert kept == {"sentence": "zog has the ball", "n_heads": "8", "mask": "causal", "seed": "3"}
