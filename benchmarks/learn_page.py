@@ -65,7 +65,7 @@ def main() -> int:
         browser = playwright.chromium.launch(executable_path=arguments.browser, args=["--no-sandbox"])
         for name in ("backwards", "induction"):
             page = opened(browser, arguments.url, name, seed=SEED)
-            page.wait_for_function("window.ended", timeout=120_000)
+            page.wait_for_function("() => window.ended", timeout=120_000)
             print(learned(name, page), flush=True)
             page.close()
         page = opened(browser, arguments.url, "translation")

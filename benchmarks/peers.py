@@ -136,7 +136,7 @@ def opened(browser: Browser, rival: Rival, html: str, libraries: Path) -> tuple[
     page: Any = context.new_page()
     page.add_init_script(f"({WATCH})({rival.there!r})")
     page.goto("http://peers.invalid/")
-    page.wait_for_function("window.seen", timeout=120_000)
+    page.wait_for_function("() => window.seen", timeout=120_000)
     picture = page.evaluate("seen")
     hover = page.evaluate(HOVER, [rival.targets, rival.event, HOVERS]) if rival.targets else float("nan")
     context.close()

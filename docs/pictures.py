@@ -43,8 +43,8 @@ def take(page: Page, url: str, target: Path) -> None:
     page.goto(url)
     page.wait_for_selector(".attn-focus, .mosaic canvas")
     page.wait_for_load_state("networkidle")
-    page.wait_for_function("!document.querySelector('[data-testid=stStatusWidget]')")
-    page.wait_for_function("document.fonts.status === 'loaded'")
+    page.wait_for_function("() => !document.querySelector('[data-testid=stStatusWidget]')")
+    page.wait_for_function("() => document.fonts.status === 'loaded'")
     page.wait_for_timeout(500)  # the words are drawn after the last chart
     page.screenshot(path=target)
 

@@ -6,6 +6,7 @@ Without a browser these tests are skipped on a desk, and fail where the environm
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -14,6 +15,7 @@ import time
 import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -169,6 +171,7 @@ def new_page(chromium: Any, request: pytest.FixtureRequest) -> Iterator[Callable
         context.set_default_timeout(1000 * PATIENCE)
         context.on("weberror", note)
         page = context.new_page()
+        page.wait_for_function = partial(wait_for, page.wait_for_function)
         if shared:
             page.set_viewport_size(viewport)
             page.emulate_media(**options)
@@ -177,6 +180,17 @@ def new_page(chromium: Any, request: pytest.FixtureRequest) -> Iterator[Callable
     yield open_page
     leave()
     assert bool(failed) == (request.node.get_closest_marker("failing_scripts") is not None), failed
+
+
+ARROW = re.compile(r"\s*(?:async\s+)?(?:\([^()]*\)|\w+)\s*=>")
+
+
+def wait_for(wait: Callable[..., Any], expression: str, **options: Any) -> Any:
+    """Wait for an expression as for a function.
+
+    Playwright evaluates text anew at each look, which the policy of the page forbids, and a function only once.
+    """
+    return wait(expression if ARROW.match(expression) else f"() => {expression}", **options)
 
 
 def emptied(profile: Any) -> None:
