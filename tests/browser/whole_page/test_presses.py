@@ -27,6 +27,7 @@ def opened(page: Any, app: Any) -> tuple[float, float]:
 def test_a_press_is_taken_whatever_moves_or_changes_under_it(browser_page: Any, app: Any) -> None:
     opened(browser_page, app)
     group = browser_page.locator("summary", has_text="Heads and projections")
+    group.scroll_into_view_if_needed()
     before = group.bounding_box()["y"]
     browser_page.locator(".st-key-mask input").first.click()
     assert browser_page.get_by_role("option", name="Select all").count() == 0
