@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import fields, replace
-
 import streamlit as st
 
 from attnviz.engine.pretrained import model_registry
 from attnviz.engine.records import offered_models
 from attnviz.engine.records.config import Config
 from attnviz.engine.tables.initialisers import INITIALISERS
+from attnviz.settings.fields import settings, snap_to_valid
 from attnviz.settings.language import Words
 from attnviz.ui.session import session_state
 from attnviz.ui.session.callback import callback
@@ -51,33 +49,40 @@ def offer(config: Config, opening: Config) -> None:
 
     opening  the setting that the page begins with: its heads are those made by hand
     """
-    settings = _settings(config, opening)
     shown = face(config)
     st.session_state[KEY] = shown
+    offered = ["by_hand", "random", *(["trained"] if _model() else [])]
     with st.container(key="faces", gap="small"):
         st.segmented_control(
-            WORDS["faces"], list(settings), format_func=WORDS.__getitem__, key=KEY, on_change=_choose,
-            args=(settings, shown), required=True, label_visibility="collapsed",
+            WORDS["faces"], offered, format_func=WORDS.__getitem__, key=KEY, on_change=_choose,
+            args=(config, opening, shown), required=True, label_visibility="collapsed",
         )  # fmt: skip
         paragraph([WORDS[f"of_{shown}"]])
 
 
-def _settings(config: Config, opening: Config) -> Mapping[str, Config]:
-    """Return the setting behind each face: what makes its matrices changes, and all else stays as it was chosen."""
+def _model() -> str:
+    """Return the name of the trained model, with its hash; empty where it is not offered."""
+    return next((name for name in offered_models.names() if name.startswith(f"{TRAINED}~")), "")
+
+
+def changed(config: Config, opening: Config, to: str) -> Config:
+    """Return the setting behind a face: what makes its matrices changes, and all else stays as it was chosen."""
     own = config.sentence not in (opening.sentence, SENTENCE)
-    plain = replace(config, model="", sentence=config.sentence if own else opening.sentence)
-    made = {item.name: getattr(opening, item.name) for item in fields(Config) if item.name != "sentence"}
-    made = {name: value for name, value in made.items() if value != getattr(Config(), name)}
-    settings = {"by_hand": replace(plain, **made), "random": replace(plain, initialiser=Config().initialiser)}
-    model = next((name for name in offered_models.names() if name.startswith(f"{TRAINED}~")), "")
-    if model:
-        sentence = config.sentence if own else SENTENCE
-        settings["trained"] = replace(config, model=model, mask=Config().mask, sentence=sentence)
-    return settings
+    if to == "trained":
+        made = {"model": _model(), "mask": Config().mask, "sentence": SENTENCE}
+    elif to == "random":
+        made = {"model": "", "initialiser": Config().initialiser, "sentence": opening.sentence}
+    else:
+        made = {item.name: getattr(opening, item.name) for item in settings(Config)}
+        made = {name: value for name, value in made.items() if value != getattr(Config(), name)} | {"model": ""}
+    if own:
+        del made["sentence"]
+    values = {item.name: getattr(config, item.name) for item in settings(Config)} | made
+    return Config(**snap_to_valid(Config, values)[0])  # while a slider moves, the others may not yet fit it
 
 
 @callback
-def _choose(settings: Mapping[str, Config], shown: str) -> None:
+def _choose(config: Config, opening: Config, shown: str) -> None:
     chosen = st.session_state.get(KEY) or shown
-    if chosen != shown and chosen in settings:
-        session_state.adopt(settings[chosen], Selection())
+    if chosen != shown:
+        session_state.adopt(changed(config, opening, chosen), Selection())

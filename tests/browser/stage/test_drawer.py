@@ -311,7 +311,11 @@ def test_what_is_pointed_at_lights_its_cells_and_back(new_page: Callable[..., An
         return [box["x"] + box["width"] / 2, box["y"] + box["height"] / 2]
 
     page.page.locator(".ad-match .ad-term:not(.ad-heads)").nth(2).hover()
-    assert page.page.locator(".ad-match .ad-term:not(.ad-heads)").nth(2).evaluate("(e) => e.classList.contains('ad-highlighted')")
+    assert (
+        page.page.locator(".ad-match .ad-term:not(.ad-heads)")
+        .nth(2)
+        .evaluate("(e) => e.classList.contains('ad-highlighted')")
+    )
     way = page.page.locator(".st-key-explore-way, nav.path").first
     assert {*way.locator(".highlight").evaluate_all("(all) => all.map((e) => e.parentNode.dataset.step)")} >= {
         "queries",
@@ -323,6 +327,10 @@ def test_what_is_pointed_at_lights_its_cells_and_back(new_page: Callable[..., An
     page.page.mouse.move(x, y)
     assert "value" in page.page.locator(".attn-tip").inner_html()
     assert page.page.locator(".ad-match .ad-highlighted").count() == 1
-    assert page.page.locator(".ad-match .ad-term:not(.ad-heads)").nth(2).evaluate("(e) => e.classList.contains('ad-highlighted')")
+    assert (
+        page.page.locator(".ad-match .ad-term:not(.ad-heads)")
+        .nth(2)
+        .evaluate("(e) => e.classList.contains('ad-highlighted')")
+    )
     page.page.mouse.move(640, 20)
     assert page.page.locator(".ad-highlighted").count() == 0
