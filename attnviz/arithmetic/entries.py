@@ -114,7 +114,7 @@ class Rule:
 
 
 class Leaf(Rule):
-    """What has a name, or was said by a line before: a number of the run or of its setting."""
+    """A number of the run or of its setting that has a name, or was said by a line before."""
 
     def number(self, at: Entry, v: Value) -> Array:
         position = at.position

@@ -1,4 +1,4 @@
-"""What a plan says of one position, in symbols: q_3 for a row of the queries, s_{3,2} for one score."""
+"""One position of a plan in symbols: q_3 for a row of the queries, s_{3,2} for one score."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the line of a step is called, and the words for it: which sentence, and the facts that it names."""
+"""The title of the line of a step, and the words for it: which sentence, and the facts that it names."""
 
 from __future__ import annotations
 

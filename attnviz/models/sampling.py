@@ -32,7 +32,7 @@ EQUAL = 1e-9
 
 @dataclass(frozen=True)
 class Sampling:
-    """How a word is drawn. Raises ConfigError for a temperature, a `top_k` or a `top_p` that cannot be."""
+    """The way in which a word is drawn. Raises ConfigError for a temperature, a `top_k` or a `top_p` that cannot be."""
 
     temperature: float = 1.0
     top_k: int | None = None

@@ -1,4 +1,4 @@
-"""What a model that writes on can be asked: its next words, after every layer too, and a text written on."""
+"""The questions to a model that writes on: its next words, after every layer too, and a text written on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a link shows before it is opened: its words in the first file of the page, and its picture at an address.
+"""The face of a link before it is opened: its words in the first file of the page, and its picture at an address.
 
 A chat or a search engine that gets a link reads the title, the description and the address of a picture, and runs no
 script. The words are those of the very setting: computed where that is quick, else of the setting alone, so that nobody
@@ -122,8 +122,8 @@ def _words(asked: Asked, *, may_compute: bool) -> Answer:
     _page_is_read.set()
     names = {*url_codec.labels(Config, Selection)} - {"lang"}
     is_plain = not names & {name for name, _ in parse_qsl(asked.query.decode("latin-1"), keep_blank_values=True)}
-    spoken = current_language()
-    query = url_codec.query_string(config, replace(selection, lang="auto" if spoken == WRITTEN else spoken))
+    language = current_language()
+    query = url_codec.query_string(config, replace(selection, lang="auto" if language == WRITTEN else language))
     title, about, has_picture = WORDS["title"], WORDS["about"], False
     if problems:
         about = " ".join(problems)[:600]
@@ -134,7 +134,7 @@ def _words(asked: Asked, *, may_compute: bool) -> Answer:
         if not is_plain:
             title, about = _of_setting(config, selection, trace), link_words.about(config, trace)
         has_picture = not png.missing() and not _refused(config)
-    said = {"language": spoken, "title": title, "about": about, "is_listed": is_plain}
+    said = {"language": language, "title": title, "about": about, "is_listed": is_plain}
     said |= {"address": "/" if is_plain else f"/?{query}", "picture": f"{PATH}?{query}" if has_picture else ""}
     return Answer(200, json.dumps(said).encode())
 

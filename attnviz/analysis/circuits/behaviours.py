@@ -34,7 +34,7 @@ FAULTS = Words(
 
 @dataclass(frozen=True)
 class Behaviour:
-    """What the heads of a model do of one kind, over some sentences.
+    """The measure of one kind of behaviour in every head of a model, over some sentences.
 
     weight  (layers, heads): the weight that goes that way, the mean over the rows that have such a way
     share   (layers, heads): the share of these rows in which most of it does, and in which, of the last two kinds, the

@@ -1,4 +1,4 @@
-"""What becomes of the difference of two next words: without each head, and with each part of another run put in."""
+"""The difference of two next words: without each head, and with each part of another run put in."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FAULTS = Words(
 
 @dataclass(frozen=True)
 class Patched:
-    """How far each part of another run moves the difference of two next words.
+    """The distance by which each part of another run moves the difference of two next words.
 
     stream  (layers, tokens): the vector of one token after one layer;  heads (layers, heads): one head at all tokens
     whole   how far the other run is from this one, which is what the whole of it moves

@@ -1,1 +1,1 @@
-"""How the arithmetic of a cell is written: its lines, their words, and their numbers in LaTeX."""
+"""The notation of a cell's arithmetic: its lines, their words, and their numbers in LaTeX."""

@@ -1,4 +1,4 @@
-"""What a class got wrong: for each question how many were right, and which known mistakes led to the wrong answers."""
+"""The mistakes of a class: for each question how many were right, and which known mistakes led to the wrong answers."""
 
 from __future__ import annotations
 

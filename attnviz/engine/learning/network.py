@@ -50,7 +50,7 @@ class Network:
 
     @property
     def is_cross(self) -> bool:
-        """Whether the tokens attend to those of another sentence."""
+        """Return whether the tokens attend to those of another sentence."""
         return self.plan.has.cross
 
     def forward(self, layers: Sequence[Layer], queries: Array, keys: Array) -> tuple[Array, list[LearnedLayer]]:

@@ -35,7 +35,7 @@ class Value:
 
     @property
     def is_number(self) -> bool:
-        """Whether it is a number, of the setting or of the page itself, and no array."""
+        """Return whether it is a number, of the setting or of the page itself, and no array."""
         return self.op in ("setting", "number")
 
     def __add__(self, other: Value | None) -> Value:

@@ -1,4 +1,4 @@
-"""What is said of words that a model's vocabulary does not have."""
+"""The sentences on words that a model's vocabulary does not have."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the server fares, in numbers for whoever watches it, and a line of the log for what it refuses.
+"""The state of the server, in numbers for whoever watches it, and a line of the log for what it refuses.
 
 Nothing that a visitor typed is in either: names and reasons are ours.
 """

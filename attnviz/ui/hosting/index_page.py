@@ -39,7 +39,7 @@ _ICON = re.compile('<link rel="shortcut icon"[^>]*>')
 
 @dataclass(frozen=True)
 class LinkTags:
-    """What a link shows before it is opened.
+    """The words of a link before it is opened.
 
     address, picture  whole addresses; empty where there are none
     is_listed         whether a search engine may list the page

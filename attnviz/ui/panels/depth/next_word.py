@@ -1,4 +1,4 @@
-"""What comes next: the likeliest words, one of them drawn and written on, and what each layer would have said."""
+"""The next word: the likeliest words, one of them drawn and written on, and what each layer would have said."""
 
 from __future__ import annotations
 
