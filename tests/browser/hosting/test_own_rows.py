@@ -52,6 +52,7 @@ def test_the_page_follows_their_knobs(server: Callable[..., Any], browser_page: 
     )
     weight = page.locator(".st-key-part-weight .katex-html").last
     weight.wait_for()
+    page.locator(".ad-chip").first.click()  # the setting, which the answer stands in the room of
     page.get_by_text("Normaliser", exact=True).first.click()
     page.get_by_role("slider", name="Power").press("End")
     page.wait_for_url("**normaliser_knobs=power.gamma~4.0**")
