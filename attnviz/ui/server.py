@@ -21,7 +21,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from attnviz.engine.cost import estimate as cost
 from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import Words, nearest_language, set_language
-from attnviz.ui import stage_route
+from attnviz.ui import plotly_route, stage_route
 
 try:
     import resource
@@ -97,5 +97,5 @@ def _ready(_: Request) -> Response:
     return PlainTextResponse("ready") if has_room() else PlainTextResponse("full", 503, RETRY)
 
 
-ROUTES: list[BaseRoute] = [Route("/readyz", _ready), *stage_route.ROUTES]
+ROUTES: list[BaseRoute] = [Route("/readyz", _ready), *stage_route.ROUTES, *plotly_route.ROUTES]
 MIDDLEWARE = [Middleware(WhileThereIsRoom)]
