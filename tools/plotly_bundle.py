@@ -27,7 +27,14 @@ import heatmap from "plotly.js/lib/heatmap";
 Plotly.register([heatmap]);
 export default Plotly;
 """
-OPTIONS = "--bundle --minify --format=esm --define:global=window --loader:.css=text --legal-comments=none".split()
+OPTIONS = [
+    "--bundle",
+    "--minify",
+    "--format=esm",
+    "--define:global=window",
+    "--loader:.css=text",
+    "--legal-comments=none",
+]
 
 
 def main() -> None:

@@ -22,6 +22,7 @@ from attnviz.classroom.marking import assignments
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.step_specs import AXES
 from attnviz.lessons.catalogue import LESSONS
+from attnviz.pictures.stage_bytes import MAGIC, unpacked
 from attnviz.settings import language, url_codec
 from attnviz.settings.fields import settings
 from attnviz.text.captions import NAMES
@@ -115,10 +116,13 @@ def of_element(element: Any) -> Iterator[str]:
 
 
 def of_component(proto: Any) -> Iterator[str]:
-    """What a component writes; its bytes begin with a line of JSON."""
+    """What a component writes; its bytes begin with a line of JSON, or are those of stages."""
     which = proto.WhichOneof("data")
     data = getattr(proto, which) if which else "{}"
-    whole = json.loads(data.partition(b"\0")[0] if isinstance(data, bytes) else data)
+    if isinstance(data, bytes):
+        whole = unpacked(data)[0] if data[:4] == MAGIC else json.loads(data.partition(b"\0")[0])
+    else:
+        whole = json.loads(data)
     words = {name: whole[name] for name in ("words", "axes", "label", "failed", "steps", "sentences") if name in whole}
     for step in words.get("steps", ()):
         for name in ("name", "symbol", "shape", "formula", "stage"):
@@ -126,7 +130,8 @@ def of_component(proto: Any) -> Iterator[str]:
     for sentence in words.pop("sentences", ()):
         yield "".join(part if isinstance(part, str) else part[0] for part in sentence)
     yield from strings(words)
-    yield from (picture["alt"] for picture in whole.get("pictures", {}).values())
+    for stage in whole.get("stages", ()):
+        yield from strings({name: stage[name] for name in ("title", "phrase", "shorter", "alt", "roles", "grey")})
 
 
 def read(at: AppTest) -> Iterator[str]:

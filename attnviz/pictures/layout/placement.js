@@ -77,7 +77,7 @@ const NUMBERED = 28; // the width from which a cell has its number, if that is n
 const STRIPE = 0.6; // the same for columns that are only counted
 export const LARGER = 1.4; // where type is large
 const BELOW_EVEN = [3.5, 3.0, 2.6, 2.2, 1.8, 1.4, 1.0];
-const BARE = 6; // pixels left of a stage without words there
+const UNWORDED = 6; // pixels left of a stage without words there
 
 /** The pixels for the longest of `words` beside its row, within reason; a longer one is cut. @param {string[]} words */
 export function roomBeside(words) {
@@ -99,7 +99,7 @@ export function placed(shapes, width, height, focused) {
   const outlines = shapes.map((shape) => {
     const isBare = !shape.worded && worded.has(shape.axis);
     if (shape.worded && width >= NARROWEST_PAGE) worded.add(shape.axis);
-    return isBare ? { ...shape, left: BARE } : shape;
+    return isBare ? { ...shape, left: UNWORDED } : shape;
   });
   return place(outlines, width, height, focused);
 }

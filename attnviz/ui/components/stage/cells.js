@@ -1,48 +1,47 @@
 // The cells of a heat map: their positions on the screen, and their numbers.
 
+/** @import { Tiling } from "../../../pictures/layout/placement.js" */
 /** @import { Heatmap } from "./heatmap.js" */
-/** @import { Cell, Meta, Numbers, Plot, Spot, Trace } from "./types" */
-import { between, unpacked } from "../colours.js";
+/** @import { Cell, DrawnMap, Spot, Stage, StageWords } from "./types" */
+import { between } from "../colours.js";
 import { fourDigits } from "../number_format.js";
 import { percent } from "../percent.js";
 import { full, svg, visible } from "./ink.js";
-
-/** @type {WeakMap<object, Numbers[]>} */
-export const NUMBERS = new WeakMap(); // the numbers as they are of a trace that holds them in parts of its own scales
-
-/**
- * The strong weights of the rows of a map, and where those of each row begin among them.
- *
- * @typedef {{ starts: number[], columns: Uint16Array, weights: Float32Array }} Strong
- */
-
-/** @param {Meta} meta @returns {Strong | null} */
-function strongOf({ strong }) {
-  if (!strong) return null;
-  const starts = [0];
-  for (const count of new Uint16Array(unpacked(strong.counts).buffer)) starts.push(starts[starts.length - 1] + count);
-  return { starts, columns: new Uint16Array(unpacked(strong.columns).buffer), weights: new Float32Array(unpacked(strong.weights).buffer) };
-}
+import { isDrawn, mapOf } from "./maps.js";
 
 export class Cells {
-  // in pixels of the chart: where its cells begin, how large one is, how wide and high all is, and how long a unit of each axis
+  // in pixels of the box: where its cells begin, how large one is, and how wide and high all of it is
   x = 0;
   y = 0;
   w = 0;
   h = 0;
   width = 0;
   height = 0;
-  kx = 1;
-  ky = 1;
-  /** @type {{ text: string, meta: Meta, nan: Uint8Array | null, strong: Strong | null } | undefined} */
-  parsed;
+  revision = 0; // of the numbers
+  titled = "";
+  /** @type {Stage | undefined} */
+  known;
+  /** @type {Tiling | undefined} */
+  tiles;
+  /** @type {DrawnMap | undefined} */
+  drawnMap;
+  dark = false; // the colours of that
 
-  /** @param {Heatmap} heatmap @param {string} name @param {Plot} chart */
-  constructor(heatmap, name, chart) {
+  /** @param {Heatmap} heatmap @param {string} name */
+  constructor(heatmap, name) {
     this.heatmap = heatmap;
     this.name = name;
-    this.chart = chart;
-    this.layer = document.createElement("div");
+    this.section = document.createElement("section");
+    this.section.className = "attn-stage";
+    this.section.dataset.stage = name;
+    Object.assign(this.section, { picture: this }); // for who looks a map up in the page
+    this.section.setAttribute("role", "figure");
+    this.head = this.section.appendChild(document.createElement("div"));
+    this.box = this.section.appendChild(document.createElement("div"));
+    this.box.className = "attn-box";
+    this.maps = this.box.appendChild(document.createElement("div"));
+    this.maps.className = "attn-cells";
+    this.layer = this.box.appendChild(document.createElement("div"));
     this.layer.className = "attn-layer";
     this.words = svg(this.layer, "svg", { "aria-hidden": true });
     this.light = svg(this.layer, "svg", { "aria-hidden": true });
@@ -52,61 +51,86 @@ export class Cells {
     this.focus.setAttribute("role", "application");
   }
 
-  /** What shows where the cells are: their image, or where no cell is drawn, its ground; null while there is neither. */
-  get image() {
-    return this.chart.querySelector(".heatmaplayer image") ?? this.chart.querySelector(".shapelayer path");
+  /**
+   * Take a stage in its tiles, and the size of the box around them; return whether anything is another.
+   *
+   * @param {Stage} stage
+   * @param {Tiling} tiling
+   * @param {[width: number, height: number]} size
+   */
+  take(stage, tiling, [width, height]) {
+    const isSame = stage === this.known && JSON.stringify(tiling) === JSON.stringify(this.tiles) && this.dark === this.heatmap.dark;
+    if (isSame && width === this.width && height === this.height) return false;
+    if (!isSame) {
+      this.revision++;
+      this.dark = Boolean(this.heatmap.dark);
+      this.drawnMap = mapOf(stage, tiling, this.dark);
+    }
+    Object.assign(this, { known: stage, tiles: tiling, x: tiling.left, y: tiling.top, width, height });
+    this.w = tiling.x[this.columns] / this.columns;
+    this.h = tiling.y[this.rows] / this.rows;
+    this.placeMaps();
+    return true;
   }
 
-  /** What the chart holds: nothing once Plotly has taken it away, and no numbers before they are put in. */
-  get trace() {
-    return this.chart.data?.[0];
+  /** Set the heading, and what is said of the map to those who cannot see it. @param {string} html @param {StageWords} words */
+  entitle(html, words) {
+    if (this.titled !== html) this.head.innerHTML = this.titled = html;
+    const { alt, title } = this.stage;
+    if (alt) this.section.setAttribute("aria-label", alt);
+    this.focus.setAttribute("aria-label", `${title}. ${words.keys}`);
   }
 
-  /** What the chart holds, where it is known to hold numbers. */
+  /** An element over the cells of each head, by which it is found. */
+  placeMaps() {
+    const { x, y } = this.tiling;
+    const pixels = (/** @type {number[]} */ [left, top, width, height]) => ({ left: `${left}px`, top: `${top}px`, width: `${width}px`, height: `${height}px` });
+    Object.assign(this.maps.style, pixels([this.x, this.y, x[x.length - 1], y[y.length - 1]]));
+    const first = this.stage.only ?? 0;
+    this.maps.replaceChildren(
+      ...this.meta.widths.map((width, head) => {
+        const map = document.createElement("div");
+        const [left, top, wide, high] = this.boxInside(head, width);
+        Object.assign(map.dataset, { map: this.name, head: first + head, rows: this.stage.shape[1], columns: this.meta.true[head] });
+        Object.assign(map.style, pixels([left, top, wide, high]));
+        return map;
+      }),
+    );
+  }
+
+  /** @param {number} head @param {number} width */
+  boxInside(head, width) {
+    const [x, y, w, h] = this.cells(head, 0, 0, this.rows, width);
+    return [x - this.x, y - this.y, w, h];
+  }
+
+  /** What is drawn; a picture is made only for what it is given at once. */
+  get stage() {
+    return /** @type {Stage} */ (this.known);
+  }
+
+  get tiling() {
+    return /** @type {Tiling} */ (this.tiles);
+  }
+
+  get map() {
+    return /** @type {DrawnMap} */ (this.drawnMap);
+  }
+
   get filled() {
-    return /** @type {Trace} */ (this.trace);
+    return this.map.trace;
   }
 
   get meta() {
-    return this.read().meta;
-  }
-
-  /** The `meta` of the trace, and its bytes as numbers. */
-  read() {
-    const text = this.filled.meta;
-    if (this.parsed?.text === text) return this.parsed;
-    /** @type {Meta} */
-    const meta = JSON.parse(text);
-    return (this.parsed = { text, meta, nan: meta.nan === null ? null : unpacked(meta.nan), strong: strongOf(meta) });
+    return this.map.meta;
   }
 
   get columns() {
-    return Math.max(...this.meta.widths);
+    return this.tiling.columns;
   }
 
   get rows() {
-    return Math.ceil(this.meta.rows.length / this.meta.block[0]);
-  }
-
-  /** Where the image is, in pixels of the chart; false while there is none. */
-  measure() {
-    const paper = this.chart.querySelector(".svg-container");
-    const { image } = this;
-    if (!paper || !image || !this.trace?.meta) return false;
-    if (this.layer.parentNode !== paper) paper.append(this.layer);
-    const outer = paper.getBoundingClientRect();
-    const inner = image.getBoundingClientRect();
-    if (!inner.width) return false;
-    const { x, y } = this.filled;
-    this.x = inner.left - outer.left;
-    this.y = inner.top - outer.top;
-    this.kx = inner.width / x[x.length - 1];
-    this.ky = inner.height / y[y.length - 1];
-    this.w = (x[this.columns] / this.columns) * this.kx;
-    this.h = (y[this.rows] / this.rows) * this.ky;
-    this.width = outer.width;
-    this.height = outer.height;
-    return true;
+    return this.tiling.lines;
   }
 
   /**
@@ -116,12 +140,12 @@ export class Cells {
    * @param {number} column
    */
   edgeX(head, column) {
-    return this.x + this.filled.x[(head % this.meta.across) * (this.columns + 1) + column] * this.kx;
+    return this.x + this.tiling.x[(head % this.meta.across) * (this.columns + 1) + column];
   }
 
   /** @param {number} head @param {number} row */
   edgeY(head, row) {
-    return this.y + this.filled.y[Math.floor(head / this.meta.across) * (this.rows + 1) + row] * this.ky;
+    return this.y + this.tiling.y[Math.floor(head / this.meta.across) * (this.rows + 1) + row];
   }
 
   /** @param {number} head */
@@ -137,7 +161,7 @@ export class Cells {
    * @param {number} column
    * @returns {[x: number, y: number, width: number, height: number]}
    */
-  box(head, row, column, rows = 1, columns = 1) {
+  cells(head, row, column, rows = 1, columns = 1) {
     const [x, y] = [this.edgeX(head, column), this.edgeY(head, row)];
     return [x, y, this.edgeX(head, column + columns) - x, this.edgeY(head, row + rows) - y];
   }
@@ -177,14 +201,13 @@ export class Cells {
    * @returns {Spot | null}
    */
   locate(event) {
-    if (!this.w) return null;
     const outer = this.layer.getBoundingClientRect();
     const { across, widths, room } = this.meta;
     const [px, py] = [event.clientX - outer.left, event.clientY - outer.top];
     /** @param {number[]} edges @param {number} length */
     const at = (edges, length) => edges.reduce((found, edge, i) => (edge <= length ? i : found), -1);
-    const x = at(this.filled.x, (px - this.x) / this.kx);
-    const y = at(this.filled.y, (py - this.y) / this.ky);
+    const x = at(this.filled.x, px - this.x);
+    const y = at(this.filled.y, py - this.y);
     const [tileX, column] = [Math.floor(x / (this.columns + 1)), x % (this.columns + 1)];
     const [tileY, row] = [Math.floor(y / (this.rows + 1)), y % (this.rows + 1)];
     const inRows = y >= 0 && row < this.rows;
@@ -200,36 +223,36 @@ export class Cells {
     return tileX < Math.min(across, widths.length) && py >= this.edgeY(last, this.rows) ? { column } : null;
   }
 
-  /** What the picture that is drawn shows, row by row: the next one may be on its way already. */
-  get numbers() {
-    return NUMBERS.get(this.filled) ?? this.filled.z;
-  }
-
   /** The number in a cell; null where it is masked, NaN where it is not a number. @param {Cell} cell */
   value({ head, row, column }) {
-    const { meta, nan } = this.read();
-    const { across } = meta;
-    const x = (head % across) * (this.columns + 1) + column;
-    const y = Math.floor(head / across) * (this.rows + 1) + row;
-    const number = this.numbers[y][x];
-    const bit = (head * this.rows + row) * this.columns + column;
-    return Number.isNaN(number) && !(nan && (nan[bit >> 3] >> (7 - (bit & 7))) & 1) ? null : number;
+    const at = this.map.at[(head * this.rows + row) * this.columns + column];
+    return at < 0 ? null : this.stage.values[at];
   }
 
   /**
-   * The numbers of a row of the array. Where words share a cell of a map of weights, the strong ones: the others are 0.
+   * The row and the column of the array whose number a cell shows; its first ones where it is masked.
+   *
+   * @param {Cell} cell
+   */
+  behind({ head, row, column }) {
+    const [, rows, columns] = this.stage.shape;
+    const at = this.map.at[(head * this.rows + row) * this.columns + column];
+    if (at < 0) return { row: row * this.meta.block[0], column: column * this.meta.block[1] };
+    return { row: Math.floor(at / columns) % rows, column: at % columns };
+  }
+
+  /**
+   * The numbers of a row of the array; null where they are masked.
    *
    * @param {number} head
    * @param {number} row
    * @returns {(number | null)[]}
    */
   rowOf(head, row) {
-    const { meta, strong } = this.read();
-    if (!strong) return Array.from({ length: this.columns }, (_, column) => this.value({ head, row, column }));
-    const numbers = Array(meta.columns?.length ?? 0).fill(0);
-    const [first, last] = [0, 1].map((next) => strong.starts[head * meta.rows.length + row + next]);
-    for (let at = first; at < last; at++) numbers[strong.columns[at]] = strong.weights[at];
-    return numbers;
+    const { stage } = this;
+    const [, rows, columns] = stage.shape;
+    const first = (head * rows + row) * columns;
+    return Array.from({ length: columns }, (_, column) => (isDrawn(stage, head, row, column) ? stage.values[first + column] : null));
   }
 
   /** The colour of a number on the scale of its head. @param {number} head @param {number} number */
@@ -254,7 +277,7 @@ export class Cells {
   digits(cell) {
     const number = this.value(cell);
     if (number === null || !Number.isFinite(number)) return "";
-    const digits = full(number, this.numbers[0] instanceof Float32Array);
+    const digits = full(number, this.stage.values instanceof Float32Array);
     return digits.replace("≈ ", "") === fourDigits(number) ? "" : digits;
   }
 
