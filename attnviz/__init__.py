@@ -16,6 +16,9 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from attnviz.analysis.circuits.attribution import Attribution, attribute
+    from attnviz.analysis.circuits.behaviours import Behaviour, behaviours
+    from attnviz.analysis.circuits.interventions import knock_out, patch
     from attnviz.engine.attention import Attention, MultiHead, attend, multi_head
     from attnviz.engine.backward.gradients import Gradients, gradients
     from attnviz.engine.external.traces import of_scores, of_vectors, of_weights
@@ -59,6 +62,8 @@ __all__ = [
     "TASKS",
     "TOKENISERS",
     "Attention",
+    "Attribution",
+    "Behaviour",
     "CellLine",
     "Config",
     "ConfigError",
@@ -74,8 +79,11 @@ __all__ = [
     "add_rows",
     "alibi_slopes",
     "attend",
+    "attribute",
+    "behaviours",
     "gradients",
     "heatmaps",
+    "knock_out",
     "learn",
     "load",
     "multi_head",
@@ -84,6 +92,7 @@ __all__ = [
     "of_scores",
     "of_vectors",
     "of_weights",
+    "patch",
     "plan_of",
     "rope",
     "run",
@@ -94,6 +103,9 @@ __all__ = [
 ]
 
 _HOMES = {
+    "analysis.circuits.attribution": "Attribution attribute",
+    "analysis.circuits.behaviours": "Behaviour behaviours",
+    "analysis.circuits.interventions": "knock_out patch",
     "engine.attention": "Attention MultiHead attend multi_head",
     "engine.tables.biases": "BIASES alibi_slopes t5_buckets",
     "engine.records.config": "Config",

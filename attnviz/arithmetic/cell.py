@@ -6,26 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from attnviz.arithmetic import row_lines, score_lines, typed_lines, vectors, written_lines
 from attnviz.arithmetic.cell_position import CellPosition
-from attnviz.arithmetic.derivation import (
-    ArithmeticLine,
-    Derivation,
-    Display,
-    Equation,
-    MatVec,
-    Result,
-    dimension,
-    largest,
-)
-from attnviz.arithmetic.latex_numbers import NumberFormat, row
-from attnviz.arithmetic.normalised_slice import NormalisedSlice
-from attnviz.engine.external.traces import first_steps
+from attnviz.arithmetic.derivation import ArithmeticLine, Derivation, largest
+from attnviz.arithmetic.latex_numbers import NumberFormat
+from attnviz.arithmetic.step_lines import PARTS, StepLines
 from attnviz.engine.numerics import cancellation
 from attnviz.engine.records.trace import Trace
-from attnviz.engine.records.typed_rows import normaliser_of
-from attnviz.engine.tables.normalisers import Normaliser
-from attnviz.formula.graph import Formula
 from attnviz.settings.counting import ordinal
 from attnviz.settings.language import translate
 
@@ -118,9 +104,11 @@ def _derived(position: CellPosition, digits: int, sizes: dict[str, float]) -> Ce
         "h": ordinal(head),
         "line": translate("row") if position.over_keys else translate("column"),
     }
-    of_vectors, scored, weighed, mixed = (Derivation(NumberFormat(digits), dict(facts), sizes) for _ in range(4))
+    parts = {part: Derivation(NumberFormat(digits), dict(facts), sizes) for part in PARTS}
+    writer = StepLines(position, parts)
     with np.errstate(all="ignore"):
-        _lines(position, of_vectors, scored, weighed, mixed)
+        for step in writer.steps_of_head:
+            writer.write(step)
     return Cell(
         layer=layer,
         head=head,
@@ -133,98 +121,11 @@ def _derived(position: CellPosition, digits: int, sizes: dict[str, float]) -> Ce
         line_tokens=position.line_tokens,
         d_k=position.d_k,
         d_v=position.d_v,
-        vectors=tuple(of_vectors.lines),
-        score=tuple(scored.lines),
-        weight=tuple(weighed.lines),
-        output=tuple(mixed.lines),
+        vectors=tuple(parts["vectors"].lines),
+        score=tuple(parts["score"].lines),
+        weight=tuple(parts["weight"].lines),
+        output=tuple(parts["output"].lines),
         allowed=position.may,
         forbidden_by=position.forbidden_by,
         emptied=position.emptied,
-    )
-
-
-def _lines(
-    position: CellPosition, of_vectors: Derivation, scored: Derivation, weighed: Derivation, mixed: Derivation
-) -> None:
-    """Add every line to its derivation, from what the layer begins with."""
-    symbol = ""
-    if "queries" in position.steps:
-        first = of_vectors if "w_q" in position.steps else scored
-        symbol = score_lines.add_lines(scored, position, vectors.query(first, position), vectors.key(first, position))
-    elif "scores" in position.steps:
-        symbol = score_lines.from_score(
-            scored, position, score_lines.add_given(scored, position, "scores", "score", "s")
-        )
-    if "weights" in first_steps(position.steps):
-        score_lines.add_given(weighed, position, "weights", "weight", "a")
-    else:
-        _weight(weighed, position, symbol)
-    if "values" in position.steps:
-        _output(mixed, position)
-
-
-def _weight(derivation: Derivation, position: CellPosition, symbol: str) -> None:
-    """Add the lines from the scores of the whole row, which are called `symbol`, to the weight."""
-    x = position.scores_to_normalise
-    at = position.key if position.over_keys else position.query
-    each = f"{ordinal(position.query)},l" if position.over_keys else f"l,{ordinal(position.key)}"
-    name = symbol.replace("@", each)
-    divided = f"z_{{{each.replace('l', '@')}}}"
-    line = NormalisedSlice(
-        x,
-        at,
-        position.config.temperature,
-        position.at("weights"),
-        position.over_keys,
-        name,
-        divided,
-        position.size_of_terms,
-    )
-    its = normaliser_of(position.config)
-    if position.emptied or (its.typed and not position.may):
-        written_lines.nothing(derivation, line, "emptied" if position.emptied else "typed_forbidden")
-    elif np.isnan(x).any() or np.isposinf(x).any():
-        written_lines.other(derivation, line)
-    elif its.lines:
-        row_lines.weight(derivation, position, its, line)
-    elif its.written:
-        its.written.cell(written_lines.WrittenLines(derivation, line, its))
-    else:
-        typed_lines.weight(derivation, position, _definition(its), line)
-
-
-def _definition(its: Normaliser) -> Formula:
-    if its.definition is None:
-        raise ValueError(f"the normaliser {its.name} has neither lines nor a formula")
-    return its.definition
-
-
-def _output(derivation: Derivation, position: CellPosition) -> None:
-    """Weight times value, dimension by dimension, and the sum over the keys."""
-    v = vectors.value(derivation, position)
-    A = position.steps["weights"].array[position.head, position.query]
-    V = position.steps["values"].array[position.kv_head, :, : position.d_v]
-    part = position.steps["allowed"].array[position.query][:, None] | np.isfinite(V)
-    V = np.where(part, V, 0.0)  # what is forbidden takes no part: 0 times infinity would be NaN
-    i, a = ordinal(position.query), A[position.key]
-    seen = derivation.as_printed(V[position.key], derivation.sizes["values"])
-    derivation.add_line(
-        "share",
-        Equation(
-            rf"a_{{{derivation.ij}}}\, v_{{{ordinal(position.key)}}}",
-            [row([derivation.fmt.product(a, x) for x in seen])],
-        ),
-        Result(
-            a * V[position.key], {"weight": a, "value": V[position.key]}, beside=abs(a) * derivation.sizes["values"]
-        ),
-        words="share" if np.isfinite(v).all() or position.may else "share_of_forbidden",
-        display=Display(bars=dimension),
-    )
-    derivation.add_matvec(
-        "output",
-        (f"Z_{{{i}}}", f"Z_{{{i},", rf"\textstyle\sum_l a_{{{i},l}}\, v_l"),
-        MatVec(A, V, keep=position.key, beside=derivation.sizes["heads"], exact=True),
-        recorded=position.steps["heads"].array[position.head, position.query, : position.d_v],
-        step="heads",
-        display=Display(bars=dimension),
     )

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from attnviz.arrays import Array
+from attnviz.engine.external.layer_plans import chosen_in, inputs_of, plan_of_layer
 from attnviz.engine.external.traces import first_steps
+from attnviz.engine.plan.chosen import Chosen
+from attnviz.engine.plan.tracing import Plan
 from attnviz.engine.pretrained.pretrained_config import facts_of
 from attnviz.engine.records.config import Config
-from attnviz.engine.records.trace import Step, Trace, result_of
+from attnviz.engine.records.trace import Step, Trace
 from attnviz.engine.records.typed_rows import score_of
 from attnviz.engine.tables.masks import MASKS, allowed, settings_of
 from attnviz.engine.tables.normalisers.hardmax import size_of_terms
@@ -78,6 +82,40 @@ class CellPosition:
     def d_v(self) -> int:
         return self.config.value_widths()[self.kv_head]
 
+    @cached_property
+    def plan(self) -> Plan:
+        return plan_of_layer(self.trace, self.layer)
+
+    @cached_property
+    def chosen(self) -> Chosen:
+        return chosen_in(self.trace)
+
+    @property
+    def index(self) -> Mapping[str, int]:
+        """The index of this cell along each axis of a step that it has one on."""
+        return {"head": self.head, "kv_head": self.kv_head, "query": self.query, "key": self.key}
+
+    @cached_property
+    def read(self) -> Mapping[str, Step]:
+        """The steps of the layer, and those that it reads by their names in its plan."""
+        steps: dict[int | None, Mapping[str, Step]] = {None: self.trace.around, **dict(enumerate(self.trace.layers))}
+        inputs = inputs_of(self.trace, self.layer).items()
+        return {**self.steps, **{name: steps[at][step] for name, (at, step) in inputs if step in steps[at]}}
+
+    @property
+    def scale(self) -> float:
+        """The factor on the scores of this head."""
+        scales = np.ravel(self.chosen.scale)
+        return float(scales[self.head % len(scales)])
+
+    @property
+    def scaled_by_width(self) -> bool:
+        return self.config.scale is None and score_of(self.config).is_over_root
+
+    @property
+    def norm_symbol(self) -> str:
+        return getattr(self.chosen.norm, "symbol", "")
+
     def at(self, name: str) -> Array:
         """Return the number of a score-side step in this cell."""
         return self.steps[name].array[self.head, self.query, self.key]
@@ -97,9 +135,8 @@ class CellPosition:
         """The size of the numbers whose sums the scores of the head are; 0 where queries and keys are not known."""
         if "queries" not in self.steps:
             return 0.0
-        scale = score_of(self.config).scale(self.d_k) if self.config.scale is None else self.config.scale
         Q, K = self.steps["queries"].array[self.head], self.steps["keys"].array[self.kv_head]
-        return size_of_terms(Q, K, scale).item()
+        return size_of_terms(Q, K, self.scale).item()
 
     @property
     def line_tokens(self) -> tuple[str, ...]:
@@ -144,17 +181,3 @@ class CellPosition:
         *others, last = [translate(QUOTED, label=MASKS[name].label) for name in self.forbidden_by] or [""]
         labels = translate(AND).join([", ".join(others), last] if others else [last])
         return WHY[("edited", "mask", "masks")[min(len(self.forbidden_by), 2)]].format(labels=labels)
-
-    @property
-    def read(self) -> Array:
-        """The rows that the queries of this layer are made of."""
-        if "normed" in self.steps:
-            return self.steps["normed"].array
-        if self.layer == 0:
-            return self.trace.around["embedded"].array
-        return result_of(self.trace.layers[self.layer - 1]).array
-
-    @property
-    def looked_at(self) -> Array:
-        """The rows that the keys and values of this layer are made of."""
-        return self.trace.around["embedded_kv"].array if self.config.is_cross_attention else self.read

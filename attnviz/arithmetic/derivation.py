@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -166,6 +166,10 @@ class Derivation:
         printed = self.fmt.settled(np.asarray(x, dtype=float), size)
         self._settled |= bool(np.any((printed == 0) & (np.asarray(x) != 0)))
         return printed
+
+    def rename_last(self, name: str) -> None:
+        """Give the line that was added last another name."""
+        self.lines[-1] = replace(self.lines[-1], name=name)
 
     def is_shown(self) -> bool:
         """Return whether the line that was added last changes anything here."""

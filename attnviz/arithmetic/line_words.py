@@ -31,7 +31,6 @@ LINES = Words(
         ),
         "softcap": ("The soft cap", "Squeezed between minus and plus {cap}."),
         "softcap_off": ("The soft cap", "Off: nothing is squeezed."),
-        "bias_off": ("The bias", "Off: nothing is added."),
         "bias": ("The bias", "Added for the distance between query and key."),
         "bias_edited": ("The bias", "Added to the score. Edited: the settings give {expected}, it was set to {bias}."),
         "mask": ("The mask", "Query {i} may attend to key {j}, so the score stays."),

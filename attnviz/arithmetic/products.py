@@ -1,45 +1,47 @@
-"""Any number of a run that is a sum of products, taken down to these.
+"""Any number of a run, taken down to what it is made of: to products, where it is a sum of these.
 
-Nothing is rounded and nothing is computed but what the line itself says; with a trained model each parameter is named
-by its position in the file.
+Nothing is rounded and nothing is computed but what the plan of the layer says; with a trained model each parameter is
+named by its position in the file.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from attnviz.arithmetic import tensor_slices
+from attnviz.arithmetic.cell_position import CellPosition
+from attnviz.arithmetic.derivation import Derivation
+from attnviz.arithmetic.entries import Entry
+from attnviz.arithmetic.entry_rules import RULES
+from attnviz.arithmetic.entry_symbols import PAIR, letter
+from attnviz.arithmetic.latex_numbers import NumberFormat, aligned, chain
+from attnviz.arithmetic.step_words import weights_in
 from attnviz.arrays import Array
+from attnviz.engine.external.layer_plans import plan_of_layer
+from attnviz.engine.external.traces import first_steps
+from attnviz.engine.plan.values import Value
 from attnviz.engine.pretrained.pretrained_config import facts_of
-from attnviz.engine.records.trace import Step, Trace, result_of
+from attnviz.engine.records.trace import Trace
 from attnviz.engine.records.typed_rows import score_of
+from attnviz.settings.counting import ordinal
 
-AFFINE: Mapping[str, tuple[str, str, str]] = {
-    "queries": ("input", "w_q", "b_q"),
-    "projected_queries": ("input", "w_q", "b_q"),
-    "keys": ("looked_at", "w_k", "b_k"),
-    "projected_keys": ("looked_at", "w_k", "b_k"),
-    "values": ("looked_at", "w_v", "b_v"),
-    "output": ("concat", "w_o", "b_o"),
-    "ff_hidden": ("block", "w_1", "b_1"),
-    "ff_gate": ("block", "w_1", "b_1"),
-    "ff_up": ("block", "w_3", "b_3"),
-    "ff_output": ("ff_hidden", "w_2", "b_2"),
-}
-"""The steps that are a row times a matrix: what the row is of, the matrix, and the bias."""
+NONE = np.zeros(0)
+EMBEDDED = {"X": "embedded", "X_kv": "embedded_kv"}
+"""The steps by which the inputs of a layer are called."""
 
 
 @dataclass(frozen=True, eq=False)
 class Products:
-    """One number as a sum of products, and what is added to it.
+    """One number and what it is made of.
 
-    read, matrix  the names of the steps that the two vectors are of
+    read, matrix  where there is a sum of products, the names of the steps that the two vectors are of; otherwise empty
     left, right   the vectors;  `bias` what is added, 0 without one;  `total` the products and the bias added up
-    activated     whether the step holds a function of the total, as a feed-forward block does
+    activated     whether more is made of the total, as a feed-forward block does
     result        the number of the run;  `sources` where the parameters lie in a model's files, sentences
+    computed      what is made of what goes in, which is the result but where that was changed by hand;  `latex` how
     """
 
     read: str
@@ -51,6 +53,8 @@ class Products:
     activated: bool
     result: float
     sources: tuple[str, ...]
+    computed: float
+    latex: str
 
     @property
     def values(self) -> Array:
@@ -59,30 +63,22 @@ class Products:
 
 
 def offered(trace: Trace, layer: int) -> tuple[str, ...]:
-    """Return the steps of a layer whose numbers are sums of products, in the order of the data."""
-    steps = trace.layers[layer]
-    turned = ("queries", "keys") if "projected_queries" in steps else ()
-    dot = score_of(trace.config).is_dot and "queries" in steps
-    sums = {"scores": dot, "heads": "values" in steps}
+    """Return the steps of a layer whose numbers are made of others, in the order of the data."""
+    plan, given = plan_of_layer(trace, layer), first_steps(trace.layers[layer])
+    without = {"normalise"} if score_of(trace.config).is_dot else {"normalise", "score"}
 
-    def is_sum(name: str) -> bool:
-        matrix = AFFINE[name][1] if name in AFFINE and name not in turned else ""
-        return sums.get(name, matrix in steps and not _is_gated(name, steps))
+    def is_made(value: Value) -> bool:
+        return value.op == "step" and not value.args[0].name and value.args[0].op not in without
 
-    return tuple(name for name in steps if is_sum(name))
+    return tuple(name for name in trace.layers[layer] if name in plan and name not in given and is_made(plan[name]))
 
 
-def _is_gated(name: str, steps: Mapping[str, Step]) -> bool:
-    """Return whether the hidden units are products of two vectors, entry by entry, and no matrix product."""
-    return name == "ff_hidden" and "ff_gate" in steps
-
-
-def products(trace: Trace, layer: int, step: str, row: int, column: int, head: int = 0) -> Products:
-    """Return the products of one number; layer, row, column and head count from 0.
+def products(trace: Trace, layer: int, step: str, row: int, column: int, head: int = 0, digits: int = 4) -> Products:
+    """Return what one number is made of; layer, row, column and head count from 0.
 
     row  the query, or the key of keys and values;  `head` matters to steps that have heads
 
-    Raises KeyError for a step that is no such sum, and IndexError for a position that there is not.
+    Raises KeyError for a step that is not made of others, ValueError or IndexError for a position that there is not.
 
     >>> from attnviz import Config, run
     >>> trace = run(Config())
@@ -90,60 +86,68 @@ def products(trace: Trace, layer: int, step: str, row: int, column: int, head: i
     >>> len(found.values), bool(abs(found.total - trace["queries"].array[3, 2, 1]) < 1e-12)
     (16, True)
     """
-    steps = trace.layers[layer]
-    at = steps[step].array
-    result = float(at[head, row, column] if at.ndim == 3 else at[row, column])
-    if step == "scores":
-        group = trace.config.group_size
-        q, k = steps["queries"].array[head, row], steps["keys"].array[head // group, column]
-        return _summed(("queries", "keys"), q, k, 0.0, result, ())
-    if step == "heads":
-        group = trace.config.group_size
-        a, v = steps["weights"].array[head, row], steps["values"].array[head // group, :, column]
-        return _summed(("weights", "values"), a, np.where(a == 0, 0.0, v), 0.0, result, ())
-    read, matrix, bias = AFFINE[step]
-    W = steps[matrix].array
-    right = W[head, :, column] if W.ndim == 3 else W[:, column]
-    added = 0.0
-    if bias in steps:
-        b = steps[bias].array
-        added = float(b[head, column] if b.ndim == 2 else b[column])
-    name, X = _read(trace, layer, read)
-    left = X[row]
-    return _summed((name, matrix), left, right, added, result, _sources(trace, layer, (matrix, bias), column, head),
-               activated=step in ("ff_hidden", "ff_gate"))  # fmt: skip
+    value = plan_of_layer(trace, layer)[step]
+    made, is_pair = value.args[0], value.axes[-2:] == PAIR
+    query, key = (row, column) if is_pair else (0, row) if "key" in value.axes else (row, 0)
+    of_group = trace.config.group_size if "kv_head" in value.axes else 1
+    position = CellPosition(trace, layer, head * of_group, query, key)
+    at = Entry(position, Derivation(NumberFormat(digits), {}), position.index, RULES)
+    result, d = at.number(value), None if is_pair else column
+    number = float(result if d is None else result[d])
+    found = _sum_in(made)
+    bias = sum(float(at.number(each)[column]) for each in found.added) if found else 0.0
+    left, W = RULES[found.product.op].parts(at, found.product) if found else (NONE, NONE[:, None])
+    left, right = left.astype(float), W[:, d or 0].astype(float) if found else NONE
+    symbol = f"{letter(value)}_{{{ordinal(row)},{ordinal(column)}}}"
+    computed = float(np.ravel(at.number(made))[d or 0])
+    members = [each for each in (at.written(made, d), at.to.fmt.number(computed)) if each]
+    return Products(
+        latex=aligned([*at.above(made), *chain(symbol, members)]),
+        read=EMBEDDED.get(found.read.name, found.read.name) if found else "",
+        matrix=found.product.args[1].name if found else "",
+        left=left,
+        right=right,
+        bias=bias,
+        total=float(left @ right) + bias,
+        activated=found is not None and found.whole is not made,
+        computed=computed,
+        result=number,
+        sources=tuple(_sources(at, made, column)),
+    )
 
 
-def _summed(
-    names: tuple[str, str], left: Array, right: Array, bias: float, result: float, sources: tuple[str, ...],
-    *, activated: bool = False,
-) -> Products:  # fmt: skip
-    left, right = left.astype(float), right.astype(float)
-    return Products(*names, left, right, bias, float(left @ right) + bias, activated, result, sources)
+@dataclass(frozen=True, eq=False)
+class _Sum:
+    """A sum of products, what is added to it, and both together."""
+
+    product: Value
+    added: tuple[Value, ...]
+    whole: Value
+
+    @property
+    def read(self) -> Value:
+        """Return the step that the row, the query or the weights are of."""
+        x = self.product.args[0]
+        return x.args[0] if x.op == "as_keys" else x
 
 
-def _sources(trace: Trace, layer: int, names: tuple[str, ...], column: int, head: int) -> tuple[str, ...]:
-    known, steps = facts_of(trace.config), trace.layers[layer]
-    slices = [(known.slice_of(layer, name), steps[name].symbol) for name in names if name in steps]
-    return tuple(tensor_slices.column(at, symbol, column, head) for at, symbol in slices if at is not None)
+def _sum_in(value: Value) -> _Sum | None:
+    """Return the sum of products that a value is made of, if there is one."""
+    if value.op in ("@", "mix", "score"):
+        return _Sum(value, (), value)
+    for arg in () if value.name else value.args:
+        found = _sum_in(arg)
+        if found and found.whole is arg and value.op == "+":
+            return _Sum(found.product, (*found.added, *(other for other in value.args if other is not arg)), value)
+        if found:
+            return found
+    return None
 
 
-def _read(trace: Trace, layer: int, what: str) -> tuple[str, Array]:
-    """Return the name and the array of what a step reads."""
-    steps = trace.layers[layer]
-    if what == "block":
-        names = ("ff_normed", "added_normed", "added", "output")
-        name = next(name for name in names if name in steps)
-        return name, steps[name].array
-    if what == "looked_at" and trace.config.is_cross_attention:
-        return "embedded_kv", trace.around["embedded_kv"].array
-    if what in ("input", "looked_at"):
-        if "normed" in steps:
-            return "normed", steps["normed"].array
-        return "embedded", _stream(trace, layer)
-    return what, steps[what].array
-
-
-def _stream(trace: Trace, layer: int) -> Array:
-    """Return what a layer begins with."""
-    return result_of(trace.layers[layer - 1]).array if layer else trace.around["embedded"].array
+def _sources(at: Entry, made: Value, column: int) -> Iterator[str]:
+    known, position = facts_of(at.position.config), at.position
+    for weight in weights_in(made):
+        place = known.slice_of(position.layer, weight.name)
+        if place is not None:
+            head = at.index[weight.axes[0]] if weight.axes[0].endswith("head") else 0
+            yield tensor_slices.column(place, letter(weight), column, head)

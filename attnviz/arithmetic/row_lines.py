@@ -14,6 +14,7 @@ from attnviz.arithmetic.latex_numbers import Member, chain, row, shown_entries
 from attnviz.arithmetic.normalised_slice import NormalisedSlice
 from attnviz.arrays import Array
 from attnviz.codegen.latex import Latex
+from attnviz.engine.records.typed_rows import score_of
 from attnviz.engine.rows.line_row import CellLine
 from attnviz.engine.tables.normalisers import Normaliser
 from attnviz.engine.tables.scores import Score
@@ -27,8 +28,17 @@ from attnviz.settings.rows import KnobValue
 SIGNS = {"*": "×", "-": "−"}
 
 
-def score(derivation: Derivation, position: CellPosition, score_row: Score, q: Array, k: Array) -> Array:
-    """Write the lines from the vectors of one query and one key to the score, and return it."""
+def of_score(derivation: Derivation, position: CellPosition, q: Array, k: Array, recorded: Array | None) -> Array:
+    """Write the lines from the vectors of one query and one key to the score, as it was recorded, and return it."""
+    row = score_of(position.config)
+    if row.lines:
+        return _score(derivation, position, row, q, k, recorded)
+    return typed_lines.score(derivation, position, row.definition, q, k, recorded)
+
+
+def _score(
+    derivation: Derivation, position: CellPosition, score_row: Score, q: Array, k: Array, recorded: Array | None
+) -> Array:
     off = [name for name in score_row.biases if f"score_{name}" not in position.steps]
     knobs = score_row.knob_values(dict(position.config.score_knobs))
     formula = _formula(score_row.lines, "score", [f" + {name}" for name in off], knobs)
@@ -41,8 +51,8 @@ def score(derivation: Derivation, position: CellPosition, score_row: Score, q: A
         writer.write(line, dimension, plus=plus)
     computed = Result(
         exact,
-        recorded=position.at("scores"),
-        step="scores",
+        recorded=recorded,
+        step="" if recorded is None else "scores",
         size=typed_lines.size(formula, numbers),
         beside=derivation.sizes["scores"],
     )
@@ -62,7 +72,7 @@ def weight(derivation: Derivation, position: CellPosition, normaliser_row: Norma
     )
     for each in normaliser_row.lines[:-1]:
         writer.write(each, line.label)
-    computed = Result(writer.last, recorded=line.recorded, step="weights")
+    computed = Result(writer.last, recorded=line.recorded, step=line.step)
     writer.write_last(normaliser_row.lines[-1], f"a_{{{derivation.ij}}}", computed)
 
 

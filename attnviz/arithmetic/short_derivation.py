@@ -138,7 +138,7 @@ def _changes(cell: Cell) -> tuple[Change, ...]:
     """Return the lines that change the score here, or that a person has edited."""
     operand = {"scale": "scale", "softcap": "softcap", "bias": "bias", "mask": "allowed", "temperature": "T"}
     return tuple(
-        Change(line.name, float(line.operands[operand[line.name]]), float(line.result))
+        Change(line.name, float(line.operands.get(operand[line.name], 0.0)), float(line.result))
         for line in cell.score
         if line.name in CHANGES and (line.active or line.edited) and not _leaves(line)
     )

@@ -18,14 +18,16 @@ from attnviz.formula.names import NUMBERS, STEPS
 from attnviz.settings.counting import ordinal
 
 
-def score(derivation: Derivation, position: CellPosition, formula: Formula, q: Array, k: Array) -> Array:
+def score(
+    derivation: Derivation, position: CellPosition, formula: Formula, q: Array, k: Array, recorded: Array | None
+) -> Array:
     """Add the lines of a typed score, from the vectors of one query and one key, and return the score."""
     numbers = score_numbers(position, formula, q, k)
     names = str(ordinal(position.query)), str(ordinal(position.key))
     *before, last = cell(formula, numbers, derivation.fmt.factor, names)
     for line in before:
         _write(derivation, formula, numbers, line)
-    return _last(derivation, formula, numbers, last, f"s_{{{derivation.ij}}}", "score", position.at("scores"))
+    return _last(derivation, formula, numbers, last, f"s_{{{derivation.ij}}}", "score", recorded)
 
 
 def score_numbers(position: CellPosition, formula: Formula, q: Array, k: Array) -> Numbers:
@@ -72,7 +74,7 @@ def _last(
     line: FormulaLine,
     symbol: str,
     name: str,
-    recorded: Array,
+    recorded: Array | None,
 ) -> Array:
     """Write the whole formula with the numbers of the lines before."""
     return derivation.add_line(
@@ -82,7 +84,7 @@ def _last(
             float(line.values[0]),
             _operands(formula, numbers),
             recorded=recorded,
-            step="scores" if name == "score" else "weights",
+            step="" if recorded is None else f"{name}s",
             size=size(formula, numbers),
         ),
         words=f"typed_{name}",

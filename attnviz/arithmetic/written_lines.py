@@ -9,10 +9,13 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from attnviz.arithmetic import row_lines, typed_lines
+from attnviz.arithmetic.cell_position import CellPosition
 from attnviz.arithmetic.derivation import Derivation, Display, Equation, Result, Wording, largest
 from attnviz.arithmetic.latex_numbers import Member, NumberFormat, chain, row
 from attnviz.arithmetic.normalised_slice import NormalisedSlice
 from attnviz.arrays import Array
+from attnviz.engine.records.typed_rows import normaliser_of
 from attnviz.engine.rows.line_row import CellLine
 from attnviz.engine.tables.normalisers import Normaliser
 
@@ -107,14 +110,21 @@ class WrittenLines:
         _weight(self._to, self._line, members, result, operands, self._wording(words))
 
 
-def other(derivation: Derivation, line: NormalisedSlice) -> None:
-    """Add a normaliser whose scores are no numbers: what goes in and what comes out."""
-    _weight(derivation, line, [], line.recorded, {"x": line.x, "T": line.T}, "weight_of_formula")
-
-
-def nothing(derivation: Derivation, line: NormalisedSlice, words: str) -> None:
-    """Add a weight of 0 without arithmetic: an emptied row, or a forbidden cell."""
-    _weight(derivation, line, [], 0.0, {"x": line.x}, words)
+def of_weight(derivation: Derivation, position: CellPosition, line: NormalisedSlice) -> None:
+    """Write the lines from the scores of the whole row or column to the weight, as its normaliser says them."""
+    its = normaliser_of(position.config)
+    if position.emptied or (its.typed and not position.may):
+        words = "emptied" if position.emptied else "typed_forbidden"
+        _weight(derivation, line, [], 0.0, {"x": line.x}, words)
+    elif np.isnan(line.x).any() or np.isposinf(line.x).any():  # there is no arithmetic: what goes in and what comes out
+        result = np.nan if line.recorded is None else line.recorded
+        _weight(derivation, line, [], result, {"x": line.x, "T": line.T}, "weight_of_formula")
+    elif its.lines:
+        row_lines.weight(derivation, position, its, line)
+    elif its.written:
+        its.written.cell(WrittenLines(derivation, line, its))
+    elif its.definition:
+        typed_lines.weight(derivation, position, its.definition, line)
 
 
 def _weight(
@@ -129,6 +139,6 @@ def _weight(
     derivation.add_line(
         "weight",
         Equation(f"a_{{{derivation.ij}}}", [*members]),
-        Result(result, operands, recorded=line.recorded, step="weights", **at_one),
+        Result(result, operands, recorded=line.recorded, step=line.step, **at_one),
         words=words,
     )

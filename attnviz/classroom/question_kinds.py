@@ -15,7 +15,7 @@ from attnviz.arithmetic.cell import derive
 from attnviz.arithmetic.derivation import ArithmeticLine
 from attnviz.arithmetic.latex_numbers import NumberFormat, aligned, chain
 from attnviz.arrays import Array
-from attnviz.classroom import known_mistakes, score_variance
+from attnviz.classroom import known_mistakes, score_variance, wrong_choices
 from attnviz.classroom.open_questions import covered, inputs_of, shape_inputs
 from attnviz.classroom.predicates import PREDICATES, SHOWS
 from attnviz.classroom.resolved_question import SAME, QuestionContext, ResolvedQuestion, required
@@ -123,23 +123,26 @@ def _named(runs: QuestionContext, at: Mapping[str, Any]) -> dict[str, str | Sent
 
 def _highest_key(runs: QuestionContext, at: Mapping[str, Any]) -> ResolvedQuestion:
     step = runs.step("weights")
-    row = step.array[runs.index(step, at, ("head", "query"))]
+    head, query = runs.index(step, at, ("head", "query"))
+    row = step.array[head, query]
     if not row.any():
         raise ValueError(PROBLEMS["nothing"])
     tokens, best = runs.trace.key_tokens, int(row.argmax())
+    right = frozenset(np.flatnonzero(row >= row[best] - SAME).tolist())
     solution = fill(WORDS["highest"], key=name_token(tokens, best), weight=rounded_number(row[best]))
     weights = ", ".join(rounded_number(weight) for weight in row)
     return ResolvedQuestion(
         form="one",
         options=tuple(name_token(tokens, position) for position in range(len(tokens))),
-        right=frozenset(np.flatnonzero(row >= row[best] - SAME).tolist()),
+        right=right,
         solution=(solution, fill(WORDS["all"], weights=weights)),
         lines=_arithmetic(runs, "weights", {**at, "key": ordinal(best)}),
         axis=step.axes[-1],
         hides="weights",
         how="read" if at.get("read") else "highest_key",
         inputs=inputs_of(runs, "weights"),
-        covered=covered(runs, step, runs.index(step, at, ("head", "query"))),
+        covered=covered(runs, step, (head, query)),
+        said_of=wrong_choices.keys(runs, (head, query), right).get,
     )
 
 
@@ -212,10 +215,7 @@ def _size(runs: QuestionContext, at: Mapping[str, Any]) -> ResolvedQuestion:
 def _shape(runs: QuestionContext, at: Mapping[str, Any]) -> ResolvedQuestion:
     """Return the shape among others that this run has, or would have with two axes swapped; smallest first."""
     step = runs.step(required("step", at))
-    others = [(*step.shape[:-2], *step.shape[:-3:-1])]
-    others += [runs.steps[name].shape for name in ("heads", "scores", "concat", "embedded") if name in runs.steps]
-    others += [step.shape[1:], (*step.shape[:-1], step.shape[-1] + 1), (*step.shape[:-1], 2 * step.shape[-1])]
-    wrong = [shape for shape in dict.fromkeys(others) if shape != step.shape and shape][:3]
+    wrong = wrong_choices.shapes(runs, step)
     shapes = sorted([step.shape, *wrong])
     shared = runs.trace.config.group_size > 1
     solution = fill(WORDS["shape"], shape=_times(step.shape), words=step_names.shape_in_words(step, shared)[1:-1])
@@ -224,6 +224,7 @@ def _shape(runs: QuestionContext, at: Mapping[str, Any]) -> ResolvedQuestion:
         options=tuple(fill(_times(shape)) for shape in shapes),
         right=frozenset({shapes.index(step.shape)}),
         solution=(solution,),
+        said_of={frozenset({shapes.index(shape)}): said for shape, said in wrong.items()}.get,
         how="shape",
         inputs=shape_inputs(runs, step.name),
     )
@@ -237,10 +238,15 @@ def _rows_changed(runs: QuestionContext, at: Mapping[str, Any]) -> ResolvedQuest
     most = apart.reshape(-1, *step.shape[-2:]).max(axis=(0, 2))
     tokens = runs.trace.key_tokens if step.axes[-2] == "key" else runs.trace.query_tokens
     rows = tuple(name_token(tokens, position) for position in range(len(tokens)))
-    right = np.flatnonzero(most > SAME).tolist()
-    solution = (_rows(rows, right, most),)
+    changed = np.flatnonzero(most > SAME).tolist()
+    right = frozenset(changed)
     return ResolvedQuestion(
-        form="some", options=rows, right=frozenset(right), solution=solution, axis=step.axes[-2], how="rows_changed"
+        form="some",
+        options=rows,
+        right=right,
+        solution=(_rows(rows, changed, most),),
+        axis=step.axes[-2],
+        said_of=lambda chosen: wrong_choices.rows(chosen, right, len(rows)),
     )
 
 

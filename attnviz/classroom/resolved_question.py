@@ -5,7 +5,7 @@ Until it is shown, nothing of the answer leaves this file but the options.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -61,8 +61,6 @@ HINTS = Words(
         "side_by_side": "That is the number where heads are put side by side: here they are taken as they lie in "
         "memory.",
         "as_they_lie": "That takes the heads as they lie in memory: they have to be put side by side.",
-        "missing": "A row that changes is missing.",
-        "too_many": "One of these rows stays as it is.",
     }
 )
 """The feedback on a known mistake, by its name."""
@@ -122,6 +120,10 @@ class Mistake:
     value: float
 
 
+def _nothing(chosen: frozenset[int]) -> None:
+    """Say nothing of what was chosen."""
+
+
 @dataclass(frozen=True, eq=False)
 class ResolvedQuestion:
     """A question in a run.
@@ -135,6 +137,7 @@ class ResolvedQuestion:
     hides      the first step that gives the answer away; "" where any step may
     inputs     the steps that the answer follows from: they are drawn while the question is open
     mistakes   what is known to go wrong, with the numbers that it leads to;  `how` the way to the answer, a row of HOW
+    said_of    what is said of wrong options, by those that were chosen
     covered    True where a number of the step `hides` is not to be drawn yet, so that its others may be; None where
                none of it may
     """
@@ -151,6 +154,7 @@ class ResolvedQuestion:
     inputs: tuple[str, ...] = ()
     covered: Array | None = None
     mistakes: tuple[Mistake, ...] = ()
+    said_of: Callable[[frozenset[int]], str | None] = _nothing
     how: str = ""
     words: Sentence = ()
     why: str = ""
@@ -172,17 +176,17 @@ class ResolvedQuestion:
         """Return the feedback on an answer, without the right one."""
         if self.is_right(answer):
             return WORDS["right"]
-        hint = self._hint_for_options(answer) if isinstance(answer, Collection) else self._hint_for_number(answer)
+        hint = self.mistake(answer) or HOW.get(self.how, "")
         return WORDS["hint"].format(hint=hint) if hint else WORDS["wrong"]
 
-    def _hint_for_options(self, answer: Collection[int]) -> str:
-        if self.how == "rows_changed":
-            return HINTS["too_many" if frozenset(answer) - self.right else "missing"]
-        return HOW.get(self.how, "")
-
-    def _hint_for_number(self, answer: float) -> str:
-        mistake = next((each for each in self.mistakes if self._is_near(answer, each.value)), None)
-        return HINTS[mistake.name] if mistake else HOW.get(self.how, "")
+    def mistake(self, answer: float | Collection[int]) -> str:
+        """Return what is said of the known mistake that leads to a wrong answer; empty where none does."""
+        if self.is_right(answer):
+            return ""
+        if isinstance(answer, Collection):
+            return self.said_of(frozenset(answer)) or ""
+        known = next((each for each in self.mistakes if self._is_near(answer, each.value)), None)
+        return HINTS[known.name] if known else ""
 
     def _is_near(self, answer: float, mistaken: float) -> bool:
         """Return whether a number is that of a mistake, and the mistake is far enough from what is right to be told."""

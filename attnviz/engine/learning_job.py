@@ -20,9 +20,12 @@ import numpy as np
 from attnviz.arrays import Array
 from attnviz.engine.learning.frames import LearnedFrames
 from attnviz.engine.learning.learnable import kept_steps, what_is_learned
-from attnviz.engine.learning.network import Network
+from attnviz.engine.learning.network import WRITTEN, Network
+from attnviz.engine.learning.operations import array_axes
 from attnviz.engine.learning.trainer import AT_ONCE, HELD_OUT, Measured
 from attnviz.engine.numerics.exact import BITS
+from attnviz.engine.plan.lengths import axes_of
+from attnviz.engine.plan.values import Value
 from attnviz.engine.records.config import Config
 from attnviz.engine.run import run
 from attnviz.engine.tasks.game import Answers, Game
@@ -63,16 +66,16 @@ class Job:
         """
         config, game, trainer = self.config, GAMES[self.config.task], self.learned.trainer
         network = trainer.network
-        ids = _token_ids(config, game, self.steps[-1], shown, network.allowed.shape)
+        ids = _token_ids(config, game, self.steps[-1], shown, network.given["allowed"].shape)
         constants = _constants(network, self.start)
         layers = trainer.layout.layers(self.start)
-        n, m = network.allowed.shape
+        n, m = network.given["allowed"].shape
         header = {
             **more,
-            **{name: getattr(config, name) for name in ("score", "normaliser", "temperature", "softcap", "residual")},
-            **{"d_model": config.d_model, "n_heads": config.n_heads, "kv_heads": config.kv_heads, "n": n, "m": m},
-            **{"d_k": config.key_widths()[0], "d_v": config.value_widths()[0], "scale": network.scale},
-            **{"cross": network.is_cross, "rate": config.learn_rate, "batch": config.learn_batch},
+            "plan": [_as_data(value, is_made=True) for value in network.plan.values()],
+            "settings": {name: getattr(network.chosen, name) for name in ("temperature", *network.plan.settings)},
+            **{"score": config.score, "normaliser": config.normaliser, "sizes": axes_of(config, n, m)},
+            **{"cross": network.is_cross, "written": WRITTEN, "rate": config.learn_rate, "batch": config.learn_batch},
             **{"key": self.key, "steps": self.steps, "last": self.steps[-1]},
             **{"held_out": HELD_OUT, "at_once": AT_ONCE},
             "parameters": [[(name, array.size) for name, array in layer.items()] for layer in layers],
@@ -98,7 +101,7 @@ def job(config: Config, last: int, *also: int) -> Job | None:
     wanted = [step for step in (last, *also) if step]
     others = sorted({*kept_steps(last)} - {0, *wanted})
     n = min(room - len({*wanted}), len(others))
-    n_ids = last * config.learn_batch * 4 * max(learned.trainer.network.allowed.shape)
+    n_ids = last * config.learn_batch * 4 * max(learned.trainer.network.given["allowed"].shape)
     if n < 0 or 8 * sum(sizes) + n_ids > MOST_SENT:
         return None
     spread = {others[(2 * i + 1) * len(others) // (2 * n)] for i in range(n)}
@@ -230,16 +233,20 @@ def _whole(numbers: bytes) -> Array:
     return planes[:, 0] + (planes[:, 1] << 8) + (planes[:, 2] << 16) - 2**BITS
 
 
+def _as_data(value: Value, *, is_made: bool = False) -> dict[str, Any]:
+    """Return a value of a plan as the worker reads it: what has a name is spelled out once, where it is made."""
+    args = [] if value.name and not is_made else [_as_data(arg) for arg in value.args]
+    return {"op": value.op, "name": value.name, "axes": array_axes(value), "number": value.number, "args": args}
+
+
 def _constants(network: Network, start: Array) -> dict[str, Array]:
     """Return the constants of learning, and the parameters to start from."""
-    n, m = network.allowed.shape
-    arrays = {"embeddings": network.embeddings, "positions_q": network.positions[0][:n]}
-    arrays |= {"positions_k": network.positions[1][:m], "allowed": network.allowed}
+    n, m = network.given["allowed"].shape
+    arrays = {"embeddings": network.embeddings, **network.given}
+    arrays |= {"positions_q": network.positions[0][:n], "positions_k": network.positions[1][:m]}
     if network.rotations:
         parts = (part for rotation in network.rotations for part in rotation)
         arrays |= dict(zip(("cos_q", "sin_q", "cos_k", "sin_k"), parts, strict=True))
-    if network.bias is not None:
-        arrays["bias"] = network.bias
     return arrays | {"start": start}
 
 

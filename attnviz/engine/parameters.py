@@ -21,9 +21,6 @@ from attnviz.formula.graph import HIDDEN
 from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import translate
 
-OF_HEADS = ("w_q", "b_q", "w_k", "b_k", "w_v", "b_v")
-"""The matrices and biases of which each head has its own."""
-
 
 class Parameters:
     """Every matrix and bias of one layer.
@@ -79,9 +76,9 @@ class Parameters:
         name, X = value.name, arrays.of(value.read[0])
         if name in OWN_NAMES:
             return self._of_score(value, X, arrays)
-        if name in OF_HEADS:
+        if value.axes[0].endswith("head"):
             same = self._one_a_group(name, arrays.known[value.args[0].name]) if value.args else None
-            return self._of_heads(name, X, same)
+            return self._of_heads(value, X, same)
         if name == "w_o":
             return self._output_matrix(X)
         if name.startswith("b"):
@@ -105,19 +102,18 @@ class Parameters:
         """Return the width of the values of each head of queries."""
         return tuple(np.repeat(self._config.value_widths(), self._config.group_size).tolist())
 
-    def _of_heads(self, name: str, X: Array, same: Array | None) -> Array:
+    def _of_heads(self, value: Value, X: Array, same: Array | None) -> Array:
         """Return a matrix (columns of X, width of the head) or a bias for each head, stacked.
 
         `same` stands in for what is not supplied. Tied, what makes queries is drawn once for all heads of a group, and
         makes their keys too.
         """
-        config, of_values = self._config, name.endswith("_v")
+        name, config, of_values = value.name, self._config, value.axes[-1] == "d_v"
         widths = config.value_widths() if of_values else config.key_widths()
-        of_queries = name.endswith("_q")
+        of_queries = value.axes[0] == "head"
         each = tuple(np.repeat(widths, config.group_size).tolist()) if of_queries else widths
-        is_bias = name.startswith("b")
         if self.is_supplied(name):
-            array = self._stacked(name, [(width,) if is_bias else (X.shape[-1], width) for width in each])
+            array = self._stacked(name, [(width,) if len(value.axes) == 2 else (X.shape[-1], width) for width in each])
         elif same is not None:
             array = same
         elif of_queries and config.tied:

@@ -79,7 +79,7 @@ def true_widths(config: Config, axes: tuple[str, ...]) -> dict[str, tuple[int, .
     """Return the true width of each head along the axes of a step where heads may differ."""
     widths = {"d_k": config.key_widths, "d_v": config.value_widths}
     repeats = config.group_size if axes[0] == "head" else 1
-    return {axis: tuple(np.repeat(widths[axis](), repeats).tolist()) for axis in axes[1:] if axis in widths}
+    return {axis: tuple(d for d in widths[axis]() for _ in range(repeats)) for axis in axes[1:] if axis in widths}
 
 
 def mask_of(layer: Steps, config: Config, words: masks.Tokens, reach: int | None = None) -> Array:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
 
@@ -141,6 +141,17 @@ def readable(piece: str) -> str:
         return piece
     text = bytes(_BYTES[letter] for letter in piece).decode("utf-8", "surrogateescape")
     return "".join(map(_readable, text))
+
+
+def text_of(pieces: Sequence[str]) -> str:
+    """Return the text that pieces are: a space is a space again. Bytes that are no whole character stand as �.
+
+    >>> text_of(["ĠÐº", "Ð¾ÑĤ", "Ċ"]), text_of(["<|endoftext|>"])
+    (' кот\\n', '<|endoftext|>')
+    """
+    are_bytes = (all(letter in _BYTES for letter in piece) for piece in pieces)
+    each = (bytes(map(_BYTES.__getitem__, piece)) if fits else piece.encode() for piece, fits in zip(pieces, are_bytes))
+    return b"".join(each).decode("utf-8", "replace")
 
 
 def _readable(character: str) -> str:

@@ -6,7 +6,7 @@ PyTorch is not imported here: the model brings it along.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -67,7 +67,7 @@ def of_model(model: Any, tokenizer: Any, text: str) -> Trace:
     model = getattr(model, COMPILED.rstrip("."), model)  # what was wrapped: compiling it anew for one text takes long
     config, tensors = _parts(model)
     state = _State({name.replace(COMPILED, ""): _array(tensor) for name, tensor in tensors.items()})
-    model_read = Model.of_parts(config, state, lambda line: _tokens(tokenizer, line))
+    model_read = Model.of_parts(config, state, _Tokeniser(tokenizer))
     trace = model_read(text)
     ids = _tokens(tokenizer, text)[0]
     if len(ids) > len(trace.query_tokens):  # it was cut, as no position is left
@@ -109,6 +109,31 @@ def _tokens(tokenizer: Any, text: str) -> tuple[list[int], list[str]]:
         return ids, [shown(str(piece)) for piece in pieces]
     except (TypeError, ValueError, KeyError):
         raise ConfigError(FAULTS["tokeniser"].format(given=type(tokenizer).__name__)) from None
+
+
+@dataclass(frozen=True)
+class _Tokeniser:
+    """A tokenizer of Transformers, as the others are called."""
+
+    made: Any
+
+    def __call__(self, text: str) -> tuple[list[int], list[str]]:
+        return _tokens(self.made, text)
+
+    @property
+    def unknown(self) -> str | None:
+        """The token that stands for what the vocabulary does not have."""
+        named = getattr(self.made, "unk_token", None)
+        return named if isinstance(named, str) and named != getattr(self.made, "eos_token", None) else None
+
+    def piece(self, number: int) -> str:
+        """Return the piece of an id; one that there is not stands as its number."""
+        [piece] = self.made.convert_ids_to_tokens([number])
+        return f"#{number}" if piece is None else (readable if _is_byte_level(self.made) else str)(str(piece))
+
+    def written(self, before: list[int], ids: list[int]) -> str:
+        """Return what ids say behind others."""
+        return str(self.made.decode(before + ids))[len(str(self.made.decode(before))) :]
 
 
 def _is_byte_level(tokenizer: Any) -> bool:

@@ -13,20 +13,20 @@ import numpy as np
 
 from attnviz.arrays import Array
 from attnviz.engine.pretrained.model_facts import ModelFacts
-from attnviz.engine.pretrained.model_plans import norm_of
 from attnviz.engine.pretrained.model_sizes import ModelSizes
 from attnviz.engine.pretrained.pretrained_config import FREE, PretrainedConfig
 from attnviz.engine.records import edits as edits_of
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.edits import Edit
-from attnviz.engine.records.trace import Step, Steps, Trace, result_of
+from attnviz.engine.records.trace import Step, Steps, Trace
 from attnviz.engine.run_notes import note_empty_rows
-from attnviz.models import forward, next_words, tokeniser
+from attnviz.models import forward, tokeniser
 from attnviz.models.families import family_of
 from attnviz.models.layer_arrays import Arrays
 from attnviz.models.run_cache import RUNS, Kept, StepsLater
 from attnviz.models.run_record import RunRecord
 from attnviz.models.safetensors import Tensors
+from attnviz.models.writer import Writer
 from attnviz.settings.counting import ordinal
 from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import Words, current_language, translate
@@ -47,13 +47,12 @@ FAULTS = Words(
         "empty": "the sentence has no tokens; type at least one word",
         "number": "the tokeniser gives a token the number {id}, and the model knows {n}; their files do not belong "
         "together",
-        "no_next": "this model does not write on: it has no matrix that turns a vector into the next word",
         "infinite": "the model's numbers go beyond what can be computed in layer {layer}; its file may be damaged",
     }
 )
 
 
-class Model:
+class Model(Writer):
     """A trained model: `model("the cat sat")` is a Trace of it.
 
     Its weights stay in their file and are looked up as they are used, so that a model takes little memory of its own,
@@ -92,8 +91,10 @@ class Model:
         self._norm = arrays.norm(family.norm, "e", self.shape.d_model, adds=True)
         self._final = arrays.norm(family.final, "f", self.shape.d_model)
         self._head = arrays.head(config) if self.shape.causal else None
+        ends = config.get("eos_token_id")
+        self._ends = frozenset(ends if isinstance(ends, list) else () if ends is None else (ends,))
         self._check_tables()
-        self._facts = ModelFacts(
+        self.facts = ModelFacts(
             tuple(slices for _, slices in each), arrays.slices, self.shape.frequencies, self.shape.windows,
             self.shape.eps, self.shape.norm == "layer", forward.activation_of(self.shape),
             tuple(forward.parts_of(self.shape, self._parameters(i)) for i in range(self.shape.n_layers)),
@@ -128,11 +129,6 @@ class Model:
         return min(room, len(self._tables["positions"]) - self.shape.first_position) if self._positioned else room
 
     @property
-    def writes_on(self) -> bool:
-        """True if the model has a matrix that turns a vector into the next word."""
-        return self._head is not None
-
-    @property
     def own_masks(self) -> tuple[str, ...]:
         """The masks that are the model's own."""
         return ("causal",) if self.shape.causal else ()
@@ -143,7 +139,7 @@ class Model:
         shape = self.shape
         return ModelSizes(
             shape.n_layers, shape.n_heads, shape.n_kv_heads, shape.d_model, shape.d_head, shape.d_ff,
-            self._facts.parts[0].gate, sum(each.size for layer in self._layers for each in layer.values()),
+            self.facts.parts[0].gate, sum(each.size for layer in self._layers for each in layer.values()),
         )  # fmt: skip
 
     def tokens(self, config: Config) -> tuple[str, ...]:
@@ -209,7 +205,7 @@ class Model:
             projection_bias="b_q" in self._layers[0],
             scale=shape.scale,
             softcap=shape.softcap,
-            facts=self._facts,
+            facts=self.facts,
         )
 
     @np.errstate(all="ignore")
@@ -232,8 +228,9 @@ class Model:
                 for i, (names, result) in enumerate(zip(kept.names, kept.results))
             )
         return Trace(
-            config, tokens, tokens, around, layers, kept.results[-1], kept.notes, kept.edits, token_ids=tuple(ids)
-        )
+            config, tokens, tokens, around, layers, kept.results[-1], kept.notes, kept.edits, token_ids=tuple(ids),
+            model=self,
+        )  # fmt: skip
 
     def _computed(
         self, run: RunRecord, around: Steps, X: Array, notes: list[str]
@@ -256,30 +253,18 @@ class Model:
         results = tuple(list(steps.values())[-1] for steps in layers)
         return tuple(layers), Kept(tuple(map(tuple, layers)), results, tuple(notes), applied)
 
-    def next_words(self, trace: Trace, row: int, most: int = 5) -> list[list[tuple[str, float]]]:
-        """Return the likeliest next words after a token of a run, and their probabilities.
+    def _for_text(self, text: str) -> PretrainedConfig:
+        """Return the setting of a text of which nothing else was chosen."""
+        return self._setting({"max_tokens": self.most_tokens, "sentence": text})
 
-        row  of the token, from 0, and from the end where below 0
-
-        The first list is what would be read off before any layer, then one a layer; the last is what the model itself
-        computes.
-
-        Raises ConfigError for a model that does not write on: one without a causal mask or without an output matrix;
-        for a trace that is no run of this model, and for a row that it does not have.
-        """
-        if self._head is None:
-            raise ConfigError(FAULTS["no_next"])
-        next_words.check(trace, row, self._facts, self.shape.d_model)
-        inputs = [trace.around["embedded"].array[row]]
-        last = trace.layers[-1]
-        inputs += [result_of(layer).array[row] for layer in trace.layers[:-1]]
-        inputs.append(last["ff_added"].array[row])
-        H = np.stack(inputs)
-        if "g_f" in self._final:
-            H = norm_of(self._facts).fn(H) * self._final["g_f"] + self._final.get("c_f", 0.0)
-        likely = next_words.most_likely(next_words.logits(H, self._head, self.shape.logits_softcap), most)
-        piece = getattr(self.tokenise, "piece", "#{}".format)
-        return [[(piece(word.number), word.share) for word in words] for words in likely]
+    @np.errstate(all="ignore")
+    def _last_state(self, config: PretrainedConfig, ids: Sequence[int]) -> Array:
+        """Return the last token's vector after all layers and the last norm, (d_model,); no step is kept."""
+        run = RunRecord(config, tuple(map(self.piece, ids)), ())
+        X = forward.embedded(run.steps(None), config, self.shape, self._tables, self._norm, ids)
+        for i in range(len(self._layers)):
+            X = list(self._layer(run, i, X).values())[-1].array
+        return X[-1]
 
     def _layer(self, run: RunRecord, i: int, X: Array) -> Steps:
         """Return the steps of a layer that reads X."""

@@ -6,14 +6,13 @@ logit lens. Source: nostalgebraist 2020, "interpreting GPT: the logit lens".
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from attnviz.arrays import Array
 from attnviz.engine.pretrained.model_facts import ModelFacts
 from attnviz.engine.pretrained.pretrained_config import PretrainedConfig
-from attnviz.engine.records.trace import Trace
+from attnviz.engine.records.trace import Trace, result_of
+from attnviz.models.sampling import by_share
 from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import Words
 
@@ -27,14 +26,6 @@ BLOCK = 2048
 """Rows of the output matrix that are made float64 at a time."""
 
 
-@dataclass(frozen=True)
-class NextWord:
-    """A word that may come next: its number in the vocabulary, and the share of probability that it has."""
-
-    number: int
-    share: float
-
-
 def check(trace: Trace, row: int, facts: ModelFacts, d_model: int) -> None:
     """Raise ConfigError for what is no run of a model, or of one with the same parameters, and for a row beyond it."""
     config = trace.config if isinstance(trace, Trace) else None
@@ -44,6 +35,16 @@ def check(trace: Trace, row: int, facts: ModelFacts, d_model: int) -> None:
     n = len(trace.query_tokens)
     if not hasattr(row, "__index__") or not -n <= row < n:
         raise ConfigError(FAULTS["row"].format(row=row, n=n, last=n - 1))
+
+
+def states(trace: Trace, row: int) -> Array:
+    """Return the vector of a token before the first layer and after each, before the last norm.
+
+    Shape (layers + 1, d_model).
+    """
+    last = trace.layers[-1]
+    read = [trace.around["embedded"].array[row], *(result_of(layer).array[row] for layer in trace.layers[:-1])]
+    return np.stack([*read, last["ff_added"].array[row]])
 
 
 def logits(H: Array, table: Array, cap: float = 0.0) -> Array:
@@ -58,13 +59,19 @@ def logits(H: Array, table: Array, cap: float = 0.0) -> Array:
     return cap * np.tanh(scores / cap) if cap else scores
 
 
-def most_likely(scores: Array, most: int) -> list[list[NextWord]]:
-    """Return for each row of logits the words with the largest shares of its softmax, the largest first.
+def most_likely(shares: Array, most: int) -> list[tuple[int, float]]:
+    """Return the numbers and shares of the likeliest words, the likeliest first, of equal ones the lower number.
 
-    >>> most_likely(np.log([[1.0, 3.0]]), 1)
-    [[NextWord(number=1, share=0.75)]]
+    >>> most_likely(np.array([0.25, 0.5, 0.25]), 2)
+    [(1, 0.5), (0, 0.25)]
     """
-    exponentials = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    shares = exponentials / exponentials.sum(axis=-1, keepdims=True)
-    best = np.argsort(-shares, axis=-1, kind="stable")[:, :most]
-    return [[NextWord(int(n), float(row[n])) for n in numbers] for row, numbers in zip(shares, best)]
+    return [(int(number), float(shares[number])) for number in by_share(shares)[:most]]
+
+
+def rank(shares: Array, number: int) -> int:
+    """Return the place of a word among all, 1 for the likeliest.
+
+    >>> rank(np.array([0.25, 0.5, 0.25]), 2)
+    3
+    """
+    return int(np.flatnonzero(by_share(shares) == number)[0]) + 1

@@ -9,14 +9,14 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
-from attnviz.models.byte_pairs import GPT_2, WORDS, BytePairs, readable
-from attnviz.models.wordpiece import WordPiece
+from attnviz.models.byte_pairs import GPT_2, WORDS, BytePairs, readable, text_of
+from attnviz.models.wordpiece import WordPiece, words_of
 from attnviz.settings.faults import ConfigError, shorten
 from attnviz.settings.language import Words
 
@@ -46,7 +46,7 @@ class Tokeniser:
     pieces      cuts a text in which no special token stands
     special     the special tokens, each with whether spaces before and after it belong to it
     start, end  what stands before and after every sentence
-    shown       writes a piece as it is to be read
+    shown       writes a piece as it is to be read;  `joined` writes several as the text that they are
     """
 
     vocabulary: Mapping[str, int]
@@ -56,6 +56,7 @@ class Tokeniser:
     end: tuple[str, ...] = ()
     unknown: str | None = None
     shown: Callable[[str], str] = str
+    joined: Callable[[Sequence[str]], str] = " ".join
 
     def __call__(self, text: str) -> tuple[list[int], list[str]]:
         """Return the ids of a text's pieces, and the pieces."""
@@ -65,6 +66,10 @@ class Tokeniser:
     def piece(self, number: int) -> str:
         """Return the piece of an id; one that there is not stands as its number."""
         return self.shown(self._pieces.get(number, f"#{number}"))
+
+    def written(self, before: Sequence[int], ids: Sequence[int]) -> str:
+        """Return what ids say behind others, with the space that separates them."""
+        return self.joined([self._pieces.get(number, f"#{number}") for number in ids])
 
     @cached_property
     def _pieces(self) -> Mapping[int, str]:
@@ -131,9 +136,10 @@ def _whole(spec: Mapping[str, Any], path: Path) -> Callable[[str], tuple[list[in
     cut = readers[kind](spec, vocabulary) if kind in readers else None
     if cut is None:
         return _of_library(path, kind, readable if _is_byte_level(spec) else str)
+    joined = text_of if kind == "BPE" else partial(words_of, prefix=str(model["continuing_subword_prefix"]))
     shown = readable if kind == "BPE" else str
     _check(vocabulary, (*start, *end, *([str(model["unk_token"])] if kind == "WordPiece" else [])), path)
-    return Tokeniser(vocabulary, cut, special, start, end, model.get("unk_token"), shown)
+    return Tokeniser(vocabulary, cut, special, start, end, model.get("unk_token"), shown, joined)
 
 
 def _check(vocabulary: Mapping[str, int], needed: Iterable[str], path: Path) -> None:
@@ -239,6 +245,11 @@ class _Library:
     def piece(self, number: int) -> str:
         return self.shown(str(self.made.id_to_token(number) or f"#{number}"))
 
+    def written(self, before: Sequence[int], ids: Sequence[int]) -> str:
+        """Return what ids say behind others, with the space that separates them."""
+        whole = self.made.decode([*before, *ids], skip_special_tokens=False)
+        return str(whole)[len(self.made.decode([*before], skip_special_tokens=False)) :]
+
 
 def _of_lines(folder: Path, lines: list[str]) -> Tokeniser:
     """Read BERT's older form: a piece a line."""
@@ -249,7 +260,7 @@ def _of_lines(folder: Path, lines: list[str]) -> Tokeniser:
     special = {name: (False, False) for name in ("[CLS]", "[SEP]", "[MASK]", "[PAD]", "[UNK]") if name in vocabulary}
     pieces = WordPiece(vocabulary, lowercase, lowercase).pieces
     _check(vocabulary, ("[CLS]", "[SEP]", "[UNK]"), folder / "vocab.txt")
-    return Tokeniser(vocabulary, pieces, special, ("[CLS]",), ("[SEP]",), "[UNK]")
+    return Tokeniser(vocabulary, pieces, special, ("[CLS]",), ("[SEP]",), "[UNK]", joined=words_of)
 
 
 def _of_merges(folder: Path) -> Tokeniser:
@@ -262,7 +273,7 @@ def _of_merges(folder: Path) -> Tokeniser:
     special = {name: (False, False) for name in ("<s>", "</s>", "<|endoftext|>") if name in vocabulary}
     start, end = (("<s>",), ("</s>",)) if is_roberta else ((), ())
     _check(vocabulary, (*start, *end), folder / "vocab.json")
-    return Tokeniser(vocabulary, BytePairs(vocabulary, ranks).pieces, special, start, end, None, readable)
+    return Tokeniser(vocabulary, BytePairs(vocabulary, ranks).pieces, special, start, end, None, readable, text_of)
 
 
 def json_file(path: Path) -> dict[str, Any]:

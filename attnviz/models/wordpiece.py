@@ -8,7 +8,7 @@ Source: Devlin et al. 2018, arXiv:1810.04805, section 3 and its tokenization.py.
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 CHINESE = (
@@ -96,3 +96,12 @@ def _apart(word: str) -> Iterator[str]:
 def _is_sign(character: str) -> bool:
     code = ord(character)
     return unicodedata.category(character)[0] == "P" or any(first <= code <= last for first, last in SIGNS)
+
+
+def words_of(pieces: Sequence[str], prefix: str = "##") -> str:
+    """Return the text that pieces are behind another: a space before each word, none before what goes on with one.
+
+    >>> words_of(["play", "##ing", "chess"])
+    ' playing chess'
+    """
+    return "".join(piece.removeprefix(prefix) if piece.startswith(prefix) else f" {piece}" for piece in pieces)

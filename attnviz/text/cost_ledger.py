@@ -10,12 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from attnviz.engine.external.traces import first_steps, is_external
+from attnviz.engine.external.layer_plans import plan_of_layer
+from attnviz.engine.external.traces import first_steps
 from attnviz.engine.plan.lengths import Lengths, lengths_of
-from attnviz.engine.plan.plans import attention_plan, plan_of
-from attnviz.engine.plan.tracing import Has, Plan
-from attnviz.engine.pretrained.model_plans import model_plan
-from attnviz.engine.pretrained.pretrained_config import PretrainedConfig
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.step_specs import AXES
 from attnviz.engine.records.trace import Step, Trace
@@ -92,16 +89,6 @@ def multiply_adds_of_score(trace: Trace, layer: int) -> int:
     """Return the multiply-adds of the score function in a layer, all heads together."""
     by_name = steps(trace, layer)
     return _lengths(trace, by_name).n_multiply_adds(plan_of_layer(trace, layer)["scores"].args[0])
-
-
-def plan_of_layer(trace: Trace, layer: int) -> Plan:
-    """Return the plan of a layer of a run; of vectors, scores or weights that were brought, that of attention alone."""
-    config = trace.config
-    if isinstance(config, PretrainedConfig):
-        return model_plan(config, layer)
-    if is_external(trace):
-        return attention_plan(Has(softcap=bool(config.softcap)))
-    return plan_of(config, trace.given_in[layer] if trace.given_in else ())
 
 
 def _lengths(trace: Trace, by_name: Mapping[str, Step]) -> Lengths:

@@ -83,31 +83,34 @@ declare global {
   const WORKER: string;
 }
 
+/** A value of a plan: its operation, what that reads, and its axes; a name where it is made, and where it is read. */
+export interface PlanValue {
+  op: string;
+  name: string;
+  axes: string[];
+  number: number;
+  args: PlanValue[];
+}
+
 /** What is to be learned, as `exchange.packed` sends it; numbers and token ids follow after it. */
 export interface LearningJob {
   key: string;
   /** Those whose frames are kept. */
   steps: number[];
   last: number;
+  /** What each layer computes, step after step; the one that is compared with the right words; and with what numbers. */
+  plan: PlanValue[];
+  written: string;
+  settings: Record<string, number>;
   score: string;
   normaliser: string;
-  temperature: number;
-  scale: number;
-  softcap: number;
-  residual: boolean;
   cross: boolean;
   rate: number;
   batch: number;
   held_out: number;
   at_once: number;
-  /** Tokens of queries and keys, widths and heads. */
-  n: number;
-  m: number;
-  d_model: number;
-  d_k: number;
-  d_v: number;
-  n_heads: number;
-  kv_heads: number;
+  /** The length of each axis. */
+  sizes: Record<string, number>;
   /** The names and lengths of the parameters of each layer, and of the arrays that follow. */
   parameters: [name: string, length: number][][];
   constants: [name: string, length: number][];

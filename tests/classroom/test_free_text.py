@@ -10,7 +10,15 @@ import pytest
 from attnviz import Config, ConfigError, run
 from attnviz.classroom import question_codec
 from attnviz.classroom.free_text import MAX_ANSWER_CHARACTERS, decode_text, encode_text
-from attnviz.classroom.marking import answer_codes, assignments, grading, lesson_assignment, results, submissions
+from attnviz.classroom.marking import (
+    answer_codes,
+    assignments,
+    coded_answers,
+    grading,
+    lesson_assignment,
+    results,
+    submissions,
+)
 from attnviz.classroom.marking.assignments import Assignment
 from attnviz.classroom.resolved_question import ResolvedQuestion
 from attnviz.lessons.catalogue import LESSONS
@@ -33,7 +41,7 @@ SAID = "Weil −∞ nach softmax zu 0 wird; “exp(−∞) = 0”, =SUM(A1) 🙂
 def handed(name: str, words: str, rows: tuple[int, ...], tries: int = 1) -> str:
     asks = assignments.resolved_questions(TASK, run(assignments.of_student(CONFIG, TASK, name)))
     given = (1.0, words, rows)
-    numbers = [grading.encode_answer(ask, held) for ask, held in zip(asks, given) if isinstance(ask, ResolvedQuestion)]
+    numbers = [coded_answers.encode(ask, held) for ask, held in zip(asks, given) if isinstance(ask, ResolvedQuestion)]
     return grading.answer_code(DIGEST, name, numbers, tries)
 
 
@@ -81,7 +89,7 @@ def test_codes_of_the_version_before_are_read() -> None:
     signs = [0, *answer_codes.encode_fixed(DIGEST, 5), *answer_codes.encode_fixed(grading._name(DIGEST, "Ada"), 5)]
     asks = assignments.resolved_questions(TASK, run(assignments.of_student(CONFIG, TASK, "Ada")))
     assert isinstance(asks[0], ResolvedQuestion)
-    numbers = [grading.encode_answer(asks[0], 1.0), 0, 0]
+    numbers = [coded_answers.encode(asks[0], 1.0), 0, 0]
     old = answer_codes.with_checksum([*signs, *(sign for each in numbers for sign in answer_codes.encode_free(each))])
     (found,) = grading.grade_all(CONFIG, TASK, [("Ada", old)])
     assert (found.problem, found.right[0], found.tries) == ("", True, None)

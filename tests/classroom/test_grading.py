@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from attnviz import Config, run
 from attnviz.classroom import question_codec
-from attnviz.classroom.marking import answer_codes, assignments, grading, results, submissions
+from attnviz.classroom.marking import answer_codes, assignments, coded_answers, grading, results, submissions
 from attnviz.classroom.marking.assignments import Assignment
 from attnviz.classroom.resolved_question import ResolvedQuestion
 from attnviz.exports import tables
@@ -45,14 +45,14 @@ def asks(name: str) -> list[ResolvedQuestion]:
 
 
 def right(ask: ResolvedQuestion) -> int:
-    return grading.encode_answer(ask, ask.value if ask.form == "number" else tuple(ask.right))
+    return coded_answers.encode(ask, ask.value if ask.form == "number" else tuple(ask.right))
 
 
 def wrong(ask: ResolvedQuestion) -> int:
     return (
-        grading.encode_answer(ask, ask.value + 1.0)
+        coded_answers.encode(ask, ask.value + 1.0)
         if ask.form == "number"
-        else grading.encode_answer(ask, tuple({*range(len(ask.options))} - ask.right)[:1])
+        else coded_answers.encode(ask, tuple({*range(len(ask.options))} - ask.right)[:1])
     )
 
 
@@ -66,7 +66,7 @@ def test_marks_are_those_of_the_engine_for_a_class(students: int) -> None:
         answers = [A[1, 4, 2] + 0.0049 * (-1) ** n, (int(A[2, 3].argmax()),), Z[2, 1, 1], (0, 1), 3 * 5 * 3, (0,)]
         if n % 7 == 3:
             answers[2] = float(Z[2, 1, 1]) + 0.0053
-        numbers = [grading.encode_answer(ask, answer) for ask, answer in zip(shapes, answers)]
+        numbers = [coded_answers.encode(ask, answer) for ask, answer in zip(shapes, answers)]
         handed.append((name.upper(), grading.answer_code(DIGEST, name, numbers)))
     found = list(grading.grade_all(CONFIG, TASK, handed))
     assert [each.problem for each in found] == [""] * students
@@ -82,35 +82,35 @@ def test_marks_are_those_of_the_engine_for_a_class(students: int) -> None:
 def test_a_number_within_the_tolerance_always_counts(value: float, tolerance: float) -> None:
     ask = replace(NUMBER, value=value, tolerance=tolerance)
     for apart, counts in ((0.0, True), (0.999, True), (-0.999, True), (1.05, False), (-1.05, False)):
-        assert grading.is_right(ask, grading.encode_answer(ask, value + apart * tolerance)) is counts
+        assert coded_answers.is_right(ask, coded_answers.encode(ask, value + apart * tolerance)) is counts
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False))
 def test_any_number_can_be_held(value: float) -> None:
-    held = grading.encode_answer(NUMBER, value)
+    held = coded_answers.encode(NUMBER, value)
     assert answer_codes.decode_free(answer_codes.encode_free(held)) == (held,)
-    assert isinstance(grading.decode_answer(NUMBER, held), float)
+    assert isinstance(coded_answers.decode(NUMBER, held), float)
 
 
 def test_choices_come_back_and_nothing_is_not_none_of_them() -> None:
-    assert [grading.decode_answer(ONE, grading.encode_answer(ONE, answer)) for answer in (None, (), (0,), (2,))] == [
+    assert [coded_answers.decode(ONE, coded_answers.encode(ONE, answer)) for answer in (None, (), (0,), (2,))] == [
         None,
         None,
         (0,),
         (2,),
     ]
     for chosen in ((), (0,), (1, 2), (0, 1, 2)):
-        assert grading.decode_answer(SOME, grading.encode_answer(SOME, chosen)) == chosen
-    assert grading.encode_answer(SOME, None) == 0 != grading.encode_answer(SOME, ())
+        assert coded_answers.decode(SOME, coded_answers.encode(SOME, chosen)) == chosen
+    assert coded_answers.encode(SOME, None) == 0 != coded_answers.encode(SOME, ())
     for ask, held in ((ONE, 4), (SOME, 9)):
         with pytest.raises(ConfigError):
-            grading.decode_answer(ask, held)
+            coded_answers.decode(ask, held)
 
 
 def test_what_is_said_of_an_answer_does_not_say_the_right_one() -> None:
-    assert grading.feedback(NUMBER, grading.encode_answer(NUMBER, 0.2)) == "Not quite."
-    assert grading.feedback(NUMBER, grading.encode_answer(NUMBER, 0.2501)) == "Right."
-    assert grading.feedback(ONE, 0) == ""
+    assert coded_answers.feedback(NUMBER, coded_answers.encode(NUMBER, 0.2)) == "Not quite."
+    assert coded_answers.feedback(NUMBER, coded_answers.encode(NUMBER, 0.2501)) == "Right."
+    assert coded_answers.feedback(ONE, 0) == ""
 
 
 def code(name: str = "Ada", held: list[int] | None = None) -> str:
@@ -191,7 +191,7 @@ def test_a_forged_code_of_numbers_that_are_too_long_is_refused_in_a_sentence() -
     long = 11**4_500  # more digits than Python writes, and no size of any float
     for form in (NUMBER, ONE, SOME, replace(ONE, form="text")):
         with pytest.raises(ConfigError):
-            grading.decode_answer(form, 1 + long)
+            coded_answers.decode(form, 1 + long)
     answers = [0] * len(ITEMS)
     codes = (
         grading.answer_code(DIGEST, "Ada", [*answers[:2], long, *answers[3:]]),

@@ -11,7 +11,7 @@ import pytest
 
 from attnviz import Config, run
 from attnviz.classroom import question_codec
-from attnviz.classroom.marking import assignments, grading, results, submissions
+from attnviz.classroom.marking import assignments, coded_answers, grading, results, submissions
 from attnviz.classroom.marking.assignments import Assignment
 from attnviz.classroom.marking.grading import GradedSubmission
 from attnviz.classroom.marking.submissions import Table
@@ -43,7 +43,7 @@ def code(name: str, right: Sequence[bool] = (True, True, True)) -> str:
     for ask, good in zip(found, right):
         assert isinstance(ask, ResolvedQuestion)
         other = tuple({*range(len(ask.options))} - ask.right)[:1] if ask.options else ask.value + 1
-        numbers.append(grading.encode_answer(ask, (tuple(ask.right) if ask.options else ask.value) if good else other))
+        numbers.append(coded_answers.encode(ask, (tuple(ask.right) if ask.options else ask.value) if good else other))
     return grading.answer_code(DIGEST, name, numbers)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from attnviz import ConfigError, of_model
+from attnviz import ConfigError, attribute, of_model
 from tests.support.cases import for_each
 from tests.support.small_models import FOLDER, NAMES, model
 
@@ -165,3 +165,17 @@ def test_what_is_no_model_or_no_tokenizer_is_said_in_a_sentence(torch: Any) -> N
         of_model(torch.nn.Linear(2, 2), None, SENTENCE)
     with pytest.raises(ConfigError, match="takes a tokenizer of Hugging Face Transformers"):
         of_model(in_memory("bert"), str.split, SENTENCE)
+
+
+@for_each("name", ["gpt2", "llama"])
+def test_a_model_in_memory_writes_on_and_is_attributed_as_its_file_is(name: str, torch: Any) -> None:
+    transformers = pytest.importorskip("transformers")
+    fast = transformers.PreTrainedTokenizerFast(tokenizer_file=str(FOLDER / name / "tokenizer.json"))
+    trace, same = of_model(in_memory(name, dtype=torch.float32), fast, SENTENCE), model(name)
+    made = trace.model
+    assert isinstance(made, type(same))
+    assert made.next_words(trace, 4) == [(word, pytest.approx(share)) for word, share in same.next_words(SENTENCE, 4)]
+    assert made.word_number("the") == same.word_number("the")
+    assert made.generate(SENTENCE, 4, seed=2, top_k=9) == same.generate(SENTENCE, 4, seed=2, top_k=9)
+    found, expected = attribute(trace, "the"), attribute(same(SENTENCE), "the")
+    np.testing.assert_allclose(found.heads, expected.heads, atol=1e-6)

@@ -21,9 +21,9 @@ def test_the_words_after_the_last_layer_are_those_of_the_model(name: str) -> Non
     trace = made(WORDS)
     if not made.writes_on:
         with pytest.raises(ConfigError, match="does not write on"):
-            made.next_words(trace, 2)
+            made.logit_lens(trace, 2)
         return
-    found = made.next_words(trace, 2, most=4)
+    found = made.logit_lens(trace, 2, most=4)
     assert len(found) == len(trace.layers) + 1
     tensors = Tensors(FOLDER / name)
     table = tensors["lm_head.weight"] if "lm_head.weight" in tensors else made._tables["tokens"]
@@ -42,20 +42,20 @@ def test_the_words_after_the_last_layer_are_those_of_the_model(name: str) -> Non
 def test_an_encoder_does_not_write_on(name: str) -> None:
     assert not model(name).writes_on
     with pytest.raises(ConfigError, match="does not write on"):
-        model(name).next_words(model(name)(WORDS), 0)
+        model(name).next_words(WORDS)
 
 
 def test_a_row_that_there_is_not_and_a_run_of_something_else_are_said() -> None:
     made = model("gpt2")
     trace = made(WORDS)
     n = len(trace.query_tokens)
-    assert made.next_words(trace, -1) == made.next_words(trace, n - 1)
+    assert made.logit_lens(trace, -1) == made.logit_lens(trace, n - 1)
     for row in (n, 99, -n - 1, 1.5, "the"):
         with pytest.raises(ConfigError, match=rf"row is {row}; the run has {n} tokens, choose 0 to {n - 1}"):
-            made.next_words(trace, row)
+            made.logit_lens(trace, row)
     for other in (run(Config()), of_weights(np.eye(3)), model("llama")(WORDS), "the cat"):
         with pytest.raises(ConfigError, match="no run of this model; give one that the model made"):
-            made.next_words(other, 0)  # type: ignore[arg-type]
+            made.logit_lens(other, 0)  # type: ignore[arg-type]
 
 
 def test_blocks_of_the_table_and_its_cap_by_hand() -> None:
@@ -63,4 +63,4 @@ def test_blocks_of_the_table_and_its_cap_by_hand() -> None:
     H = np.array([[1.0, -0.5]])
     np.testing.assert_allclose(logits(H, table), H @ table.astype(float).T)
     np.testing.assert_allclose(logits(H, table, 0.3), 0.3 * np.tanh(H @ table.astype(float).T / 0.3))
-    assert [word.number for word in most_likely(np.array([[1.0, 3.0, 2.0]]), 2)[0]] == [1, 2]
+    assert [number for number, _ in most_likely(np.array([0.1, 0.6, 0.3]), 2)] == [1, 2]

@@ -5,8 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from attnviz.arithmetic.cell import derive
+from attnviz.arithmetic.latex_numbers import NumberFormat
 from attnviz.arithmetic.products import offered, products
+from attnviz.arithmetic.step_words import weights_in
 from attnviz.arithmetic.tensor_slices import column
+from attnviz.engine.external.layer_plans import plan_of_layer
 from attnviz.engine.pretrained.model_facts import TensorSlice
 from attnviz.engine.pretrained.pretrained_config import facts_of
 from attnviz.models.safetensors import Tensors
@@ -74,25 +77,27 @@ def test_no_line_of_a_model_is_taken_for_edited_and_its_parameters_are_named(nam
 
 
 @for_each("name", NAMES)
-def test_the_products_of_any_number_add_up_to_it(name: str) -> None:
+def test_any_number_is_taken_down_to_what_it_is_made_of(name: str) -> None:
     trace = model(name)(WORDS)
     for layer, steps in enumerate(trace.layers):
+        plan = plan_of_layer(trace, layer)
         names = offered(trace, layer)
-        assert {"values", "scores", "heads", "output", "ff_output"} <= {*names}
+        same = {step for step, value in plan.items() if value.args and value.args[0].name}
+        assert {*names} == {step for step in plan if plan[step].op == "step"} - same - {"weights"}
         for step in names:
-            array = steps[step].array
-            for row, d, head in ((4, 1, 0), (3, 2, len(array) - 1)):
-                by_head = steps[step].axes[0].endswith("head")
-                found = products(trace, layer, step, row, d, head if by_head else 0)
+            array, by_head = steps[step].array, steps[step].axes[0].endswith("head")
+            for row, d, head in ((4, 1, 0), (3, 2, len(array) - 1 if by_head else 0)):
+                found = products(trace, layer, step, row, d, head, digits=17)
                 number = array[head, row, d] if by_head else array[row, d]
                 assert found.result == number
-                if not found.activated:
-                    size = np.abs(found.values).sum() + abs(found.bias)
-                    assert abs(found.total - number) <= 1e-12 * size
-                is_from_file = step not in ("scores", "heads")
-                assert bool(found.sources) == is_from_file
-                if step == "ff_gate" or (step == "ff_hidden" and found.activated):
-                    assert found.total != number
+                size = np.abs(array[np.isfinite(array)]).max()
+                assert found.computed == number or abs(found.computed - number) <= 1e-12 * size
+                if len(found.values) and not found.activated:
+                    assert abs(found.total - number) <= 1e-12 * (np.abs(found.values).sum() + abs(found.bias))
+                parameters = [each for each in weights_in(plan[step].args[0]) if not each.name.endswith("_f")]
+                assert len(found.sources) == len(parameters)
+                assert all("model.safetensors" in source for source in found.sources)
+                assert f"{NumberFormat(17).number(found.computed)}\n\\end" in found.latex
 
 
 def test_a_key_out_of_the_window_of_a_layer_is_said_to_be() -> None:

@@ -21,7 +21,7 @@ HOUSE = {
     "engine": "numerics rows tables/scores tables/normalisers tables tasks records plan pretrained learning . external "
     "cost backward",
     "models": "",
-    "analysis": "",
+    "analysis": ". circuits",
     "lessons": "",
     "arithmetic": "",
     "uploads": "",

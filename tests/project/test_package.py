@@ -47,7 +47,7 @@ from streamlit.testing.v1 import AppTest
 at = AppTest.from_file(str(Path(attnviz.__file__).with_name("app.py")), default_timeout=60)
 at.query_params["lang"] = "de"
 at.run()
-print(attnviz.__file__, len(at.exception), len(at.get("plotly_chart")), *[slider.label for slider in at.slider])
+print(attnviz.__file__, len(at.exception), sum(each.proto.component_name == "attnviz_heatmap" for each in at.get("bidi_component")), *[slider.label for slider in at.slider])
 """
 
 

@@ -23,7 +23,7 @@ from streamlit.testing.v1 import AppTest, app_test
 
 from attnviz import TASKS, Config, ConfigError, run
 from attnviz.classroom import question_codec
-from attnviz.classroom.marking import assignments, grading
+from attnviz.classroom.marking import assignments, coded_answers, grading
 from attnviz.classroom.printed import handout
 from attnviz.engine.cost import estimate as cost
 from attnviz.engine.cost.need import Need
@@ -136,7 +136,7 @@ def mark(config: Config) -> Callable[[], object]:
     )
     assert opens is not None
     wanted = assignments.resolved_questions(opens.task, run(opens.of_student("Ada")))
-    code = grading.answer_code(opens.digest, "Ada", [grading.encode_answer(ask, None) for ask in wanted])
+    code = grading.answer_code(opens.digest, "Ada", [coded_answers.encode(ask, None) for ask in wanted])
 
     def made() -> None:
         at = opened("assign/mark", opens.given, assigned=assignments.encode(opens.task))

@@ -9,14 +9,13 @@ It is for homework and for a room, not for an examination.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 
-from attnviz.classroom import free_text
-from attnviz.classroom.marking import answer_codes, assignments, student_names
+from attnviz.classroom.marking import answer_codes, assignments, coded_answers, student_names
 from attnviz.classroom.marking.answer_codes import BASE
 from attnviz.classroom.marking.assignments import DIGEST_SIGNS, Assignment
 from attnviz.classroom.resolved_question import ResolvedQuestion
@@ -25,21 +24,12 @@ from attnviz.engine.run import run
 from attnviz.settings.counting import index_of, ordinals
 from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import Words
-from attnviz.text.format.sentence_parts import plain
-
-Answer = float | str | Collection[int] | None
 
 VERSION = 1
 BEFORE = 0
 """The version of codes that do not say how often their answers were checked."""
 
 NAME_SIGNS = 5
-PER_TOLERANCE = 50
-"""Numbers are kept in steps of so much of the tolerance; the mark allows for half a step."""
-
-WHOLE_STEP = 0.1  # where no tolerance is stated
-MAX_STEPS = 10**15
-
 WORDS = Words(
     {
         "name": "name",
@@ -55,7 +45,6 @@ WORDS = Words(
         "is_right": "question {n} right",
         "right": "yes",
         "wrong": "no",
-        "none": "none",
         "question": "question",
         "given": "answer",
         "code": "code",
@@ -69,7 +58,6 @@ FAULTS = Words(
         "name": "the code was made under another name or number",
         "lost": "letters of this name were lost in the list, where “?” stands for them; save the list as CSV in UTF-8",
         "count": "the code holds {given} answers and the assignment has {n} questions",
-        "answer": "answer {n} of the code is not one that the question offers",
         "name_missing": "there is no name or number beside the code",
     }
 )
@@ -81,6 +69,7 @@ class GradedSubmission:
 
     right  None where this student's numbers have no answer to the question; it does not count
     share  of the points of each question; all or nothing unless part of them is given
+    mistakes  what is said of the known mistake that leads to each answer; empty where it is right, or none does
     tries  how often the answers were checked before, None where the code does not say
     note   what a teacher has to know of a valid one
 
@@ -93,6 +82,7 @@ class GradedSubmission:
     answers: tuple[str | float, ...] = ()
     right: tuple[bool | None, ...] = ()
     share: tuple[float, ...] = ()
+    mistakes: tuple[str, ...] = ()
     tries: int | None = None
     note: str = ""
 
@@ -111,86 +101,6 @@ class GradedSubmission:
     @property
     def out_of(self) -> int:
         return len(self.right) - self.right.count(None)
-
-
-def encode_answer(ask: ResolvedQuestion, answer: Answer) -> int:
-    """Return an answer as a whole number from 0 up, which a code can hold; 0 is none."""
-    if answer is None or (isinstance(answer, Collection) and not answer and ask.form == "one"):
-        return 0
-    if isinstance(answer, str):
-        return free_text.encode_text(answer)
-    if isinstance(answer, Collection):
-        return 1 + (min(answer) if ask.form == "one" else sum(1 << position for position in set(answer)))
-    steps = round(min(max(answer / _step(ask), -MAX_STEPS), MAX_STEPS))
-    return 1 + (2 * steps if steps >= 0 else -2 * steps - 1)
-
-
-def decode_answer(ask: ResolvedQuestion, code: int) -> Answer:
-    """Return the answer that a whole number means, a number in steps of the tolerance's fiftieth.
-
-    Raises ConfigError for a number that stands for no answer to this question.
-    """
-    if code == 0:
-        return None
-    if ask.form == "text":
-        return free_text.decode_text(code)
-    rest = code - 1
-    if ask.form == "number" and rest <= 2 * MAX_STEPS:
-        return (rest // 2 if rest % 2 == 0 else -(rest + 1) // 2) * _step(ask)
-    if ask.form == "one":
-        if rest >= len(ask.options):
-            raise ConfigError(FAULTS["answer"])
-        return (rest,)
-    if rest >= 1 << len(ask.options):
-        raise ConfigError(FAULTS["answer"])
-    return tuple(position for position in range(len(ask.options)) if rest >> position & 1)
-
-
-def _step(ask: ResolvedQuestion) -> float:
-    return ask.tolerance / PER_TOLERANCE or WHOLE_STEP
-
-
-def is_right(ask: ResolvedQuestion, code: int) -> bool:
-    """Return whether an answer counts; one within the stated tolerance always does, however a code rounds it."""
-    answer = decode_answer(ask, code)
-    slack = _step(ask) / 2 if ask.tolerance else 0.0
-    return (
-        answer is not None
-        and not isinstance(answer, str)
-        and replace(ask, tolerance=ask.tolerance + slack).is_right(answer)
-    )
-
-
-def share(ask: ResolvedQuestion, code: int) -> float:
-    """Return the part of the points that an answer is worth: of several options, those that are right less those wrong.
-
-    An answer of any other form is worth all or nothing.
-    """
-    answer = decode_answer(ask, code)
-    if is_right(ask, code) or ask.form != "some" or not isinstance(answer, Collection) or not ask.right:
-        return float(is_right(ask, code))
-    chosen = frozenset(answer)
-    return max(0.0, (len(chosen & ask.right) - len(chosen - ask.right)) / len(ask.right))
-
-
-def feedback(ask: ResolvedQuestion, code: int) -> str:
-    """Return the feedback on an answer, without the right one; nothing for an empty answer."""
-    answer = decode_answer(ask, code)
-    if answer is None or isinstance(answer, str):
-        return ""
-    return replace(ask, tolerance=ask.tolerance + _step(ask) / 2 if ask.tolerance else 0.0).feedback(answer)
-
-
-def answer_text(ask: ResolvedQuestion, code: int) -> str | float:
-    """Return an answer as it stands in a table: a number, or the options chosen in words."""
-    answer = decode_answer(ask, code)
-    if answer is None:
-        return ""
-    if isinstance(answer, str):
-        return answer
-    if isinstance(answer, Collection):
-        return ", ".join(plain(ask.options[position]) for position in answer) or WORDS["none"]
-    return float(f"{answer:.12g}")
 
 
 def answer_code(digest: int, name: str, numbers: Sequence[int], tries: int = 1) -> str:
@@ -221,7 +131,7 @@ def read_code(text: str) -> tuple[int, int, tuple[int, ...], int | None]:
     numbers = answer_codes.decode_free(signs[ends[1] :])
     if signs[0] == BEFORE:
         return digest, name, numbers, None
-    if not numbers or numbers[-1] > MAX_STEPS:
+    if not numbers or numbers[-1] > coded_answers.MAX_STEPS:
         raise ConfigError(answer_codes.FAULTS["check" if numbers else "short"])
     return digest, name, numbers[:-1], numbers[-1]
 
@@ -272,15 +182,17 @@ def _marked(
     words: list[str | float] = []
     shares: list[float] = []
     right: list[bool | None] = []
+    mistakes: list[str] = []
     for n, (ask, answer) in enumerate(zip(questions, numbers), 1):
         try:
-            words.append("" if isinstance(ask, str) else answer_text(ask, answer))
+            words.append("" if isinstance(ask, str) else coded_answers.answer_text(ask, answer))
             judged = None if isinstance(ask, str) or ask.form == "text" else ask
-            right.append(None if judged is None else is_right(judged, answer))
-            shares.append(0.0 if judged is None else share(judged, answer))
+            right.append(None if judged is None else coded_answers.is_right(judged, answer))
+            shares.append(0.0 if judged is None else coded_answers.share(judged, answer))
+            mistakes.append("" if judged is None else coded_answers.mistake(judged, answer))
         except ConfigError as error:
             return GradedSubmission(name, text, str(error).format(n=n))
-    return GradedSubmission(name, text, "", tuple(words), tuple(right), tuple(shares), tries)
+    return GradedSubmission(name, text, "", tuple(words), tuple(right), tuple(shares), tuple(mistakes), tries)
 
 
 def table(task: Assignment, graded: Sequence[GradedSubmission], points: Sequence[float] = ()) -> pd.DataFrame:

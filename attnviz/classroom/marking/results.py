@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import pandas as pd
 
-from attnviz.classroom.marking import grading
+from attnviz.classroom.marking import coded_answers, grading
 from attnviz.classroom.marking.assignments import Assignment, normalised_name
 from attnviz.classroom.marking.grading import GradedSubmission
 from attnviz.classroom.marking.submissions import Table
@@ -126,10 +126,10 @@ def answer_table(
     for ask, answer in zip(questions, numbers):
         row: dict[str, str | float] = {names["name"]: name, names["code"]: code}
         row |= {names["question"]: "" if isinstance(ask, str) else plain(ask.words)}
-        row |= {names["given"]: "" if isinstance(ask, str) else grading.answer_text(ask, answer)}
+        row |= {names["given"]: "" if isinstance(ask, str) else coded_answers.answer_text(ask, answer)}
         if task.task_feedback and (isinstance(ask, str) or ask.form != "text"):
             row["right"] = grading.WORDS[
-                "right" if not isinstance(ask, str) and grading.is_right(ask, answer) else "wrong"
+                "right" if not isinstance(ask, str) and coded_answers.is_right(ask, answer) else "wrong"
             ]
         rows.append(row)
     return pd.DataFrame(rows)

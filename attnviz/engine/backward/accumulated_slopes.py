@@ -7,11 +7,9 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from attnviz.arrays import Array
+from attnviz.engine.external.layer_plans import LayerStep
 from attnviz.engine.numerics import cancellation
 from attnviz.engine.records.trace import Step, Trace
-
-LayerStep = tuple[int | None, str]
-"""A layer and a step of it; None and a step around the layers."""
 
 
 class Slopes:

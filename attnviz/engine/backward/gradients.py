@@ -16,8 +16,9 @@ from typing import Any
 import numpy as np
 
 from attnviz.arrays import Array
-from attnviz.engine.backward.accumulated_slopes import LayerStep, Slopes
+from attnviz.engine.backward.accumulated_slopes import Slopes
 from attnviz.engine.backward.layer import LayerBack
+from attnviz.engine.external.layer_plans import LayerStep
 from attnviz.engine.external.traces import is_external
 from attnviz.engine.pretrained.pretrained_config import is_pretrained
 from attnviz.engine.records.trace import Step, Trace

@@ -7,26 +7,11 @@ from functools import partial
 import numpy as np
 
 from attnviz.arrays import Array
-from attnviz.engine.backward.accumulated_slopes import LayerStep, Slopes
-from attnviz.engine.plan.chosen import Chosen, chosen_by
+from attnviz.engine.backward.accumulated_slopes import Slopes
+from attnviz.engine.external.layer_plans import LayerStep, chosen_in, inputs_of, plan_of_layer
 from attnviz.engine.plan.layer_arrays import LayerArrays
-from attnviz.engine.plan.plans import plan_of
-from attnviz.engine.plan.tracing import Plan
 from attnviz.engine.plan.values import Value
-from attnviz.engine.pretrained.model_plans import chosen_by_model, model_plan
-from attnviz.engine.pretrained.pretrained_config import PretrainedConfig, is_pretrained
-from attnviz.engine.records.trace import Trace, result_of
-
-
-def plan_and_rows(trace: Trace, i: int | None) -> tuple[Plan, Chosen]:
-    """Return the plan of a layer of a run, and the rows and numbers that it chooses; None is what a model begins with.
-
-    i  counted from 0
-    """
-    config = trace.config
-    if isinstance(config, PretrainedConfig):
-        return model_plan(config, i), chosen_by_model(config)
-    return plan_of(config, trace.given_in[i or 0] if trace.given_in else ()), chosen_by(config)
+from attnviz.engine.records.trace import Trace
 
 
 class LayerBack:
@@ -34,12 +19,12 @@ class LayerBack:
 
     def __init__(self, trace: Trace, slopes: Slopes, i: int | None) -> None:
         self._slopes, self._i = slopes, i
-        self._plan, chosen = plan_and_rows(trace, i)
-        self._inputs = {} if i is None else _read_by(trace, i)
+        self._plan = plan_of_layer(trace, i)
+        self._inputs = {} if i is None else inputs_of(trace, i)
         steps = trace.around if i is None else trace.layers[i]
         known = {name: step.array for name, step in steps.items()}
         known |= {name: slopes.array(at) for name, at in self._inputs.items()}
-        self._arrays = LayerArrays(chosen, known)
+        self._arrays = LayerArrays(chosen_in(trace), known)
 
     def _at(self, name: str) -> LayerStep:
         return self._inputs.get(name, (self._i, name))
@@ -76,10 +61,3 @@ class LayerBack:
         first = np.zeros(self._arrays.known[queries.name].shape)
         first[:: self._arrays.chosen.group] = G
         self._add(queries.name, first)
-
-
-def _read_by(trace: Trace, i: int) -> dict[str, LayerStep]:
-    """Return the steps that a layer reads, by their names in its plan."""
-    if i:
-        return {"X": (i - 1, result_of(trace.layers[i - 1]).name), "X_kv": (None, "embedded_kv")}
-    return {"X": (None, "embedded_kv" if is_pretrained(trace) else "embedded"), "X_kv": (None, "embedded_kv")}

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from attnviz.engine.learning.network import Network
+from attnviz.engine.learning.normalisers import NORMALISERS
+from attnviz.engine.learning.scores import SCORES
 from attnviz.engine.numerics.exact import snapped
+from attnviz.engine.plan.chosen import chosen_by
+from attnviz.engine.plan.plans import plan_of
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
-from attnviz.engine.records.typed_rows import score_of
 from attnviz.engine.tables.embeddings import EMBEDDINGS
 from attnviz.engine.tasks.game import Game
 
@@ -19,22 +23,17 @@ def network_of(config: Config, trace: Trace, game: Game) -> Network:
     """Return the constants of learning a setting, from the run of one of the task's own sentences."""
     row, layer = EMBEDDINGS[config.embedding], trace.layers[0]
     E = row.fn(game.vocabulary, config.d_model, game.vocabulary, **row.settings(config))
-    d_k = config.key_widths()[0]
+    chosen = chosen_by(config)
     return Network(
-        n_layers=config.n_layers,
-        group_size=config.group_size,
-        residual=config.residual,
-        is_cross=config.is_cross_attention,
-        score=config.score,
-        normaliser=config.normaliser,
-        temperature=config.temperature,
-        scale=score_of(config).scale(d_k) if config.scale is None else config.scale,
-        softcap=config.softcap,
+        plan=plan_of(config),
+        chosen=replace(chosen, scale=float(np.ravel(chosen.scale)[0])),  # all heads are of one width
+        score=SCORES[config.score],
+        normaliser=NORMALISERS[config.normaliser],
         embeddings=snapped(E),
         positions=(snapped(trace["positions"].array), snapped(trace[_of_keys(config)].array)),
         rotations=_rotations(config, trace) if config.position == "rope" else None,
-        allowed=layer["allowed"].array.astype(bool),
-        bias=snapped(layer["bias"].array) if "bias" in layer else None,
+        given={"allowed": layer["allowed"].array.astype(bool)}
+        | ({"bias": snapped(layer["bias"].array)} if "bias" in layer else {}),
     )
 
 

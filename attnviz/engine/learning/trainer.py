@@ -123,10 +123,10 @@ class Trainer:
     def _gradient(self, queries: Array, keys: Array) -> Array:
         """Return the gradient of the loss, as one vector."""
         layers, answers = self.layout.layers(self.vector), self.game.judge(queries, keys)
-        Y, kept = self.network.forward(layers, queries, keys)
+        Y, computed = self.network.forward(layers, queries, keys)
         n = int(np.count_nonzero(answers.counts))
         G = (Y - self.network.embeddings[answers.words]) * answers.counts[..., None] * (2.0 / n)
-        return self.layout.joined(self.network.backward(layers, kept, G))
+        return self.layout.joined(self.network.backward(computed, G))
 
     def _moved(self, g: Array) -> Array:
         """Return the parameters after one step of Adam (Kingma and Ba 2014, arXiv:1412.6980, algorithm 1)."""
@@ -145,12 +145,14 @@ class Trainer:
         for at in range(0, HELD_OUT, AT_ONCE):
             cancellation.check()
             part = slice(at, at + AT_ONCE)
-            Y, kept = self.network.forward(layers, queries[part], keys[part])
+            Y, computed = self.network.forward(layers, queries[part], keys[part])
             judged = Answers(answers.words[part], answers.counts[part], answers.where[part])
             away = (Y - self.network.embeddings[judged.words]) * judged.counts[..., None]
             loss += float(total(away * away, (0, 1, 2)))
             right += float(np.count_nonzero((self.nearest(Y) == judged.words) & judged.counts))
-            looked = looked + total(kept[-1]["A"] * (judged.where & judged.counts[..., None])[:, None], (0, 2, 3))
+            looked = looked + total(
+                computed[-1].known["weights"] * (judged.where & judged.counts[..., None])[:, None], (0, 2, 3)
+            )
         n = int(np.count_nonzero(answers.counts))
         return Measured(loss / n, right / n, float(np.max(looked)) / n)
 

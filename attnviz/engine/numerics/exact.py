@@ -15,6 +15,8 @@ import numpy as np
 
 from attnviz.arrays import Array
 
+Axes = tuple[str, ...]
+
 BITS = 20
 MOST_TERMS = 2**13
 """The most products in one sum: 2**13 products of 2 * BITS bits make 53 bits."""
@@ -60,6 +62,28 @@ def product(A: Array, B: Array) -> Array:
     if len(parts) < 2:
         return np.matmul(A, B)
     return sum(np.matmul(A[..., at : at + MOST_TERMS], B[..., at : at + MOST_TERMS, :]) for at in parts)
+
+
+def contracted(A: Array, B: Array, a: Axes, b: Axes, out: Axes) -> Array:
+    """Return the sum of products over the axes, by name, that A and B have and the result has not; each rounded first.
+
+    >>> contracted(np.eye(2), np.array([[1.0, 2.0], [3.0, 4.0]]), ("i", "j"), ("k", "j"), ("k", "i")).tolist()
+    [[1.0, 2.0], [3.0, 4.0]]
+    """
+    sizes = dict(zip(a, A.shape)) | dict(zip(b, B.shape))
+    both = [axis for axis in a if axis in b]
+    stack, inner = [axis for axis in both if axis in out], [axis for axis in both if axis not in out]
+    left, right = [axis for axis in a if axis not in b], [axis for axis in b if axis not in a]
+    C = product(_matrices(A, a, stack, left, inner), _matrices(B, b, stack, inner, right))
+    order = [*stack, *left, *right]
+    return C.reshape([sizes[axis] for axis in order]).transpose([order.index(axis) for axis in out])
+
+
+def _matrices(X: Array, axes: Axes, stack: list[str], rows: list[str], columns: list[str]) -> Array:
+    """Return X as matrices, each of all rows and columns."""
+    X = X.transpose([axes.index(axis) for axis in (*stack, *rows, *columns)])
+    n = len(stack)
+    return X.reshape(*X.shape[:n], math.prod(X.shape[n : n + len(rows)]), -1)
 
 
 def total(x: Array, axis: int | tuple[int, ...], *, keepdims: bool = False) -> Array:

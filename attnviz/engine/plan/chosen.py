@@ -76,7 +76,9 @@ class Chosen:
 def chosen_by(config: Config) -> Chosen:
     """Return the rows and numbers that a setting chooses."""
     score, position, group = score_of(config), POSITIONS[config.position], config.group_size
-    widths, values = (np.repeat(each, group).tolist() for each in (config.key_widths(), config.value_widths()))
+    widths, values = (
+        tuple(d for d in each for _ in range(group)) for each in (config.key_widths(), config.value_widths())
+    )
     scales = [score.scale(d) if config.scale is None else config.scale for d in widths]
     turn = None
     if position.rotate and position.back:
@@ -90,8 +92,8 @@ def chosen_by(config: Config) -> Chosen:
         temperature=config.temperature,
         over=config.normalise_over,
         group=group,
-        key_widths=tuple(widths),
-        value_widths=tuple(values),
+        key_widths=widths,
+        value_widths=values,
         norm=NORMS[config.norm],
         activation=FEED_FORWARDS[config.feed_forward],
         turn=turn,
@@ -101,6 +103,11 @@ def chosen_by(config: Config) -> Chosen:
 def at_rest(factor: Value, config: Config) -> bool:
     """Return whether a factor is a number of the setting that is 1, as it is to begin with: nothing names it then."""
     return factor.op == "setting" and factor.name in RESTING and is_at_rest(factor.name, config)
+
+
+def resting(config: Config) -> frozenset[str]:
+    """Return the numbers of a setting that are 1, as they are to begin with."""
+    return frozenset(name for name in RESTING if is_at_rest(name, config))
 
 
 def is_at_rest(name: str, config: Config) -> bool:

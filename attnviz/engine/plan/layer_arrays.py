@@ -8,7 +8,7 @@ from typing import Any
 from attnviz.arrays import Array
 from attnviz.engine.plan.chosen import Chosen
 from attnviz.engine.plan.layer_facts import LayerFacts
-from attnviz.engine.plan.operations import OPERATIONS
+from attnviz.engine.plan.operations import OPERATIONS, Operation
 from attnviz.engine.plan.values import Value
 
 
@@ -18,6 +18,10 @@ class LayerArrays(LayerFacts):
     def __init__(self, chosen: Chosen, known: Mapping[str, Array]) -> None:
         super().__init__(chosen)
         self.known = dict(known)
+
+    def operation(self, value: Value) -> Operation:
+        """Return the operation that makes a value."""
+        return OPERATIONS[value.op]
 
     def of(self, value: Value, kept: dict[Value, Array] | None = None) -> Any:
         """Return the array of a value, from the steps that are known; `kept` are inner values by the value."""
@@ -29,7 +33,7 @@ class LayerArrays(LayerFacts):
             return self.known[value.name]
         if kept is not None and value in kept:
             return kept[value]
-        array = OPERATIONS[value.op].value(self, value, *(self.of(arg, kept) for arg in value.args))
+        array = self.operation(value).value(self, value, *(self.of(arg, kept) for arg in value.args))
         if kept is not None:
             kept[value] = array
         return array
@@ -40,6 +44,6 @@ class LayerArrays(LayerFacts):
             add(value.name, G)
             return
         y, x = self.of(value, kept), [self.of(arg, kept) for arg in value.args]
-        for arg, slopes in zip(value.args, OPERATIONS[value.op].back(self, value, G, y, *x)):
+        for arg, slopes in zip(value.args, self.operation(value).back(self, value, G, y, *x)):
             if slopes is not None:
                 self.into(arg, slopes, add, kept)

@@ -50,7 +50,7 @@ class LayerFacts:
     def each_head(self, X: Array) -> Array:
         """Return keys or values, those of its group for each head of queries."""
         group = self.chosen.group
-        return X if group == 1 else self._once("each_head", X, lambda: np.repeat(X, group, axis=0))
+        return X if group == 1 else self._once("each_head", X, lambda: np.repeat(X, group, axis=-3))
 
     def added_up(self, G: Array) -> Array:
         """Return slopes added up over the heads that share keys and values."""

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from attnviz.codegen.cost import multiply_adds
+from attnviz.engine.plan.chosen import resting
 from attnviz.engine.plan.values import Value
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.typed_rows import score_of
@@ -31,12 +32,14 @@ class Lengths:
     axes    the length of each axis by its name
     widths  the true width of each head along an axis, by ("head" or "kv_head", "d_k" or "d_v")
     factor  of each head, whether its scores are multiplied by anything but 1
+    resting the other factors that are 1
     """
 
     axes: Mapping[str, int]
     widths: Mapping[tuple[str, str], tuple[int, ...]]
     factor: tuple[bool, ...]
     score: Score
+    resting: frozenset[str] = frozenset()
 
     def n_padded(self, value: Value) -> int:
         """Count the numbers of an array with its padding."""
@@ -58,6 +61,8 @@ class Lengths:
         if value.op == "@":
             left, matrix = value.args
             return math.prod(self.axes[axis] for axis in left.axes[:-1]) * self.n_true(matrix)
+        if value.op == "*" and any(arg.name in self.resting for arg in value.args):
+            return 0
         if value.op == "*":
             return self._scaled(value) if value.args[1].name == "scale" else self.n_true(value)
         if value.op == "mix":
@@ -94,7 +99,7 @@ def lengths_of(config: Config, axes: Mapping[str, int]) -> Lengths:
     d_q, d_z = (tuple(np.repeat(each, group).tolist()) for each in (d_k, d_v))
     widths = {("head", "d_k"): d_q, ("kv_head", "d_k"): d_k, ("head", "d_v"): d_z, ("kv_head", "d_v"): d_v}
     scales = [score.scale(d) if config.scale is None else config.scale for d in d_q]
-    return Lengths(axes, widths, tuple(scale != 1.0 for scale in scales), score)
+    return Lengths(axes, widths, tuple(scale != 1.0 for scale in scales), score, resting(config))
 
 
 def axes_of(config: Config, n_query: int, n_key: int) -> dict[str, int]:

@@ -48,7 +48,7 @@ def axes_by_length(axes: Axes) -> list[str]:
 
 def spread_over(axes: Axes, x: Array, value: Value) -> Array:
     """Return x, the array of a value, with the axes of a wider array: those that it lacks are of length 1."""
-    if value.op in ("setting", "number") or len(value.axes) == len(axes):
+    if value.is_number or len(value.axes) == len(axes):
         return x
     have = axes_by_length(value.axes)
     return x[(..., *(slice(None) if axis in have else None for axis in axes_by_length(axes)))]
@@ -85,7 +85,7 @@ class Times:
     def back(self, at: LayerFacts, v: Value, G: Array, _: Array, x: Array, y: Array) -> Slopes:
         (a, b), slopes = v.args, list[Array | None]()
         for value, other, by in ((a, b, y), (b, a, x)):
-            constant = value.op in ("setting", "number")
+            constant = value.is_number
             slopes.append(None if constant else gathered(G * spread_over(v.axes, by, other), v.axes, value))
         return slopes
 

@@ -33,6 +33,11 @@ class Value:
     number: float = 0.0
     read: tuple[Value, ...] = ()
 
+    @property
+    def is_number(self) -> bool:
+        """Whether it is a number, of the setting or of the page itself, and no array."""
+        return self.op in ("setting", "number")
+
     def __add__(self, other: Value | None) -> Value:
         return self if other is None else Value("+", (self, other), _wider(self, other))
 

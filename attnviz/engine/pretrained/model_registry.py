@@ -33,7 +33,7 @@ class HostedModel(Offered, Protocol):
         """Return the Trace of a setting, of which the model uses what applies to it."""
         ...
 
-    def next_words(self, trace: Trace, row: int, most: int = 5) -> list[list[tuple[str, float]]]:
+    def logit_lens(self, trace: Trace, row: int = -1, most: int = 5) -> list[list[tuple[str, float]]]:
         """Return the likeliest next words after a token, before the first layer and after each."""
         ...
 

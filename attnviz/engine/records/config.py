@@ -21,13 +21,13 @@ from attnviz.engine.tables.row_names import (
     BiasName,
     FeedForwardName,
     MaskName,
-    Names,
     NormName,
     SideName,
 )
 from attnviz.engine.tables.scores import SCORES
 from attnviz.settings import fields
 from attnviz.settings.fields import knobs, number, option, options, serialised, switch, text
+from attnviz.settings.held import Holds
 from attnviz.settings.language import translate
 
 LONGEST_FORMULA = 300
@@ -118,7 +118,9 @@ class Config(HeadSettings, WordSettings):
     )
     t5_bidirectional: bool = switch(True, label="T5 tells before from after", group="Score")
 
-    mask: Names[MaskName] = options(MASKS, "none", label="Mask", help="Several masks may be on; all must allow a cell.")
+    mask: Holds[tuple[MaskName, ...], MaskName | list[MaskName]] = options(
+        MASKS, "none", label="Mask", help="Several masks may be on; all must allow a cell."
+    )
     mask_formula: str = text(
         masks.FORMULA,
         label="Formula of the mask",

@@ -10,12 +10,12 @@ from attnviz.engine.tables.head_patterns import PATTERNS
 from attnviz.engine.tables.initialisers import INITIALISERS
 from attnviz.engine.tables.row_names import (
     InitialiserName,
-    Names,
     PatternName,
     TaskName,
 )
 from attnviz.engine.tasks.games import GAMES
 from attnviz.settings.fields import listed, number, option, switch, widths
+from attnviz.settings.held import Holds
 
 MOST_HEADS = 16
 MOST_STEPS = 2000
@@ -66,7 +66,7 @@ class HeadSettings:
         help="One number, or one for each key/value head. It need not equal d_k.",
     )
     initialiser: InitialiserName = option(INITIALISERS, "glorot", label="Projections", group="Heads and projections")
-    patterns: Names[PatternName] = listed(
+    patterns: Holds[tuple[PatternName, ...], PatternName | list[PatternName]] = listed(
         PATTERNS,
         ("previous", "same_word", "first", "uniform"),
         most=MOST_HEADS,

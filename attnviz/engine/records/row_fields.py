@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from attnviz.engine.rows.line_row import LineRow
 from attnviz.engine.tables.added_rows import OTHER, added_name
@@ -13,49 +13,19 @@ from attnviz.engine.tables.scores import Score
 from attnviz.engine.tables.scores.python_function import NAME as NO_LINE
 from attnviz.engine.tables.scores.python_function import WORDS as NOT_HELD
 from attnviz.settings.faults import ConfigError, shorten
+from attnviz.settings.held import Holds
 from attnviz.settings.language import Words
 from attnviz.settings.rows import KnobValue
 
 FAULTS = Words({"function": "{kind} is a function; give it a name: {kind}=attnviz.{kind}('mine', function)"})
 
 
-class ScoreField:
-    """The type of the field that takes the name of a score, a row made by `attnviz.score` or one that was added.
+Knobs = tuple[tuple[str, KnobValue], ...]
+"""The numbers of a row that are not the default, by `row.knob`."""
 
-    Only a checker reads it.
-    """
-
-    if TYPE_CHECKING:
-
-        def __get__(self, record: Any, owner: Any = None) -> ScoreName: ...
-
-        def __set__(self, record: Any, value: ScoreName | Score | LineRow) -> None: ...
-
-
-class NormaliserField:
-    """The type of the field of the normaliser; `ScoreField` says what it takes.
-
-    Only a checker reads it.
-    """
-
-    if TYPE_CHECKING:
-
-        def __get__(self, record: Any, owner: Any = None) -> NormaliserName: ...
-
-        def __set__(self, record: Any, value: NormaliserName | Normaliser | LineRow) -> None: ...
-
-
-class KnobsField:
-    """The type of a field that takes a dict of numbers by `row.knob`, and holds those that are not the default.
-
-    Only a checker reads it.
-    """
-
-    if TYPE_CHECKING:
-
-        def __get__(self, record: Any, owner: Any = None) -> tuple[tuple[str, KnobValue], ...]: ...
-
-        def __set__(self, record: Any, value: Mapping[str, KnobValue] | tuple[tuple[str, KnobValue], ...]) -> None: ...
+ScoreField = Holds[ScoreName, Score | LineRow]
+NormaliserField = Holds[NormaliserName, Normaliser | LineRow]
+KnobsField = Holds[Knobs, Mapping[str, KnobValue]]
 
 
 def fields_of(kind: str, row: Any) -> dict[str, Any]:

@@ -232,6 +232,8 @@ class Trace:
     """The same for each layer; empty where nothing was supplied."""
     token_ids: tuple[int, ...] = ()
     """The rows of a trained model's table of tokens, one a token; empty in every other run."""
+    model: object = field(default=None, repr=False)
+    """The trained model whose run this is; None for every other run."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "layers", Layers(self.layers))

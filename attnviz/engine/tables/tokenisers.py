@@ -85,6 +85,8 @@ def graphemes(text: str) -> tuple[str, ...]:
     >>> [len(cluster) for cluster in graphemes("ne\\u0301e")]
     [1, 2, 1]
     """
+    if text.isascii() and "\r" not in text:
+        return tuple(text)  # nothing else joins there, and nearly every text is such a one
     clusters: list[str] = []
     for character in text:
         if clusters and _joins(clusters[-1], character):

@@ -91,7 +91,7 @@ class OperationWriter:
         if value.op == "as_keys" or (value.op == "only_where" and not self.masks):
             return args[0]
         if value.op == "*":
-            args = tuple(sorted(filter(self._counts, args), key=lambda arg: arg.op not in ("setting", "number")))
+            args = tuple(sorted(filter(self._counts, args), key=lambda arg: not arg.is_number))
         return args[0] if value.op == "*" and len(args) == 1 else replace(value, args=args)
 
     def _counts(self, factor: Value) -> bool:
@@ -129,9 +129,11 @@ class OperationWriter:
 
     def share_heads(self) -> None:
         """Write keys and values once for each head that shares them, where a line reads them so."""
-        group = self.config.group_size
-        for name, sharing in (("K", self._reads_keys()), ("V", self.repeats_values())):
-            if group > 1 and sharing:
+        group, made = self.config.group_size, [value.args[0] for value in self.plan.values() if value.args]
+        sharing = {"score": self._reads_keys(), "mix": self.repeats_values()}
+        for value in made:
+            if group > 1 and sharing.get(value.op):
+                name = self.code(value.args[1])
                 repeated = f"{self.words.repeat}({name}, {group}, {self.words.axis}=0)"
                 self.lines.write(f"{name}_h = {repeated}  # head h uses key/value head h // {group}")
 
@@ -145,10 +147,10 @@ class OperationWriter:
         return True
 
     def _score(self, value: Value) -> str:
-        row, (_, K, *parameters) = score_of(self.config), value.args
+        row, (Q, K, *parameters) = score_of(self.config), value.args
         widths = self.fill.d_q if row.typed else ""  # the others see no padding
         has = {OWN_NAMES[parameter.name] for parameter in parameters}
-        said = typed.score(self.trace, row.definition, self.each_head(K), has, widths, self.words)
+        said = typed.score(self.trace, row.definition, self.code(Q), self.each_head(K), has, widths, self.words)
         self.lines.write(*said.before)
         return said.code
 
@@ -212,7 +214,7 @@ class OperationWriter:
 
 def _spread(value: Value, axes: Axes) -> str:
     """Return the index that gives an array the axes of a wider one; "" where it has them, or gets them by itself."""
-    if value.op in ("setting", "number") or len(value.axes) >= len(axes):
+    if value.is_number or len(value.axes) >= len(axes):
         return ""
     have = axes_by_length(value.axes)
     index = ", ".join(":" if axis in have else "None" for axis in axes_by_length(axes))

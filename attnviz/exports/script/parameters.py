@@ -63,7 +63,7 @@ class ParameterWriter:
         if name in OWN_NAMES:
             return self._lines.step(name, self._of_score(value))
         if axes[0] in ("head", "kv_head"):
-            return self._of_heads(name, is_bias=len(axes) == 2)
+            return self._of_heads(value)
         if name == "w_o":
             return self._lines.step(name, self._output())
         sizes = tuple(self._sizes[axis] for axis in axes)
@@ -74,13 +74,14 @@ class ParameterWriter:
             d_in = f"{self.d_z}[0]" if self.ragged_v else "d_v"
         return self._lines.step(name, self._filled(name, self._start, sizes, d_in))
 
-    def _of_heads(self, name: str, *, is_bias: bool) -> str:
+    def _of_heads(self, value: Value) -> str:
         """Write a matrix or a bias of each head.
 
         Tied, what makes queries is drawn once for the heads of a group; matrices that were solved are repeated already.
         """
-        config, lines, of_queries = self._config, self._lines, name.endswith("_q")
-        widths = "d_v" if name.endswith("_v") else self._query_width if of_queries and not config.tied else "d_k"
+        name, config, lines = value.name, self._config, self._lines
+        is_bias, of_queries = len(value.axes) == 2, value.axes[0] == "head"
+        widths = "d_v" if value.axes[-1] == "d_v" else self._query_width if of_queries and not config.tied else "d_k"
         count = "n_heads" if of_queries and not config.tied else self._n_kv
         if self._is_solved and name in ("w_q", "w_k"):
             at = f"[{lines.layer_index()}]" if config.n_layers > 1 else ""

@@ -60,14 +60,20 @@ def _split(lines: Sequence[str], result: str) -> ScriptLines:
     return ScriptLines(tuple(lines[:-1]), lines[-1].removeprefix(f"{result} = "))
 
 
-def score(trace: Trace, formula: Formula, K: str, has: set[str], widths: str, words: Words = NUMPY) -> ScriptLines:
+def score(
+    trace: Trace, formula: Formula, Q: str, K: str, has: set[str], widths: str, words: Words = NUMPY
+) -> ScriptLines:
     """Return the lines of the typed score.
 
-    K       what the keys are called, once for each query head
+    Q, K    what queries and keys are called, the keys once for each query head
     has     the parameters that the run has;  widths  what the list of widths is called where heads differ, else empty
     """
     n_key = _n_key(trace)
-    named = _sizes(trace.config, n_key) | {"k": K} | {name: VARIABLES[names.STEPS[name]] for name in formula.parameters}
+    named = (
+        _sizes(trace.config, n_key)
+        | {"q": Q, "k": K}
+        | {name: VARIABLES[names.STEPS[name]] for name in formula.parameters}
+    )
     if widths:
         return _head_by_head(formula, named, has, widths, words)
     named |= {name: f"{named[name]}[:, 0]" for name in formula.parameters if name in names.NUMBERS}
@@ -102,7 +108,7 @@ def _head_by_head(formula: Formula, named: Mapping[str, str], has: set[str], wid
     ]
     body = "".join(f"    {line}\n" for line in [*off, *lines, last])
     parameters = ["Q", "K", "h", "d_k", *(named[name] for name in arguments)]
-    heads = ["Q[h, :, :d]", f"{named['k']}[h, :, :d]", "h + 1", "d"]
+    heads = [f"{named['q']}[h, :, :d]", f"{named['k']}[h, :, :d]", "h + 1", "d"]
     heads += [f"{named[name]}[{_index(formula, name)}]" for name in arguments]
     define = f"def score_of_head({', '.join(parameters)}):\n{body}    return S\n"
     call = ", ".join(heads)

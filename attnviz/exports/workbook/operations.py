@@ -118,6 +118,7 @@ class OnSheet:
             forbidden = np.any([np.isneginf(block.array) for block in cells.masked], axis=0)
             formula = self._switched(value, cells)
             more |= {"grey_of": self.block(value.args[0].args[0])} if value.args[0].op == "normalise" else {}
+        more["may_forbid"] = name == "bias" or any(made.op == "only_where" for made in value.args)
         block = self.writer.step(self.sheet, name, formula, number, forbidden=forbidden, **more)
         self.blocks[name, number or 0] = block
         return block

@@ -17,8 +17,6 @@ from attnviz.settings.language import translate
 from attnviz.text.step_names import LABELS, PARAMETERS, plain
 
 HEADING, SIDE_HEADING = "{symbol} · {label} · {shape} · {meaning}", "{symbol} · head {n} · {shape}"
-MAY_FORBID = ("bias", "masked")
-"""The steps in which -inf has a meaning: forbidden."""
 
 
 @dataclass(frozen=True)
@@ -32,14 +30,15 @@ class StepWriter:
     def step(self, sheet: Sheet, name: str, formula: Formula | None, head: int | None = None, **more: Any) -> Block:
         """Return a step, or what belongs to one head of it; `more` as `Sheet.add` takes it.
 
-        forbidden  among them: True where the numbers say nothing, for the step before is -inf there
+        forbidden    among them: True where the numbers say nothing, for the step before is -inf there
+        may_forbid   whether -inf has a meaning in this step: forbidden
 
         Raises ConfigError for a number that a cell cannot hold.
         """
         step, forbidden = self.steps[name], more.pop("forbidden", False)
         array, rows, columns = self.labelled(step, head)
         array = np.where(forbidden, -np.inf, array)
-        may_forbid = name in MAY_FORBID or bool(np.any(forbidden))
+        may_forbid = bool(more.pop("may_forbid", False) or np.any(forbidden))
         if not np.isfinite(array).all():
             _check(name, array, may_forbid=may_forbid)
         return sheet.add(

@@ -29,6 +29,7 @@ from attnviz.ui.components.stage.view import View
 from attnviz.ui.pages.panels import PANELS
 from attnviz.ui.panels import cell as cell_panel
 from attnviz.ui.panels import explore_panels, model_views, window
+from attnviz.ui.panels.depth import next_word, owed_to
 from attnviz.ui.panels.window import Seen
 from attnviz.ui.session import places, widget_values, widgets
 from attnviz.ui.session.failures import contained
@@ -85,7 +86,9 @@ def _draw_maps(trace: Trace, selection: Selection, seen: Seen, head: int, query:
 def _draw_panel(trace: Trace, selection: Selection, cell: Cell | None) -> Selection:
     """Draw one panel in detail below the maps; return the selection. `cell` is the one that was chosen, derived."""
     with st.container(key="all-lines"):
-        selection = places.choose_panel(selection, has_seed=not trace.config.model)
+        selection = places.choose_panel(
+            selection, has_seed=not trace.config.model, writes_on=next_word.is_offered(trace)
+        )
         panel = PANELS[selection.panel]
         if not panel.has_room(trace):
             return selection
@@ -141,7 +144,7 @@ def _changed(trace: Trace, selection: Selection) -> Selection:
     heads, seen = trace.config.n_heads, window.seen(trace, selection)
     before = selection
     picked = _chosen(trace, selection)
-    opened = model_views.opened(trace)
+    opened = model_views.opened(trace) or (owed_to.opened(trace) if selection.panel == "owed_to" else None)
     if opened is not None:
         selection = replace(selection, every=False, layer=opened[0], focus=opened[1], shown="weights")
     if picked is not None:

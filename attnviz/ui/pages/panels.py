@@ -9,7 +9,7 @@ from typing import Any
 from attnviz.engine.cost.need import MB, Need
 from attnviz.engine.records.trace import Trace
 from attnviz.ui.panels import backward, cell, explore_panels, mask_builder, what_if
-from attnviz.ui.panels.depth import layers, products, twin
+from attnviz.ui.panels.depth import layers, next_word, owed_to, products, twin
 from attnviz.ui.session import admission
 from attnviz.ui.session.failures import contained
 from attnviz.ui.session.selection import Selection
@@ -42,6 +42,8 @@ PANELS = {
     "word": Panel(explore_panels.sentence_panel),
     "flow": Panel(explore_panels.steps_panel, Need(largest=24)),
     "layers": Panel(layers.panel, Need(fixed=24 * MB)),
+    "next_word": Panel(next_word.panel, Need(fixed=24 * MB)),
+    "owed_to": Panel(owed_to.panel, owed_to.NEED, asks_first=True),
     "statistics": Panel(explore_panels.statistics_panel, Need(any_length=True)),
     "twin": Panel(twin.panel, Need(drawn=48, held=1, made=1)),
     "redeal": Panel(explore_panels.seed_average_panel, explore_panels.SEED_AVERAGE, asks_first=True),

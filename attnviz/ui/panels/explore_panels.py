@@ -13,6 +13,7 @@ import streamlit as st
 from attnviz.analysis.seed_average import is_random, mean_weights
 from attnviz.engine.cost import estimate as cost
 from attnviz.engine.cost.need import SHORT, Need
+from attnviz.engine.external.layer_plans import plan_of_layer
 from attnviz.engine.learning import learnable
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.run import run
@@ -23,7 +24,7 @@ from attnviz.settings.counting import ordinal
 from attnviz.settings.language import Words
 from attnviz.text import step_names
 from attnviz.text.captions import NAMES
-from attnviz.text.cost_ledger import ledger, plan_of_layer
+from attnviz.text.cost_ledger import ledger
 from attnviz.ui.components import formula, number_tables
 from attnviz.ui.components.pickers import head_cards, step_strip
 from attnviz.ui.components.sentence import attention_lines

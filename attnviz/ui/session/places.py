@@ -43,12 +43,13 @@ PLACES: Mapping[str, tuple[str, ...]] = {
 CHANGING = ("what_if", "mask")
 PANELS: Mapping[str, tuple[str, ...]] = {
     "cell": ("cell", "products", "backward"),
-    "word": ("word", "layers"),
+    "word": ("word", "layers", "next_word", "owed_to"),
     "statistics": ("statistics", "twin", "redeal"),
     "table": ("table",),
 }
 """The panels below the maps of the Explore page; some are two in one, with a choice inside."""
 _OF_SEEDS = ("redeal",)
+OF_DECODERS = ("next_word", "owed_to")
 
 
 @dataclass(frozen=True)
@@ -106,17 +107,19 @@ def choose(selection: Selection) -> Selection:
     return selection if now == present.part else led_to(selection, now)
 
 
-def choose_panel(selection: Selection, *, has_seed: bool = True) -> Selection:
+def choose_panel(selection: Selection, *, has_seed: bool = True, writes_on: bool = False) -> Selection:
     """Draw the choice of what is looked at below the maps; in a place that has one thing there, nothing.
 
-    The parameters of a trained model come from no seed, so none is averaged over; a link that asks for it is heard.
+    The parameters of a trained model come from no seed, so none is averaged over, and only a model that writes on has
+    next words; a link that asks for one of these is heard.
     """
     if selection.panel in CHANGING:
         return selection
     group = next((name for name, panels in PANELS.items() if selection.panel in panels), "cell")
     names = {name: PANEL_NAMES[name].label for name in PANEL_NAMES}
     chosen = _choose(_Place("", "", group), "group", WORDS["panels"], tuple(PANELS), names).group
-    panels = tuple(name for name in PANELS[chosen] if has_seed or name == selection.panel or name not in _OF_SEEDS)
+    hidden = (() if has_seed else _OF_SEEDS) + (() if writes_on else OF_DECODERS)
+    panels = tuple(name for name in PANELS[chosen] if name == selection.panel or name not in hidden)
     now = selection.panel if selection.panel in panels else panels[0]
     if len(panels) > 1:
         labels = names | ({"statistics": WORDS["this_run"]} if has_seed else {})

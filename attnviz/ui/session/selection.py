@@ -37,6 +37,8 @@ PANEL_NAMES = table(
     Entry("word", "This word", "What one word attends to, in every head."),
     Entry("flow", "Every step", "From the sentence to the output, and the shape of everything."),
     Entry("layers", "Through the layers", "What becomes of one word's vector, layer by layer."),
+    Entry("next_word", "Next word", "What a model would go on with, and a text written on word by word."),
+    Entry("owed_to", "Whom is it owed to?", "Which head makes the model say this word rather than another."),
     Entry("statistics", "Statistics", "Sums, effective number of keys, distances, shares."),
     Entry("twin", "Twin", "A head set by hand beside the one of this run that does the same."),
     Entry("redeal", "Other seeds", "The average over ten seeds: what is left of a random pattern."),
@@ -61,6 +63,10 @@ TARGET_NAMES = table(
     Entry("weight", "The cell's weight", "The weight of the selected cell."),
 )
 TWIN_NAMES = table(*(PATTERNS[name] for name in ("previous", "next", "same_word", "first")))
+OFF_NAMES = table(
+    Entry("zero", "Zeros", "The head returns nothing."),
+    Entry("mean", "Its mean", "The head returns the same at every word: the mean of what it returns in this sentence."),
+)
 DESK_NAMES = table(
     Entry("compose", "Compose", "Choose what is locked and hidden, and the questions."),
     Entry("mark", "Check results", "Codes that were handed in, marked offline."),
@@ -107,6 +113,27 @@ class Selection:
     dimension: int | None = position(None, 128, none="none", label="Dimension")
     column: int | None = position(None, 65_536, none="the first", label="Column")
     word_b: int | None = position(None, 1024, none="the same word", label="Word of B")
+    draw_seed: int = number(
+        0, 0, 9999, label="Seed of the words", help="Another seed writes other words; the same one the same, anywhere."
+    )
+    draw_temperature: float = number(
+        1.0, 0.1, 5.0, step=0.1, integer=False, label="Temperature of the words",
+        help="Divides the logits before words are drawn: below 1 likely words are drawn more often.",
+    )  # fmt: skip
+    draw_top_k: int | None = number(
+        None, 1, 1000, none="all", label="top-k", help="Only so many of the likeliest words are drawn."
+    )
+    draw_top_p: float | None = number(
+        None, 0.01, 1.0, step=0.01, integer=False, none="all", label="top-p",
+        help="Only the likeliest words are drawn that together have this share.",
+    )  # fmt: skip
+    next_word: str = text("", label="A next word", longest=40, help="Empty: the likeliest.")
+    instead_of: str = text("", label="rather than", longest=40, help="Empty: another one that is likely.")
+    head_off: str = option(OFF_NAMES, "zero", label="A head that is off returns")
+    other_text: str = text(
+        "", label="Another sentence, of as many tokens", longest=400,
+        help="Parts of its run are put into this one, to find which of them carries the answer.",
+    )  # fmt: skip
     twin: str = option(TWIN_NAMES, "previous", label="Set by hand")
     all_lines: bool = switch(
         False, label="All lines", help="Every line of arithmetic between the words and the output, with its formula."

@@ -16,7 +16,7 @@ import pytest
 from attnviz import TASKS, Config, learn, run
 from attnviz.engine import learning_job
 from attnviz.engine.learning import film as films
-from attnviz.engine.learning import learnable, normalisers, scores, shipped_films
+from attnviz.engine.learning import learnable, normalisers, operations, scores, shipped_films
 from attnviz.engine.learning.frames import LearnedFrames
 from attnviz.exports.bundle import joined
 from attnviz.ui.session import browser_learner as browser
@@ -94,11 +94,18 @@ def test_every_score_normaliser_and_kind_of_layer_has_our_bits(task: str, change
         assert frames.evaluate_frame(step) == ours.evaluate_frame(step)
 
 
-@pytest.mark.parametrize(("file", "table"), [("scores", scores.SCORES), ("normalisers", normalisers.NORMALISERS)])
+@pytest.mark.parametrize(
+    ("file", "table"),
+    [
+        ("scores", scores.SCORES),
+        ("normalisers", normalisers.NORMALISERS),
+        ("operations", operations.OPERATIONS),
+    ],
+)
 def test_the_browser_knows_every_row(file: str, table: dict[str, Any]) -> None:
     text = (browser.FOLDER / f"{file}.js").read_text("utf-8")
     rows = text[re.search(r"export const [A-Z]+ = \{", text).end() :]  # type: ignore[union-attr]
-    assert {*re.findall(r"^  (\w+): ", rows, re.MULTILINE)} == {*table}
+    assert {*re.findall(r'^  "?([^\s"(]+)"?: ', rows, re.MULTILINE)} == {*table}
 
 
 def test_the_browser_calls_nothing_whose_last_bit_is_left_open() -> None:

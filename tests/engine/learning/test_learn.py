@@ -233,7 +233,7 @@ def test_run_has_the_frame_and_the_weights_that_were_learned_with(config):
                 np.testing.assert_array_equal(trace.layers[layer][name].array, array)
             A = trace.layers[layer]["weights"].array
             np.testing.assert_array_equal(A, given.layers[layer]["weights"].array)
-            np.testing.assert_allclose(A, kept[layer]["A"][0], rtol=0, atol=2e-5)
+            np.testing.assert_allclose(A, kept[layer].known["weights"][0], rtol=0, atol=2e-5)
 
 
 @pytest.mark.slow

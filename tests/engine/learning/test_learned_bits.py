@@ -36,6 +36,13 @@ WRITTEN = QUICK | WHOLE
 
 FIRST = ("backwards 20",)
 
+EVERY_PART = {
+    **{"n_layers": 2, "residual": True, "n_heads": 4, "n_kv_heads": 2, "d_k": 5, "d_v": 3, "d_model": 20},
+    **{"position": "rope", "bias": "alibi", "softcap": 3.7, "score": "additive", "normaliser": "quiet_softmax"},
+    **{"projection_bias": True, "temperature": 0.7},
+}
+"""A setting in which a layer has every part that learning knows."""
+
 x86 = pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="the kernels are those of x86")
 
 
@@ -86,6 +93,16 @@ def test_every_task_is_written_down() -> None:
 
 def test_the_bits_are_those_that_are_written_down() -> None:
     assert [digest(film) for film in QUICK] == written(QUICK)
+
+
+def test_the_bits_of_a_layer_with_every_part_are_those_that_they_were() -> None:
+    config = learnable.what_is_learned(TASKS["recall"].config(**EVERY_PART))
+    learned = LearnedFrames(config, run)
+    learned.until(4)
+    assert (
+        shipped_films.digest({4: learned.trainer.vector})
+        == "d307c74ac4de8ac4109628fe743977c2d04e3c202af1fd27a41597949fe54bc4"
+    )
 
 
 @pytest.mark.slow

@@ -9,6 +9,7 @@ import pytest
 
 from attnviz import Config, gradients, run
 from attnviz.engine.plan import page, plans
+from attnviz.engine.plan.lengths import axes_of, lengths_of
 from attnviz.engine.plan.plans import plan_of
 from attnviz.engine.plan.tracing import Page
 from attnviz.engine.plan.values import Value, side_by_side
@@ -75,3 +76,27 @@ def test_axes_that_do_not_meet_are_refused() -> None:
         X @ W
     with pytest.raises(ValueError, match="not there"):
         side_by_side(X) @ Page(plans.parts_of(Config())).weight("b_o", X)
+
+
+def test_a_factor_that_is_1_costs_nothing() -> None:
+    values = plan_of(Config())["values"]
+    scaled = Value("*", (values, Value("setting", name="temperature")), values.axes)
+    counts = {}
+    for temperature in (1.0, 2.0):
+        config = Config(temperature=temperature, n_heads=2, n_kv_heads=1, d_v=3)
+        counts[temperature] = lengths_of(config, axes_of(config, 5, 7)).n_multiply_adds(scaled)
+    assert counts == {1.0: 0, 2.0: 7 * 3}
+
+
+def test_formulas_follow_what_a_step_is_made_of(monkeypatch: pytest.MonkeyPatch) -> None:
+    said = page.normalise
+    assert run(Config(mask="causal"))["weights"].formula.startswith(r"a_{ij} = \frac{e^{z_{ij}}}")
+    monkeypatch.setattr(page, "normalise", lambda S, *rest: said(S, *rest) + -0.5 * said(S, *rest))
+    plans.layer_plan.cache_clear()
+    try:
+        trace = run(Config(mask="causal"))
+        assert trace["weights"].array[0].sum(axis=-1) == pytest.approx(0.5)
+        assert not trace["weights"].formula.startswith("a_{ij}")
+    finally:
+        monkeypatch.undo()
+        plans.layer_plan.cache_clear()

@@ -14,7 +14,7 @@ from streamlit.testing.v1 import AppTest
 
 from attnviz import Config, run
 from attnviz.classroom import question_codec
-from attnviz.classroom.marking import assignments, grading
+from attnviz.classroom.marking import assignments, coded_answers, grading
 from attnviz.classroom.marking.assignments import Assignment
 from attnviz.classroom.resolved_question import ResolvedQuestion
 from attnviz.engine.cost import sizes as run_sizes
@@ -264,7 +264,7 @@ def test_codes_are_marked_against_the_pasted_link() -> None:
     code = grading.answer_code(
         digest,
         "=Ada",
-        [grading.encode_answer(ask, ask.value if ask.form == "number" else tuple(ask.right)) for ask in asks("=Ada")],
+        [coded_answers.encode(ask, ask.value if ask.form == "number" else tuple(ask.right)) for ask in asks("=Ada")],
     )
     at = opened(page="assign", desk="mark")
     assert "No assignment is open" in page_text(at)
@@ -280,12 +280,17 @@ def test_codes_are_marked_against_the_pasted_link() -> None:
     assert frame["name"].tolist() == ["=Ada", "Bob"]
     assert frame["score"].tolist() == ["4", ""]
     assert "no server holds a secret" in page_text(at)
+    assert at.dataframe[1].value["right, %"].tolist() == ["100"] * 4
+    assert "Nobody was wrong." in page_text(at)
     at.text_area(key="task-codes").set_value(f'"x\n=Ada,{code}\n=ada,{code}').run()
     assert "Valid codes: 2 of 3. Mean score 4.0 of 4." in page_text(at)
     assert "Rows of students who handed in again further down: 1;" in page_text(at)
     at.text_input(key="task-points").set_value("1 2 3 0,5").run()
     assert "Valid codes: 2 of 3. Mean 6.5 of 6.5 points." in page_text(at)
     assert at.dataframe[0].value["points"].tolist() == ["", "6.5", "6.5"]
+    blank = grading.answer_code(digest, "Eve", [0] * 4)
+    at.text_area(key="task-codes").set_value(f"=Ada,{code}\nEve,{blank}").run()
+    assert at.dataframe[2].value[["how often", "mistake"]].values.tolist() == [[1, "no answer"]] * 4
     at.text_input(key="task-points").set_value("1 2").run()
     assert "write 4 numbers from 0 to 100" in page_text(at)
 
@@ -295,7 +300,7 @@ def handed_in(names: str) -> tuple[dict[str, str], str]:
     task = assignments.with_setting(TASK, CONFIG)
     digest = assignments.digest(CONFIG, task)
     codes = [
-        f"{name},{grading.answer_code(digest, name, [grading.encode_answer(ask, None) for ask in asks(name)])}"
+        f"{name},{grading.answer_code(digest, name, [coded_answers.encode(ask, None) for ask in asks(name)])}"
         for name in names
     ]
     return query(task, "mark"), "\n".join(codes)

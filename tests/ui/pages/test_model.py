@@ -248,7 +248,7 @@ def test_next_words_are_asked_at_the_end_of_the_sentence() -> None:
     at = opened(model="gpt2", sentence=WORDS, panel="layers")
     trace = run(Config(sentence=WORDS, model="gpt2"))
     assert f"come next after “{trace.query_tokens[-1]}”" in page_text(at)
-    [(word, share), *_] = MODELS["gpt2"].next_words(trace, len(trace.query_tokens) - 1)[-1]
+    [(word, share), *_] = MODELS["gpt2"].logit_lens(trace)[-1]
     assert at.dataframe[1].value.iloc[-1, 1] == f"{visible_token(word)}  {100 * share:.1f} %"
 
 

@@ -9,7 +9,7 @@ const GLIDE = 200; // milliseconds
 const MOST_GLIDING = 10_000; // cells
 const UNMOVED = matchMedia("(prefers-reduced-motion: reduce)");
 const HIDDEN = { visible: false, fixedrange: true };
-const CLEAR_PAPER = "rgba(0,0,0,0)";
+const CLEAR_PAPER = "transparent";
 
 /** @type {Map<string, Promise<PlotlyModule | null>>} */
 const LOADED = new Map();

@@ -51,7 +51,7 @@ WORDS = Words(
 )
 
 _component = component(__file__, is_isolated=False)
-HEADINGS = Path(__file__).with_name("headings.css")
+HEADINGS = Path(__file__).with_name("heading.css")
 """The style of the headings: a page sends it along with its own."""
 REPORTED = ("picked", "focus", "scale", "shown", "head", "window")
 """What the component reports: the last two of the film strip and of the overview."""

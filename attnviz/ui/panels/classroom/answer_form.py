@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from attnviz.classroom import free_text
-from attnviz.classroom.marking import assignments, grading, results
+from attnviz.classroom.marking import assignments, coded_answers, grading, results
 from attnviz.classroom.marking.assignments import Assignment
 from attnviz.classroom.resolved_question import ResolvedQuestion
 from attnviz.classroom.typed_numbers import read_number
@@ -85,7 +85,7 @@ def _question(n: int, ask: ResolvedQuestion | str, key: str, checked: int | None
     if ask.form == "number" and _is_unreadable(key):
         paragraph([WORDS["unreadable"]])
     elif checked and checked == _number(ask, key):
-        typeset(((TEXT, grading.feedback(ask, checked)),))
+        typeset(((TEXT, coded_answers.feedback(ask, checked)),))
 
 
 def _widget(ask: ResolvedQuestion, labels: Sequence[str], key: str) -> None:
@@ -119,13 +119,13 @@ def _number(ask: ResolvedQuestion | str, key: str) -> int:
     if isinstance(ask, str):
         return 0
     if ask.form == "text":
-        return grading.encode_answer(ask, str(value or ""))
+        return coded_answers.encode(ask, str(value or ""))
     if ask.form == "number":
-        return grading.encode_answer(ask, read_number(value or ""))
+        return coded_answers.encode(ask, read_number(value or ""))
     if ask.form == "one":
-        return grading.encode_answer(ask, None if value is None else (value,))
+        return coded_answers.encode(ask, None if value is None else (value,))
     none = st.session_state.get(f"{key}-nothing")
-    return grading.encode_answer(ask, tuple(value) if value else () if none else None)
+    return coded_answers.encode(ask, tuple(value) if value else () if none else None)
 
 
 def _numbers(resolved: Sequence[ResolvedQuestion | str], keys: Sequence[str]) -> list[int]:
@@ -152,7 +152,7 @@ def _handed(
         judged = [
             (a, answer) for a, answer in zip(resolved, numbers) if isinstance(a, ResolvedQuestion) and a.form != "text"
         ]
-        right = sum(grading.is_right(ask, answer) for ask, answer in judged)
+        right = sum(coded_answers.is_right(ask, answer) for ask, answer in judged)
         sentences.append(WORDS["right"].format(n=right, all=len(judged)))
     paragraph(sentences)
     paragraph([WORDS["code"]])

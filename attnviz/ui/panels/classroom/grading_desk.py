@@ -9,7 +9,7 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from attnviz.classroom.marking import assignments, grading, results, submissions
+from attnviz.classroom.marking import assignments, grading, item_analysis, results, submissions
 from attnviz.classroom.marking.assignments import Assignment
 from attnviz.engine.cost import estimate as cost
 from attnviz.engine.cost.need import Need
@@ -48,6 +48,10 @@ WORDS = Words(
         "summary_points": "Valid codes: {valid} of {n}. Mean {mean:.1f} of {all:g} points.",
         "again": "Rows of students who handed in again further down: {n}; only the last of each counts.",
         "invalid": "Valid codes: none of {n}.",
+        "class": "What the class got wrong",
+        "class_note": "Students who handed in more than once count once. Discrimination is the correlation of being "
+        "right in a question with the points of all others; near 0 or below, a question does not tell who knows more.",
+        "all_right": "Nobody was wrong.",
         "save": "Save as CSV",
         "dialect": "Saved with",
         "came": "the separator of the table",
@@ -149,6 +153,25 @@ def _results(
         make = partial(results.csv_text, table, task, graded, points, dialect or names[0])
         text = locale.in_current_language(make)
         st.download_button(WORDS["save"], text, "results.csv", "text/csv", key="save-results", on_click="ignore")
+    _analysis(graded, points)
+
+
+def _analysis(graded: Sequence[grading.GradedSubmission], points: Sequence[float]) -> None:
+    """Draw for each question how many were right, and the mistakes behind the wrong answers."""
+    counted = results.counted(graded)
+    if not counted:
+        return
+    found = item_analysis.items(counted, points)
+    mistakes = item_analysis.mistakes(found)
+    with st.expander(WORDS["class"], expanded=True, key="task-analysis"):
+        questions, wrong = st.columns([2, 3], gap="medium")
+        questions.dataframe(_in_words(item_analysis.overview(found)), hide_index=True)
+        if mistakes.empty:
+            wrong.write(WORDS["all_right"])
+        else:
+            widths = {item_analysis.WORDS["mistake"]: st.column_config.TextColumn(width="large")}
+            wrong.dataframe(mistakes, hide_index=True, column_config=widths)
+        paragraph([WORDS["class_note"]])
 
 
 def _in_words(frame: pd.DataFrame) -> pd.DataFrame:

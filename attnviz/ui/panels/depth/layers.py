@@ -127,7 +127,7 @@ def _next(trace: Trace, row: int) -> None:
         paragraph([WORDS["encoder"].format(name=trace.config.model.partition("~")[0])])
         return
     paragraph([WORDS["next"].format(word=visible_token(trace.query_tokens[row]))])
-    words = model.next_words(trace, row, SHOWN)
+    words = model.logit_lens(trace, row, SHOWN)
     listed = {
         WORDS["rank"].format(n=ordinal(n)): [f"{visible_token(word)}  {100 * share:.1f} %" for word, share in column]
         for n, column in enumerate(zip(*words))

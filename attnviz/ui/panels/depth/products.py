@@ -1,4 +1,4 @@
-"""One number of any step of a layer, taken down to the products that it is the sum of."""
+"""One number of any step of a layer, taken down to what it is made of."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from dataclasses import replace
 import pandas as pd
 import streamlit as st
 
-from attnviz.arithmetic.latex_numbers import NumberFormat, aligned, chain
 from attnviz.arithmetic.products import Products, offered, products
 from attnviz.engine.records.trace import Step, Trace
 from attnviz.settings.counting import ordinal, ordinals
@@ -32,6 +31,8 @@ WORDS = Words(
         "sum_key": "{step}, layer {layer}{head}, “{token}” and “{other}”: the sum of {n} products{bias}.",
         "of_head": ", head {head}",
         "bias": " and the bias",
+        "made": "{step}, layer {layer}{head}, “{token}”, column {column} of {all}: {meaning}.",
+        "made_key": "{step}, layer {layer}{head}, “{token}” and “{other}”: {meaning}.",
         "activated": "The step holds f of this sum, {result:.{digits}g}.",
         "number": "number",
         "product": "product",
@@ -68,11 +69,13 @@ def panel(trace: Trace, selection: Selection) -> Selection:
         selection, column = _column(trace, selection, step.axes[-1], int(step.head(head).shape[-1]))
     with columns[4]:
         selection = widgets.draw(selection, "digits")
-    entry = products(trace, layer, name, row, column, head)
+    entry = products(trace, layer, name, row, column, head, selection.digits)
     paragraph(_sentences(trace, (layer, head, row, column), step, entry, selection.digits))
     if entry.sources:
         paragraph(entry.sources)
-    _draw(trace, layer, entry, selection.digits)
+    formula.show_aligned(entry.latex)
+    if len(entry.values):
+        _table(trace, layer, entry)
     return replace(selection, step=name)
 
 
@@ -87,11 +90,13 @@ def _sentences(trace: Trace, at: tuple[int, int, int, int], step: Step, entry: P
         "token": visible_token(tokens[row]),
         "n": len(entry.values),
         "bias": WORDS["bias"] if entry.bias else "",
+        "meaning": step.meaning,
     }
+    words = "sum" if len(entry.values) else "made"
     if step.axes[-1] == "key":
-        sentence = WORDS["sum_key"].format(other=visible_token(trace.key_tokens[column]), **facts)
+        sentence = WORDS[f"{words}_key"].format(other=visible_token(trace.key_tokens[column]), **facts)
     else:
-        sentence = WORDS["sum"].format(column=ordinal(column), all=step.shape[-1], **facts)
+        sentence = WORDS[words].format(column=ordinal(column), all=step.shape[-1], **facts)
     return [sentence, *([WORDS["activated"].format(result=entry.result, digits=digits)] if entry.activated else [])]
 
 
@@ -115,12 +120,9 @@ def _column(trace: Trace, selection: Selection, axis: str, n: int) -> tuple[Sele
     return selection, min(selection.column or 0, n - 1)
 
 
-def _draw(trace: Trace, layer: int, entry: Products, digits: int) -> None:
-    """Draw the sum, and a table of every product."""
+def _table(trace: Trace, layer: int, entry: Products) -> None:
+    """Draw a table of every product."""
     steps = step_names.steps(trace, layer)
-    fmt = NumberFormat(digits)
-    *lines, last = fmt.products(entry.left, entry.right, None, entry.bias)
-    formula.show_aligned(aligned(chain(r"\textstyle\sum", [[*lines, last], fmt.number(entry.total)])))
     symbols = [step_names.plain(steps[name].symbol) for name in (entry.read, entry.matrix)]
     frame = pd.DataFrame(
         {

@@ -166,41 +166,70 @@ function addProducts(a, b, C, [ofA, ofB, ofC], [m, n, k], from, to) {
 }
 
 /**
- * Return the transpose of each matrix of a stack: (stack, rows, columns) -> (stack, columns, rows).
+ * Return how many numbers an array with these axes has.
+ *
+ * @param {string[]} axes
+ * @param {Record<string, number>} sizes
+ */
+export const size = (axes, sizes) => axes.reduce((n, axis) => n * sizes[axis], 1);
+
+/**
+ * Return an array with its axes in another order; along an axis that it lacks it repeats.
  *
  * @param {Float64Array} x
- * @param {number} rows
- * @param {number} columns
+ * @param {string[]} axes
+ * @param {string[]} order
+ * @param {Record<string, number>} sizes the length of each axis by its name
  */
-export function transposed(x, rows, columns) {
-  const y = new Float64Array(x.length);
-  for (let at = 0; at < x.length; at += rows * columns) {
-    for (let i = 0; i < rows; i++) for (let j = 0; j < columns; j++) y[at + j * rows + i] = x[at + i * columns + j];
+export function arranged(x, axes, order, sizes) {
+  const [from, to] = [axes, order].map((names) => names.filter((axis) => sizes[axis] > 1));
+  if (from.join() === to.join()) return x;
+  const strides = to.map((axis) => (from.includes(axis) ? size(from.slice(from.indexOf(axis) + 1), sizes) : 0));
+  const lengths = to.map((axis) => sizes[axis]);
+  const [length, stride] = [lengths.pop() ?? 1, strides.pop() ?? 0];
+  const index = lengths.map(() => 0);
+  const y = new Float64Array(size(to, sizes));
+  for (let at = 0, start = 0; at < y.length; ) {
+    for (let i = 0; i < length; i++) y[at++] = x[start + i * stride];
+    for (let axis = index.length - 1; axis >= 0; axis--) {
+      start += strides[axis];
+      if (++index[axis] < lengths[axis]) break;
+      start -= strides[axis] * lengths[axis];
+      index[axis] = 0;
+    }
   }
   return y;
 }
 
 /**
- * Return (stack, a, b, c) as (stack, b, a, c): heads next to their tokens, or tokens next to their heads.
+ * Return the sum of products over the axes that A and B have and the result has not; each rounded first.
+ *
+ * @param {Float64Array} A
+ * @param {Float64Array} B
+ * @param {string[]} a
+ * @param {string[]} b
+ * @param {string[]} out
+ * @param {Record<string, number>} sizes
+ */
+export function contracted(A, B, a, b, out, sizes) {
+  const both = a.filter((axis) => b.includes(axis));
+  const [stack, inner] = [both.filter((axis) => out.includes(axis)), both.filter((axis) => !out.includes(axis))];
+  const [left, right] = [a.filter((axis) => !b.includes(axis)), b.filter((axis) => !a.includes(axis))];
+  const [X, Y] = [arranged(A, a, [...stack, ...left, ...inner], sizes), arranged(B, b, [...stack, ...right, ...inner], sizes)];
+  const C = product(X, Y, size(left, sizes), size(right, sizes), size(inner, sizes));
+  return arranged(C, [...stack, ...left, ...right], out, sizes);
+}
+
+/**
+ * Return the transpose of each matrix of a stack: (stack, rows, columns) -> (stack, columns, rows).
  *
  * @param {Float64Array} x
- * @param {number} a
- * @param {number} b
- * @param {number} c
+ * @param {number} row
+ * @param {number} column
  */
-export function swapped(x, a, b, c) {
-  if (a === 1 || b === 1) return x;
-  const y = new Float64Array(x.length);
-  for (let at = 0; at < x.length; at += a * b * c) {
-    for (let i = 0; i < a; i++) {
-      for (let j = 0; j < b; j++) {
-        const from = at + (i * b + j) * c;
-        const to = at + (j * a + i) * c;
-        for (let l = 0; l < c; l++) y[to + l] = x[from + l];
-      }
-    }
-  }
-  return y;
+export function transposed(x, row, column) {
+  const sizes = { stack: x.length / (row * column), row, column };
+  return arranged(x, ["stack", "row", "column"], ["stack", "column", "row"], sizes);
 }
 
 /**

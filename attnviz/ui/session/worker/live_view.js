@@ -57,7 +57,7 @@ export class LiveView {
       const figure = make("figure", maps);
       const title = job.parameters.length > 1 ? words.layer.replace("{n}", String(layer + 1)) : words.weights;
       make("figcaption", figure, title);
-      return Array.from({ length: job.n_heads }, () => this.canvas(figure, title));
+      return Array.from({ length: job.sizes.head }, () => this.canvas(figure, title));
     });
     const figure = make("figure", maps);
     make("figcaption", figure, words.loss);
@@ -72,7 +72,7 @@ export class LiveView {
     const canvas = /** @type {HTMLCanvasElement} */ (make("canvas", figure));
     canvas.setAttribute("role", "img");
     canvas.setAttribute("aria-label", title);
-    [canvas.width, canvas.height] = [this.job.m, this.job.n];
+    [canvas.width, canvas.height] = [this.job.sizes.key, this.job.sizes.query];
     return canvas;
   }
 
@@ -85,7 +85,8 @@ export class LiveView {
   /** @param {{ step: number, loss: number, weights: Float64Array[] }} progress */
   show({ step, loss, weights }) {
     this.showStep(step);
-    const { n, m, colours } = this.job;
+    const { colours, sizes } = this.job;
+    const [n, m] = [sizes.query, sizes.key];
     const scale = colours[Number(isDark(this.root))];
     weights.forEach((A, layer) =>
       this.canvases[layer].forEach((canvas, head) => {

@@ -1,6 +1,6 @@
 // The score functions that learning knows, and their gradients, as `engine/learning/scores.py` has them.
 
-import { added, exp, product, rounded, swapped, total, transposed } from "./exact.js";
+import { added, contracted, exp, product, rounded, total, transposed } from "./exact.js";
 
 /** @typedef {Record<string, Float64Array>} Parameters the parameters of one layer by name, heads first */
 
@@ -33,8 +33,8 @@ const LIMIT = 150; // sizes up to which e^2x, and sums and products of two such 
  */
 function summed(A, B, n, { batch, heads }) {
   const [a, b] = [A, B].map((x) => x.length / (batch * heads * n));
-  const [left, right] = [A, B].map((x, i) => transposed(swapped(x, batch, heads, n * [a, b][i]), batch * n, [a, b][i]));
-  return product(left, right, a, b, batch * n);
+  const axes = ["batch", "head", "n"];
+  return contracted(A, B, [...axes, "a"], [...axes, "b"], ["head", "a", "b"], { batch, head: heads, n, a, b });
 }
 
 /** @param {Float64Array} G @param {Float64Array} K @param {Sizes} s */

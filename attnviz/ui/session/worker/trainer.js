@@ -3,7 +3,8 @@
 /** @import { LearningJob } from "../../types" */
 /** @import { Parameters } from "./scores.js" */
 import { added, product, rounded, total } from "./exact.js";
-import { Network, rows } from "./network.js";
+import { Network } from "./network.js";
+import { rows } from "./operations.js";
 
 const [FIRST_DECAY, SECOND_DECAY, LEAST] = [0.9, 0.99, 1e-8];
 const HALF_LIFE = 150;
@@ -67,7 +68,8 @@ export class Trainer {
    * @returns {Sentences}
    */
   sentences(kind, from, count) {
-    const { n, m, cross } = this.job;
+    const { cross, sizes } = this.job;
+    const [n, m] = [sizes.query, sizes.key];
     /** @param {string} name @param {number} length */
     const some = (name, length) => this.ids[`${kind}_${name}`].subarray(from * length, (from + count) * length);
     const queries = some("queries", n);
@@ -84,20 +86,20 @@ export class Trainer {
   }
 
   gradient() {
-    const { batch, d_model } = this.job;
+    const { batch, sizes } = this.job;
     const { queries, keys, words, counts } = this.sentences("batch", this.step * batch, batch);
     const layers = this.layers(this.vector);
-    const [Y, kept] = this.network.forward(layers, queries, keys);
+    const [Y, computed] = this.network.forward(layers, queries, keys);
     const n = counts.reduce((sum, each) => sum + each, 0);
-    const wanted = rows(this.embeddings, words, d_model);
+    const wanted = rows(this.embeddings, words, sizes.model);
     let loss = 0;
     const G = Y.map((y, i) => {
-      const away = (y - wanted[i]) * counts[Math.floor(i / d_model)];
+      const away = (y - wanted[i]) * counts[Math.floor(i / sizes.model)];
       loss += away * away;
       return away * (2 / n);
     });
     this.loss = loss / n;
-    const found = this.network.backward(layers, kept, G);
+    const found = this.network.backward(computed, G);
     const g = new Float64Array(this.vector.length);
     this.layers(g).forEach((layer, i) => Object.keys(layer).forEach((name) => layer[name].set(found[i][name])));
     return g;
@@ -134,26 +136,26 @@ export class Trainer {
    * @param {Float64Array} vector
    */
   evaluate(vector) {
-    const { n, m, d_model, n_heads, held_out, at_once } = this.job;
+    const { sizes, held_out, at_once } = this.job;
     const layers = this.layers(vector);
     let [loss, right, count] = [0, 0, 0];
-    const attended = new Float64Array(n_heads);
+    const size = sizes.query * sizes.key;
+    const attended = new Float64Array(sizes.head);
     for (let from = 0; from < held_out; from += at_once) {
       const some = Math.min(at_once, held_out - from);
       const { queries, keys, words, counts } = this.sentences("held", from, some);
-      const where = this.ids.held_where.subarray(from * n * m, (from + some) * n * m);
-      const [Y, kept] = this.network.forward(layers, queries, keys);
-      const wanted = rows(this.embeddings, words, d_model);
-      const away = Y.map((y, i) => (y - wanted[i]) * counts[Math.floor(i / d_model)]);
+      const where = this.ids.held_where.subarray(from * size, (from + some) * size);
+      const [Y, computed] = this.network.forward(layers, queries, keys);
+      const wanted = rows(this.embeddings, words, sizes.model);
+      const away = Y.map((y, i) => (y - wanted[i]) * counts[Math.floor(i / sizes.model)]);
       loss += total(away.map((x) => x * x), away.length)[0];
       this.nearest(Y).forEach((word, row) => (right += Number(word === words[row] && counts[row])));
       count += counts.reduce((sum, each) => sum + each, 0);
-      const size = n * m;
-      const there = kept[kept.length - 1].A.map((a, i) => {
-        const sentence = Math.floor(i / (size * n_heads));
+      const there = computed[computed.length - 1].known.weights.map((a, i) => {
+        const sentence = Math.floor(i / (size * sizes.head));
         return where[sentence * size + (i % size)] ? a : 0;
       });
-      added(added(rounded(there), size, 1), some, n_heads).forEach((sum, head) => (attended[head] += sum));
+      added(added(rounded(there), size, 1), some, sizes.head).forEach((sum, head) => (attended[head] += sum));
     }
     return [loss / count, right / count, Math.max(...attended) / count];
   }
@@ -164,11 +166,11 @@ export class Trainer {
    * @param {Float64Array} Y
    */
   nearest(Y) {
-    const { d_model } = this.job;
+    const { model } = this.job.sizes;
     const E = this.embeddings;
-    const words = E.length / d_model;
-    const lengths = total(E.map((x) => x * x), d_model);
-    const closeness = product(Y, E, Y.length / d_model, words, d_model).map((x, i) => 2 * x - lengths[i % words]);
+    const words = E.length / model;
+    const lengths = total(E.map((x) => x * x), model);
+    const closeness = product(Y, E, Y.length / model, words, model).map((x, i) => 2 * x - lengths[i % words]);
     return Uint8Array.from({ length: closeness.length / words }, (_, row) => {
       let best = 0;
       for (let word = 1; word < words; word++) if (closeness[row * words + word] > closeness[row * words + best]) best = word;

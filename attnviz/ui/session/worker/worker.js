@@ -84,7 +84,7 @@ function learned(bytes, report) {
     if (isNew && (!going || stops.has(trainer.step))) frames.keep();
     if (!report || performance.now() - last < REPORT_EVERY) continue;
     const { queries, keys } = trainer.sentences("shown", 0, 1);
-    const weights = trainer.network.forward(trainer.layers(trainer.vector), queries, keys)[1].map((steps) => steps.A);
+    const weights = trainer.network.forward(trainer.layers(trainer.vector), queries, keys)[1].map((layer) => layer.known.weights);
     report({ step: trainer.step, loss: trainer.loss, weights });
     last = performance.now();
   }

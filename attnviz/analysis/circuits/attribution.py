@@ -1,0 +1,121 @@
+"""`attribute`: the part of a next word's logit that each head adds, each position through it, and all the rest."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from attnviz.analysis.circuits.changed_runs import check
+from attnviz.arrays import Array
+from attnviz.engine.records.trace import Trace, result_of
+from attnviz.models.model import Model
+from attnviz.models.next_words import check as check_row
+from attnviz.models.next_words import states
+from attnviz.settings.faults import ConfigError
+from attnviz.settings.language import Words
+
+FAULTS = Words(
+    {
+        "decoder": "the run is of no model that writes on, so it has no next word; give the run of a decoder, as in "
+        "load(folder)(text)",
+    }
+)
+
+
+@dataclass(frozen=True)
+class Attribution:
+    """The logit of a next word, or its difference from another's, as a sum.
+
+    heads         (layers, heads): the part of each head
+    positions     (layers, heads, tokens): what each head brings from each position; over the positions they add up to
+                  `heads`. A head whose output was put by hand brings it from nowhere: zeros
+    feed_forward  (layers,): the part of each feed-forward block
+    embedded      the part of the token's own vector, with its position;  `bias` that of biases, which no word changes
+    logit         the logit, or the difference of the two: what all of these add up to
+    """
+
+    heads: Array
+    positions: Array
+    feed_forward: Array
+    embedded: float
+    bias: float
+    logit: float
+
+    @property
+    def rest(self) -> float:
+        """All that is no head's: with `heads.sum()` it is the logit."""
+        return float(self.feed_forward.sum()) + self.embedded + self.bias
+
+
+def decoder_of(trace: Trace) -> Model:
+    """Return the model of a run. Raises ConfigError for a run of none, and of one that does not write on."""
+    model = trace.model if isinstance(trace, Trace) else None
+    if not isinstance(model, Model) or not model.writes_on:
+        raise ConfigError(FAULTS["decoder"])
+    return model
+
+
+def direction(model: Model, word: str | int, instead_of: str | int | None = None) -> Array:
+    """Return the row of a word in the output matrix, less that of another: (d_model,)."""
+    U = np.asarray(model.words_table[model.word_number(word)], dtype=float)
+    return U if instead_of is None else U - np.asarray(model.words_table[model.word_number(instead_of)], dtype=float)
+
+
+def attribute(trace: Trace, word: str | int, instead_of: str | int | None = None, position: int = -1) -> Attribution:
+    """Return what the logit of a next word is the sum of: heads, positions, and the rest.
+
+    trace       a run of a model that writes on
+    word        the next word, or its number;  `instead_of` another, for the difference of the two logits
+    position    of the token behind which it would stand, from 0, and from the end where below 0
+
+    The vector that words are read off is a sum over the residual stream, so its product with the word's row of the
+    output matrix is one too. The scale of the last norm, and of a norm behind attention, is held as it is in this run:
+    so the parts add up to the logit exactly, and do not say what the scale would be without one of them. A cap on the
+    logits (Gemma 2) comes after the sum. What a head does through later layers is in the parts of those; for that knock
+    it out.
+
+    Raises ConfigError for a run of no such model, a word that is none, and a position that there is not. Source: Elhage
+    et al. 2021, "A mathematical framework for transformer circuits"; Wang et al. 2022, arXiv:2211.00593, section 3.
+    """
+    model = decoder_of(trace)
+    check(trace, "attribute")
+    u = direction(model, word, instead_of)
+    check_row(trace, position, model.facts, model.shape.d_model)
+    row = position % len(trace.query_tokens)
+    last = trace.layers[-1]
+    v, bias = u, 0.0
+    if "g_f" in last:
+        v = _through_norm(u * last["g_f"].array, states(trace, row)[-1], model)
+        bias = float(last["c_f"].array @ u) if "c_f" in last else 0.0
+    parts = [_layer(trace, i, row, v, model) for i in range(len(trace.layers))]
+    heads, positions = (np.stack([part[at] for part in parts]) for at in (0, 1))
+    attention, feed_forward = (np.array([part[at] for part in parts]) for at in (2, 3))
+    bias += float((attention - heads.sum(axis=1)).sum())
+    embedded = float(trace.around["embedded"].array[row] @ v)
+    logit = float(trace.result.array[row] @ u)
+    return Attribution(heads, positions, feed_forward, embedded, bias, logit)
+
+
+def _through_norm(w: Array, x: Array, model: Model) -> Array:
+    """Return the vector whose product with x is that of w with the norm of x, whose scale is held."""
+    centred = model.facts.centred
+    scale = np.sqrt((x.var() if centred else np.mean(x**2)) + model.facts.eps)
+    return (w - w.mean() if centred else w) / scale
+
+
+def _layer(trace: Trace, i: int, row: int, v: Array, model: Model) -> tuple[Array, Array, float, float]:
+    """Return the parts of heads (H,) and of positions (H, n), and those of all of attention and of the feed-forward."""
+    steps = trace.layers[i]
+    X = trace.around["embedded"].array if i == 0 else result_of(trace.layers[i - 1]).array
+    attention = float((steps["added"].array[row] - X[row]) @ v)
+    feed_forward = float((steps["ff_added"].array[row] - steps["added"].array[row]) @ v)
+    Z, A, V = steps["heads"].array, steps["weights"].array, steps["values"].array
+    w = _through_norm(v * steps["g_1_out"].array, steps["output"].array[row], model) if "g_1_out" in steps else v
+    M = steps["w_o"].array.reshape(len(Z), Z.shape[-1], -1) @ w  # (H, d_v): how much each number of a head adds
+    heads = (Z[:, row] * M).sum(axis=-1)
+    by_value = (np.repeat(V, len(Z) // len(V), axis=0) @ M[..., None])[..., 0]  # (H, n)
+    positions = np.where(A[:, row] > 0, A[:, row] * by_value, 0.0)
+    by_hand = {index[0] for layer, name, index, _ in trace.edits if (layer, name) == (i, "heads") and index[1] == row}
+    positions[sorted(by_hand)] = 0.0
+    return heads, positions, attention, feed_forward

@@ -1,0 +1,144 @@
+"""`behaviours`: what heads do on given sentences, measured: where their weight goes, and what comes of it.
+
+Five kinds have a test. Three look at every word of a sentence: previous token, duplicate token (the same word before),
+and induction (the word that followed the same word before). Two look at the end of a sentence whose next word is one of
+two: a name mover looks at the right one and writes it, inhibition looks at the other one and keeps it from being said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from attnviz.analysis.circuits.attribution import attribute, decoder_of
+from attnviz.analysis.circuits.changed_runs import check
+from attnviz.analysis.circuits.interventions import knock_out
+from attnviz.arrays import Array
+from attnviz.engine.records.trace import Trace
+from attnviz.settings.faults import ConfigError
+from attnviz.settings.language import Words
+
+KINDS = ("previous", "duplicate", "induction", "name_mover", "inhibition")
+MOST = 0.5
+"""The part of a row's weight that has to go one way for the row to count."""
+
+FAULTS = Words(
+    {
+        "sizes": "the runs have {n} sizes of layers and heads; give runs of one model",
+        "words": "there are {n} runs and {words} pairs of words; give a pair (word, instead_of) for each run, or none",
+    }
+)
+
+
+@dataclass(frozen=True)
+class Behaviour:
+    """What the heads of a model do of one kind, over some sentences.
+
+    weight  (layers, heads): the weight that goes that way, the mean over the rows that have such a way
+    share   (layers, heads): the share of these rows in which most of it does, and in which, of the last two kinds, the
+            head does what it is named for: a name mover adds to the word's logit against the other's; without a head of
+            inhibition the difference of the two falls
+    n       how many rows there were; with none, weight and share are 0
+    """
+
+    kind: str
+    weight: Array
+    share: Array
+    n: int
+
+
+def behaviours(traces: Sequence[Trace], words: Sequence[tuple[str | int, str | int]] = ()) -> dict[str, Behaviour]:
+    """Return for each of `KINDS` what every head does of it, over runs of one model.
+
+    traces  the runs;  `words` for each of them the next word and the one instead of it, for the last two kinds, which
+            are left out without
+
+    Raises ConfigError for runs of several models, for another number of pairs than of runs, and, with words, for a
+    model that does not write on. Source: Olsson et al. 2022, arXiv:2209.11895 (induction); Wang et al. 2022,
+    arXiv:2211.00593, section 3 (name movers, duplicate tokens, inhibition).
+
+    >>> from attnviz import Config, run
+    >>> trace = run(Config(sentence="a b c a b", n_heads=1, initialiser="by_hand", patterns="previous", mask="causal"))
+    >>> behaviours([trace])["previous"].weight.round(2).tolist()
+    [[1.0]]
+    """
+    for trace in traces:
+        check(trace, "behaviours")
+    sizes = {(len(trace.layers), trace.config.n_heads) for trace in traces}
+    if len(sizes) != 1:
+        raise ConfigError(FAULTS["sizes"].format(n=len(sizes)))
+    if words and len(words) != len(traces):
+        raise ConfigError(FAULTS["words"].format(n=len(traces), words=len(words)))
+    rows: dict[str, list[tuple[Array, Array]]] = {kind: [] for kind in (KINDS if words else KINDS[:3])}
+    for n, trace in enumerate(traces):
+        A = np.stack([layer["weights"].array for layer in trace.layers])  # (layers, heads, n, n)
+        for kind, row, keys in ways(_ids(trace)):
+            weight = A[:, :, row, keys].sum(axis=-1)
+            rows[kind].append((weight, weight > MOST))
+        for kind, weight, does in _at_the_end(trace, A[:, :, -1], *words[n]) if words else ():
+            rows[kind].append((weight, does))
+    [size] = sizes
+    return {kind: _mean(kind, each, size) for kind, each in rows.items()}
+
+
+def named(found: Mapping[str, Behaviour], least: float = MOST) -> dict[tuple[int, int], Behaviour]:
+    """Return for each head (layer, head) the behaviour that it has most of, where its share of rows is at least that.
+
+    A head that does nothing of the kind so often is not among them.
+    """
+    best: dict[tuple[int, int], Behaviour] = {}
+    for each in found.values():
+        for layer, head in np.argwhere((each.share >= least) & (each.n > 0)).tolist():
+            before = best.get((layer, head))
+            if before is None or each.share[layer, head] > before.share[layer, head]:
+                best[layer, head] = each
+    return best
+
+
+def ways(ids: Sequence[object]) -> Iterator[tuple[str, int, list[int]]]:
+    """Yield for each token the kinds of ways back that it has, and the positions that they lead to.
+
+    >>> list(ways("aba"))
+    [('previous', 1, [0]), ('previous', 2, [1]), ('duplicate', 2, [0]), ('induction', 2, [1])]
+    """
+    for row in range(1, len(ids)):
+        yield "previous", row, [row - 1]
+        same = [j for j in range(row) if ids[j] == ids[row]]
+        if same:
+            yield "duplicate", row, same
+        after = [j + 1 for j in same if j + 1 < row]
+        if after:
+            yield "induction", row, after
+
+
+def _ids(trace: Trace) -> Sequence[object]:
+    return trace.token_ids or trace.query_tokens
+
+
+def _at_the_end(
+    trace: Trace, last: Array, word: str | int, instead_of: str | int
+) -> Iterator[tuple[str, Array, Array]]:
+    """Yield what a name mover and inhibition do at the last token of a run; `last` are its weights (layers, heads, n).
+
+    Where one of the words does not stand in the sentence there is no such row.
+    """
+    model, ids = decoder_of(trace), np.array(trace.token_ids)
+    at, other = (np.flatnonzero(ids == model.word_number(each)) for each in (word, instead_of))
+    found = attribute(trace, word, instead_of)
+    if len(at):
+        weight = last[..., at].sum(axis=-1)
+        yield "name_mover", weight, (weight > MOST) & (found.positions[..., at].sum(axis=-1) > 0)
+    if len(other):
+        weight = last[..., other].sum(axis=-1)
+        does = weight > MOST
+        for layer, head in np.argwhere(does).tolist():
+            without = attribute(knock_out(trace, [(layer, head)]), word, instead_of)
+            does[layer, head] = without.logit < found.logit
+        yield "inhibition", weight, does
+
+
+def _mean(kind: str, rows: Sequence[tuple[Array, Array]], size: tuple[int, int]) -> Behaviour:
+    weight, share = (np.mean([each[at] for each in rows], axis=0) if rows else np.zeros(size) for at in (0, 1))
+    return Behaviour(kind, weight, share, len(rows))

@@ -1,0 +1,203 @@
+"""`knock_out` and `patch`: a run without some heads, or with numbers of another run in the place of its own."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal
+
+import numpy as np
+
+from attnviz.analysis.circuits.changed_runs import Change, changed, check
+from attnviz.arrays import Array
+from attnviz.engine.backward.accumulated_slopes import LayerStep
+from attnviz.engine.records.trace import Step, Trace
+from attnviz.settings.faults import ConfigError, shorten
+from attnviz.settings.language import Words
+
+FAULTS = Words(
+    {
+        "heads": "{given} is no list of heads; give (layer, head), both counted from 0, as in [(1, 0)]",
+        "layer": "there is no layer {given}; this run has {n}, choose 0 to {last}",
+        "head": "there is no head {given} in {name}; it has {n}, choose 0 to {last}",
+        "position": "there is no position {given}; this run has {n}, choose 0 to {last}",
+        "how": "how is {given}; choose zero or mean",
+        "over": "over holds runs of another model or setting; give runs with as many layers, and heads as wide",
+        "where": "{given} is no place of a run; give (layer, step, positions or None, heads or None), as in "
+        "(1, 'heads', [-1], [0])",
+        "step": "there is no step {given} in layer {layer}; choose one of: {names}",
+        "outer": "around the layers only 'embedded' can be patched, not {given}: the first layer reads it",
+        "no_heads": "the step {name} has no heads; give None for them",
+        "no_positions": "the step {name} has no positions; give None for them",
+        "shape": "{name} has shape {other} in the other run and {own} in this one; patch between runs of one model "
+        "with as many tokens",
+    }
+)
+
+
+def knock_out(
+    trace: Trace,
+    heads: Iterable[tuple[int, int]],
+    how: Literal["zero", "mean"] = "zero",
+    over: Sequence[Trace] | None = None,
+) -> Trace:
+    """Return a run in which heads return nothing of their own, and all that follows is computed again.
+
+    heads  (layer, head), both counted from 0
+    how    zero: the output of the head is 0 at every position; mean: it is, at every position, the mean of the head's
+           output over all positions, so that a head which always adds the same is left alone
+    over   runs whose positions the mean is taken over, of any lengths; the run's own where it is None
+
+    The step "heads" of those layers has the new numbers, and they stand in the run's `edits`. For one layer that is
+    arrays (heads, tokens, d_v). Works on any run from a sentence: of a decoder, an encoder, or `run`.
+
+    Raises ConfigError for what is no run, for a head that there is not, and for runs in `over` of other sizes. Source:
+    Michel et al. 2019, arXiv:1905.10650 (zero); Wang et al. 2022, arXiv:2211.00593 (mean).
+
+    >>> from attnviz import Config, run
+    >>> trace = run(Config(sentence="the cat sat", n_heads=2))
+    >>> knock_out(trace, [(0, 1)]).layers[0]["heads"].array[1].any()
+    np.False_
+    """
+    check(trace, "knock_out")
+    if how not in ("zero", "mean"):
+        raise ConfigError(FAULTS["how"].format(given=shorten(how)))
+    changes: dict[LayerStep, Change] = {}
+    for layer, head in _listed(trace, heads):
+        Z = trace.layers[layer]["heads"].array
+        change = changes.setdefault((layer, "heads"), Change(np.zeros(Z.shape, dtype=bool), np.zeros(Z.shape)))
+        change.mask[head, :, : _width(trace.layers[layer]["heads"], head)] = True
+        if how == "mean":
+            change.values[head] = mean_output([trace] if over is None else over, layer, head, Z.shape[-1])
+    return changed(trace, changes)
+
+
+def mean_output(traces: Sequence[Trace], layer: int, head: int, width: int) -> Array:
+    """Return the mean of a head's output over all positions of some runs: (d_v,).
+
+    Raises ConfigError for runs that do not have this head, or have it in another width.
+    """
+    try:
+        rows = [each.layers[layer]["heads"].array[head] for each in traces]
+    except (LookupError, AttributeError, TypeError):
+        raise ConfigError(FAULTS["over"]) from None
+    if not rows or any(Z.shape[1] != width for Z in rows):
+        raise ConfigError(FAULTS["over"])
+    mean: Array = np.concatenate(rows).mean(axis=0)
+    return mean
+
+
+Where = tuple[int | None, str, Sequence[int] | int | None, Sequence[int] | int | None]
+
+
+def patch(trace: Trace, from_trace: Trace, where: Iterable[Where]) -> Trace:
+    """Return a run with numbers of another run in the place of its own, and all that follows computed again.
+
+    from_trace  the other run, of a sentence with as many tokens
+    where       (layer, step, positions, heads): the rows of a step, as its first axis of tokens has them, and its
+                heads; None for all. The layer is None for "embedded". Positions count from 0, and from the end below 0
+
+    For the residual stream after a layer give the last of `list(trace.layers[layer])`.
+
+    Raises ConfigError for what is no run, for a place that there is not, and where the runs are of other shapes.
+    Source: Meng et al. 2022, arXiv:2202.05262, section 2 (causal tracing); Wang et al. 2022, arXiv:2211.00593.
+
+    >>> from attnviz import Config, run
+    >>> one, other = (run(Config(sentence=s, n_heads=2)) for s in ("the cat sat", "the dog sat"))
+    >>> patched = patch(one, other, [(0, "values", [1], None)])
+    >>> bool((patched.layers[0]["values"].array[:, 1] == other.layers[0]["values"].array[:, 1]).all())
+    True
+    """
+    check(trace, "patch")
+    check(from_trace, "patch")
+    changes: dict[LayerStep, Change] = {}
+    for place in where:
+        layer, name, positions, heads = _place(trace, place)
+        step = _steps(trace, layer)[name]
+        other = _steps(from_trace, layer)[name] if _has(from_trace, layer, name) else None
+        if other is None or other.shape != step.shape:
+            given = None if other is None else other.shape
+            raise ConfigError(FAULTS["shape"].format(name=name, other=given, own=step.shape))
+        change = changes.setdefault((layer, name), Change(np.zeros(step.shape, dtype=bool), other.array))
+        change.mask[_index(step, positions, heads)] = True
+    return changed(trace, changes)
+
+
+def _width(step: Step, head: int) -> int:
+    """Return the true width of a head, without padding."""
+    return int(step.head(head).shape[-1])
+
+
+def _listed(trace: Trace, heads: Any) -> list[tuple[int, int]]:
+    """Return heads as pairs of whole numbers. Raises ConfigError for what is none, and for one that there is not."""
+    try:
+        pairs = [(operator.index(layer), operator.index(head)) for layer, head in heads]
+    except (TypeError, ValueError):
+        raise ConfigError(FAULTS["heads"].format(given=shorten(heads))) from None
+    for layer, head in pairs:
+        _check_layer(trace, layer)
+        _check_range(head, len(trace.layers[layer]["heads"].array), "head", "heads")
+    return pairs
+
+
+def _place(trace: Trace, place: Any) -> tuple[int | None, str, Any, Any]:
+    """Return a place in its proper types. Raises ConfigError for what is none."""
+    try:
+        layer, name, positions, heads = place
+        layer = None if layer is None else operator.index(layer)
+    except (TypeError, ValueError):
+        raise ConfigError(FAULTS["where"].format(given=shorten(place))) from None
+    if layer is None:
+        if name != "embedded":
+            raise ConfigError(FAULTS["outer"].format(given=shorten(name)))
+        return layer, name, positions, heads
+    _check_layer(trace, layer)
+    if not _has(trace, layer, name):
+        listed = ", ".join(trace.layers[layer])
+        raise ConfigError(FAULTS["step"].format(given=shorten(name), layer=layer, names=listed))
+    return layer, name, positions, heads
+
+
+def _steps(trace: Trace, layer: int | None) -> Any:
+    return trace.around if layer is None else trace.layers[layer]
+
+
+def _has(trace: Trace, layer: int | None, name: Any) -> bool:
+    within = layer is None or layer < len(trace.layers)
+    return within and isinstance(name, str) and name in _steps(trace, layer)
+
+
+def _index(step: Step, positions: Any, heads: Any) -> tuple[Any, ...]:
+    """Return the index of the rows and heads of a step. Raises ConfigError for those that it does not have."""
+    axes = list(step.axes)
+    of_heads = next((at for at, axis in enumerate(axes) if axis.endswith("head")), None)
+    of_rows = next((at for at, axis in enumerate(axes) if axis in ("query", "key")), None)
+    chosen: list[Any] = [range(size) for size in step.shape]
+    for at, given, kind in ((of_heads, heads, "head"), (of_rows, positions, "position")):
+        if given is None:
+            continue
+        if at is None:
+            raise ConfigError(FAULTS[f"no_{kind}s"].format(name=step.name))
+        chosen[at] = _numbers(given, step.shape[at], kind, step.name)
+    return np.ix_(*chosen)
+
+
+def _numbers(given: Any, n: int, kind: str, name: str) -> list[int]:
+    try:
+        numbers = [operator.index(each) for each in ([given] if hasattr(given, "__index__") else given)]
+    except TypeError:
+        raise ConfigError(FAULTS["where"].format(given=shorten(given))) from None
+    for number in numbers:
+        _check_range(number if kind == "head" or number >= 0 else number + n, n, kind, name)
+    return [number % n for number in numbers]
+
+
+def _check_layer(trace: Trace, layer: int) -> None:
+    n = len(trace.layers)
+    if not 0 <= layer < n:
+        raise ConfigError(FAULTS["layer"].format(given=layer, n=n, last=n - 1))
+
+
+def _check_range(number: int, n: int, kind: str, name: str) -> None:
+    if not 0 <= number < n:
+        raise ConfigError(FAULTS[kind].format(given=number, name=name, n=n, last=n - 1))

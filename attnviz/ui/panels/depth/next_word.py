@@ -1,0 +1,138 @@
+"""What comes next: the likeliest words, one of them drawn and written on, and what each layer would have said."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pandas as pd
+import streamlit as st
+
+from attnviz.analysis.circuits.attribution import decoder_of
+from attnviz.engine.pretrained import model_registry
+from attnviz.engine.records.trace import Trace
+from attnviz.models.model import Model
+from attnviz.models.next_words import most_likely, rank
+from attnviz.models.sampling import Sampling, softmax
+from attnviz.settings.counting import ordinal
+from attnviz.settings.faults import ConfigError
+from attnviz.settings.language import Words
+from attnviz.settings.plain_text import clean
+from attnviz.text.cell_sentence import percent
+from attnviz.text.format.number_format import localised
+from attnviz.text.query_sentences import visible_token
+from attnviz.ui.components import number_tables
+from attnviz.ui.session import session_state, widgets
+from attnviz.ui.session.failures import refused
+from attnviz.ui.session.notices import notice, paragraph
+from attnviz.ui.session.selection import Selection
+
+WORDS = Words(
+    {
+        "none": "Only a model that writes on has next words; choose one as the model, if this page offers one.",
+        "next": "After this sentence comes “{word}” ({share}).",
+        "drawn": "The ten likeliest, with the share with which each is drawn. This seed draws “{word}” at this place.",
+        "write": "Write on",
+        "how": "The word is appended to the sentence, and each map gets a row. All numbers are computed anew; in a "
+        "causal model those of the words before stay what they were, which is what a cache of keys and values saves.",
+        "full": "This model reads {n} tokens here, and the sentence has as many; shorten it to write on.",
+        "end": "This seed ends the text here; another one may go on.",
+        "unseen": "That is a sign that cannot be seen, and a sentence holds none; another seed may go on.",
+        "word": "word",
+        "share": "share",
+        "layer": "after layer",
+        "lens": "What would have been said after each layer: the last norm, then the output matrix. After the last "
+        "layer this is what the model itself says; earlier it is only a reading, the logit lens.",
+        "rank": "{n}.",
+        "named": "“{word}”",
+        "place": "rank {rank}, {share}",
+        "is": "“{word}” has rank {rank} of {all} and {share}.",
+    }
+)
+SHOWN, LENS = 10, 3
+
+
+def is_offered(trace: Trace) -> bool:
+    """Return whether the run is that of a model that goes on with next words."""
+    model = model_registry.find(trace.config.model)
+    return model is not None and model.writes_on
+
+
+def panel(trace: Trace, selection: Selection) -> Selection:
+    """Draw the next words of the last token, a button that writes on, and the same after every layer."""
+    if not is_offered(trace):
+        paragraph([WORDS["none"]])
+        return selection
+    model, scores = decoder_of(trace), decoder_of(trace).scores(trace)
+    selection = _controls(selection)
+    how = Sampling(selection.draw_temperature, selection.draw_top_k, selection.draw_top_p)
+    [(best, share)] = most_likely(softmax(scores[-1]), 1)
+    paragraph([WORDS["next"].format(word=_shown(model, best), share=percent(share))])
+    likely, writing = st.columns([3, 2])
+    with likely:
+        drawn = most_likely(how.shares(scores[-1]), SHOWN)
+        frame = pd.DataFrame([(_shown(model, n), x) for n, x in drawn if x], columns=[WORDS["word"], WORDS["share"]])
+        bar = st.column_config.ProgressColumn(format="percent", min_value=0.0, max_value=1.0)
+        st.dataframe(frame, column_config={WORDS["share"]: bar}, hide_index=True, key="next-drawn")
+    with writing:
+        _write_on(trace, model, selection, how)
+    return _by_layer(model, softmax(scores), selection)
+
+
+def _controls(selection: Selection) -> Selection:
+    fields = ("draw_seed", "draw_temperature", "draw_top_k", "draw_top_p")
+    for column, name in zip(st.columns(4, vertical_alignment="bottom"), fields):
+        with column:
+            selection = widgets.draw(selection, name)
+    return widgets.checked(selection)
+
+
+def _write_on(trace: Trace, model: Model, selection: Selection, how: Sampling) -> None:
+    """Draw the word that the seed draws, and the button that appends it to the sentence."""
+    said, config = model.drawn(trace, selection.draw_seed, how), trace.config.chosen
+    longer = config.sentence if said is None else clean(config.sentence + said)
+    is_full = len(trace.query_tokens) >= min(trace.config.max_tokens, model.most_tokens)
+    if said is not None:
+        paragraph([WORDS["drawn"].format(word=visible_token(said.strip() or said))])
+    st.button(
+        WORDS["write"], key="write-on", type="primary", disabled=is_full or longer == config.sentence,
+        on_click=session_state.adopt, args=(replace(config, sentence=longer), selection),
+    )  # fmt: skip
+    if is_full:
+        paragraph([WORDS["full"].format(n=len(trace.query_tokens))])
+    elif said is None:
+        paragraph([WORDS["end"]])
+    else:
+        paragraph([WORDS["how" if longer != config.sentence else "unseen"]])
+
+
+def _by_layer(model: Model, shares: object, selection: Selection) -> Selection:
+    """Draw the likeliest words after every layer, and the rank and share of the one that is named."""
+    named, _ = st.columns([1, 2])
+    with named:
+        selection = widgets.checked(widgets.draw(selection, "next_word"))
+    listed = {
+        WORDS["rank"].format(n=ordinal(n)): [f"{_shown(model, number)}  {percent(share)}" for number, share in column]
+        for n, column in enumerate(zip(*(most_likely(each, LENS) for each in shares)))  # type: ignore[attr-defined]
+    }
+    if selection.next_word.strip():
+        try:
+            number = model.word_number(selection.next_word)
+        except ConfigError as error:
+            notice(refused(error))
+        else:
+            places = [(rank(each, number), float(each[number])) for each in shares]  # type: ignore[attr-defined]
+            word, (at, share) = _shown(model, number), places[-1]
+            facts = {"word": word, "rank": at, "all": len(shares[-1]), "share": percent(share)}  # type: ignore[index]
+            paragraph([localised(WORDS["is"].format(**facts))])
+            column = [WORDS["place"].format(rank=at, share=percent(share)) for at, share in places]
+            listed[WORDS["named"].format(word=word)] = column
+    paragraph([WORDS["lens"]])
+    frame = pd.DataFrame({WORDS["layer"]: range(len(shares))} | listed)  # type: ignore[arg-type]
+    number_tables.show(frame, hide_index=True, key="next-by-layer")
+    return selection
+
+
+def _shown(model: Model, number: int) -> str:
+    """Return a word as it is read: without the letter that stands for the space before it."""
+    piece = model.piece(number)
+    return visible_token(piece.removeprefix("Ġ").removeprefix("▁") or piece)

@@ -1,0 +1,174 @@
+"""Heads knocked out, runs patched and logits attributed, beside plain NumPy and beside edits of single numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from attnviz import Config, ConfigError, attribute, gradients, knock_out, of_weights, patch, run
+from attnviz.engine.records.trace import Trace
+from attnviz.models.safetensors import Tensors
+from tests.support.cases import for_each
+from tests.support.small_models import FOLDER, NAMES, model
+
+ONE, OTHER = "the king and the queen saw", "the king and the river saw"
+DECODERS = [name for name in NAMES if model(name).writes_on]
+
+
+def norm(X: np.ndarray, g: np.ndarray, c: np.ndarray) -> np.ndarray:
+    return (X - X.mean(-1, keepdims=True)) / np.sqrt(X.var(-1, keepdims=True) + 1e-5) * g + c
+
+
+def gpt2(ids: list[int], off: Any = None, mean: bool = False, put: Any = None) -> tuple[np.ndarray, list[np.ndarray]]:
+    """GPT-2 by hand: the logits and the heads of each layer (n, heads, d_v); `off` is a head, `put` rows of one."""
+    file, n = Tensors(FOLDER / "gpt2"), len(ids)
+    t = {name.removeprefix("transformer."): np.asarray(file[name], dtype=float) for name in file}
+    X, all_heads = t["wte.weight"][ids] + t["wpe.weight"][:n], []
+    for i in range(2):
+        h = f"h.{i}."
+        Y = norm(X, t[h + "ln_1.weight"], t[h + "ln_1.bias"]) @ t[h + "attn.c_attn.weight"] + t[h + "attn.c_attn.bias"]
+        Q, K, V = (part.reshape(n, 4, 4) for part in np.split(Y, 3, axis=1))
+        Z = np.zeros((n, 4, 4))
+        for head in range(4):
+            for row in range(n):
+                scores = np.exp([Q[row, head] @ K[j, head] / 2.0 for j in range(row + 1)])
+                Z[row, head] = scores / scores.sum() @ V[: row + 1, head]
+        if off is not None and off[0] == i:
+            Z[:, off[1]] = Z[:, off[1]].mean(axis=0) if mean else 0.0
+        if put is not None and put[0] == i:
+            Z[put[2], put[1]] = put[3]
+        all_heads.append(Z)
+        X = X + Z.reshape(n, 16) @ t[h + "attn.c_proj.weight"] + t[h + "attn.c_proj.bias"]
+        F = norm(X, t[h + "ln_2.weight"], t[h + "ln_2.bias"]) @ t[h + "mlp.c_fc.weight"] + t[h + "mlp.c_fc.bias"]
+        F = 0.5 * F * (1 + np.tanh(np.sqrt(2 / np.pi) * (F + 0.044715 * F**3)))
+        X = X + F @ t[h + "mlp.c_proj.weight"] + t[h + "mlp.c_proj.bias"]
+    return norm(X, t["ln_f.weight"], t["ln_f.bias"]) @ t["wte.weight"].T, all_heads
+
+
+def logits(trace: Trace) -> np.ndarray:
+    return np.stack([model("gpt2").scores(trace, row)[-1] for row in range(len(trace.query_tokens))])
+
+
+def test_gpt_2_by_hand_says_the_same_without_a_head_and_with_another_runs() -> None:
+    trace, other = model("gpt2")(ONE), model("gpt2")(OTHER)
+    ids, theirs = list(trace.token_ids), gpt2(list(other.token_ids))[1]
+    cases: list[tuple[Trace, dict[str, Any]]] = [
+        (trace, {}),
+        (knock_out(trace, [(0, 2)]), {"off": (0, 2)}),
+        (knock_out(trace, [(0, 2)], "mean"), {"off": (0, 2), "mean": True}),
+        (patch(trace, other, [(1, "heads", [-1, 3], 1)]), {"put": (1, 1, [-1, 3], theirs[1][[-1, 3], 1])}),
+    ]
+    for found, how in cases:
+        np.testing.assert_allclose(logits(found), gpt2(ids, **how)[0], rtol=0, atol=1e-11)
+    spread = [np.abs(logits(found) - logits(trace)).max() for found, _ in cases[1:]]
+    assert min(spread) > 1e-3
+    over = [model("gpt2")("a dog saw"), other]
+    mean = np.concatenate([each.layers[0]["heads"].array[2] for each in over]).mean(axis=0)
+    found = knock_out(trace, [(0, 2)], "mean", over).layers[0]["heads"].array[2]
+    np.testing.assert_allclose(found, np.broadcast_to(mean, found.shape), rtol=0, atol=1e-15)
+
+
+@for_each("name", DECODERS)
+def test_the_parts_of_a_logit_add_up_to_it(name: str) -> None:
+    made, plain = model(name), model(name)(ONE)
+    changed = knock_out(plain, [(0, 1), (1, 0)]), patch(plain, made(OTHER), [(0, "ff_added", [4], None)])
+    for trace in (plain, *changed):
+        for instead, row in ((None, -1), (77, 3)):
+            found = attribute(trace, 5, instead, row)
+            assert found.heads.shape == (2, made.shape.n_heads)
+            assert found.positions.shape == (*found.heads.shape, len(trace.query_tokens))
+            assert found.heads.sum() + found.rest == pytest.approx(found.logit, abs=1e-12)
+            np.testing.assert_allclose(found.positions.sum(axis=-1), found.heads, rtol=0, atol=1e-12)
+            assert not found.positions[..., row % len(trace.query_tokens) + 1 :].any()
+            scores = made.scores(trace, row)[-1]
+            if not made.shape.logits_softcap:
+                whole = scores[5] - (0.0 if instead is None else scores[instead])
+                assert found.logit == pytest.approx(whole, abs=1e-12)
+    [off, _] = changed
+    assert not attribute(off, 5).heads[[0, 1], [1, 0]].any()
+    v = _read_off(made, plain)
+    of_biases = sum(float(layer["b_o"].array @ v) for layer in plain.layers if "b_o" in layer)
+    last = plain.layers[-1]
+    of_biases += float(last["c_f"].array @ made.words_table[5].astype(float)) if "c_f" in last else 0.0
+    if name != "gemma2":
+        assert attribute(plain, 5).bias == pytest.approx(of_biases, abs=1e-12)
+        streams = [plain.layers[i]["ff_output"].array[-1] @ v for i in range(2)]
+        np.testing.assert_allclose(attribute(plain, 5).feed_forward, streams, rtol=0, atol=1e-12)
+
+
+def _read_off(made: Any, trace: Trace) -> Any:
+    last, centred = trace.layers[-1], made.facts.centred
+    x, w = last["ff_added"].array[-1], made.words_table[5].astype(float) * last["g_f"].array
+    return (w - w.mean() * centred) / np.sqrt((x.var() if centred else (x**2).mean()) + made.facts.eps)
+
+
+@for_each("name", NAMES)
+def test_a_head_that_is_knocked_out_is_as_if_its_numbers_were_edited(name: str) -> None:
+    made = model(name)
+    trace = made(ONE, temperature=1.5)
+    Z = trace.layers[1]["heads"].array
+    edits = [(1, "heads", (0, i, j), 0.0) for i in range(Z.shape[1]) for j in range(Z.shape[2])]
+    found, edited = knock_out(trace, [(1, 0)]), made(ONE, temperature=1.5, edits=edits)
+    for step in edited.layers[1]:
+        np.testing.assert_array_equal(found.layers[1][step].array, edited.layers[1][step].array)
+        assert not found.layers[1][step].array.flags.writeable
+    assert found.layers[0] is trace.layers[0]
+    assert {*found.edits} == {*edited.edits} != set()
+    assert found.result is found.layers[1][found.result.name]
+    twice = knock_out(found, [(0, 1)])  # what was changed before stays changed
+    assert not twice.layers[1]["heads"].array[0].any()
+    assert not twice.layers[0]["heads"].array[1].any()
+
+
+def test_a_run_of_the_page_s_own_setting_can_be_changed_too() -> None:
+    config = Config(sentence=ONE, second_sentence="a dog sat", n_heads=4, n_kv_heads=2, d_v=(2, 3), n_layers=2,
+                    residual=True, norm="pre", feed_forward="relu", bias="none", mask="none")  # fmt: skip
+    trace = run(config)
+    edits = [(0, "heads", (3, i, j), 0.0) for i in range(len(trace.query_tokens)) for j in range(3)]
+    found, edited = knock_out(trace, [(0, 3)]), run(config, edits=edits)
+    np.testing.assert_allclose(found.result.array, edited.result.array, rtol=0, atol=1e-14)
+    assert {*found.edits} == {*edits}
+    slopes = gradients(found, {(None, "output"): np.ones(found.result.shape)})
+    assert slopes.layers[0]["heads"].array[3].any()  # a number put by hand has a slope, and hands none back
+    assert not slopes.layers[0]["weights"].array[3].any()
+    moved = patch(trace, run(Config(**{**vars(config), "seed": 5})), [(None, "embedded", [2], None)])
+    assert np.abs(moved.layers[0]["queries"].array[:, 2] - trace.layers[0]["queries"].array[:, 2]).max() > 0.01
+    np.testing.assert_array_equal(moved.layers[0]["queries"].array[:, 1], trace.layers[0]["queries"].array[:, 1])
+
+
+def test_what_cannot_be_is_said_in_a_sentence() -> None:
+    trace, longer = model("gpt2")(ONE), model("gpt2")(ONE + " a dog")
+    encoder = model("bert")(ONE)
+    off: list[tuple[Any, str]] = [
+        (lambda: knock_out(trace, [(2, 0)]), "no layer 2; this run has 2, choose 0 to 1"),
+        (lambda: knock_out(trace, [(0, 4)]), "no head 4 in heads; it has 4, choose 0 to 3"),
+        (lambda: knock_out(trace, [(0, -1)]), "no head -1"),
+        (lambda: knock_out(trace, (1, 0)), r"is no list of heads; give \(layer, head\)"),  # type: ignore[arg-type]
+        (lambda: knock_out(trace, [(0, 0)], "average"), "how is 'average'; choose zero or mean"),  # type: ignore[arg-type]
+        (lambda: knock_out(trace, [(0, 0)], "mean", [run(Config(d_v=3))]), "over holds runs of another model"),
+        (lambda: knock_out("the cat", [(0, 0)]), r"takes a run, as in knock_out\(model\(text\)"),  # type: ignore[arg-type]
+        (lambda: knock_out(of_weights(np.eye(3)), [(0, 0)]), "needs a run from a sentence"),
+        (lambda: patch(trace, longer, [(0, "heads", None, None)]), "with as many tokens"),
+        (lambda: patch(trace, encoder, [(0, "final_normed", None, None)]), "no step 'final_normed' in layer 0; choose"),
+        (lambda: patch(trace, trace, [(0, "heads", [99], None)]), "no position 99"),
+        (lambda: patch(trace, trace, [(0, "ff_output", None, [0])]), "the step ff_output has no heads"),
+        (lambda: patch(trace, trace, [(0, "b_o", [0], None)]), "the step b_o has no positions"),
+        (lambda: patch(trace, trace, [(None, "positions", None, None)]), "only 'embedded' can be patched"),
+        (lambda: patch(trace, trace, [(0, "heads")]), "is no place of a run"),  # type: ignore[list-item]
+        (lambda: attribute(encoder, "the"), "of no model that writes on"),
+        (lambda: attribute(run(Config()), "the"), "of no model that writes on"),
+        (lambda: attribute(trace, "the river"), "no single word of this model, it is made of"),
+        (lambda: attribute(trace, 5, position=99), "row is 99"),
+    ]  # fmt: skip
+    for call, message in off:
+        with pytest.raises(ConfigError, match=message):
+            call()
+
+
+def test_more_numbers_than_a_run_can_record_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("attnviz.analysis.circuits.changed_runs.MOST_NUMBERS", 20)
+    trace = model("gpt2")("a cat")
+    with pytest.raises(ConfigError, match=r"changes \d+ numbers; at most 20 can be changed at a time"):
+        patch(trace, trace, [(0, "ff_output", None, None)])

@@ -1,0 +1,55 @@
+"""A model that writes on, in a browser: a word is appended, and a press on a head in a map opens it above."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+from urllib.parse import parse_qs, urlencode, urlsplit
+
+import pytest
+
+from tests.browser_idle import QUIET
+from tests.support.small_models import FOLDER, model
+
+pytestmark = pytest.mark.browser
+
+TEXT = "q w q w a"
+AT_REST = "[data-test-connection-state=CONNECTED][data-test-script-state=notRunning]"
+
+
+@pytest.fixture(scope="module")
+def site(server: Callable[..., Any]) -> Iterator[Any]:
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("ATTNVIZ_MODELS", f"gpt2={FOLDER / 'gpt2'}")
+        yield server("app.py")
+
+
+def opened(page: Any, site: Any, **query: str) -> Any:
+    page.goto(f"{site.url}/?{urlencode({'v': '2', 'model': 'gpt2', 'sentence': TEXT} | query)}")
+    page.locator(AT_REST).wait_for()
+    page.evaluate(QUIET)
+    return page
+
+
+def in_address(page: Any, **wanted: str) -> None:
+    page.wait_for_url(lambda url: {name: parse_qs(urlsplit(url).query).get(name) for name in wanted} == {
+        name: [value] for name, value in wanted.items()
+    })  # fmt: skip
+    page.evaluate(QUIET)
+
+
+def test_a_text_is_written_on_as_python_writes_it(browser_page: Any, site: Any) -> None:
+    page = opened(browser_page, site, panel="next_word", draw_seed="74", draw_top_k="5")
+    for n in (1, 2):
+        page.get_by_role("button", name="Write on").click()
+        in_address(page, sentence=model("gpt2").generate(TEXT, n, seed=74, top_k=5))
+    page.get_by_role("radio", name="Whom is it owed to?").or_(
+        page.get_by_role("button", name="Whom is it owed to?")
+    ).first.click()
+    in_address(page, panel="owed_to")
+    page.locator(".st-key-owed-off .hm image").first.wait_for()
+    image = page.locator(".st-key-owed-off .hm image").first
+    image.scroll_into_view_if_needed()
+    box = image.bounding_box()
+    page.mouse.click(box["x"] + 0.625 * box["width"], box["y"] + 0.75 * box["height"])  # layer 2, head 3
+    in_address(page, layer="2", focus="3", panel="owed_to")

@@ -1,0 +1,137 @@
+"""The panels of a model that writes on, without a browser: next words, a text written on, whom a word is owed to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from attnviz import Config, attribute, knock_out, run
+from attnviz.analysis.circuits import maps
+from attnviz.analysis.circuits.behaviours import behaviours
+from attnviz.engine.pretrained.model_registry import MODELS
+from attnviz.models import hosting
+from attnviz.ui.panels.depth import owed_to
+from tests.support.page_figures import figures, numbers
+from tests.support.small_models import FOLDER, model
+from tests.ui.test_app import clean, drawn, opened, page_text
+
+TEXT, OTHER = "q w q w a", "q w q w w"
+
+
+@pytest.fixture(autouse=True)
+def gpt2() -> Iterator[str]:
+    """The small GPT-2 offered; its name in a link."""
+    hosting.offer([f"gpt2={FOLDER / 'gpt2'}"])
+    yield f"gpt2~{MODELS['gpt2'].digest}"
+    MODELS.clear()
+
+
+def shown(panel: str, **query: str) -> AppTest:
+    at = opened(model="gpt2", sentence=TEXT, panel=panel, **query)
+    assert clean(at)
+    return at
+
+
+def test_the_next_words_of_the_page_are_the_model_s_and_one_is_written_on() -> None:
+    at = shown("next_word", draw_seed="74", draw_top_k="5", next_word="the")
+    frame = at.dataframe[0].value
+    likely = model("gpt2").next_words(TEXT, 5)
+    assert frame.shape == (5, 2)
+    total = sum(share for _, share in likely)
+    np.testing.assert_allclose(frame.iloc[:, 1], [share / total for _, share in likely])
+    rank, share = model("gpt2").ranks(model("gpt2")(TEXT), "the")[-1]
+    assert f"“the” has rank {rank} of 288" in page_text(at)
+    assert share < 0.5
+    assert at.dataframe[1].value.shape == (3, 5)
+    for n in (1, 2):
+        at.button(key="write-on").click().run()
+        assert clean(at)
+        assert at.query_params["sentence"] == model("gpt2").generate(TEXT, n, seed=74, top_k=5)
+
+
+def test_a_word_that_is_none_and_a_text_that_is_full_are_said() -> None:
+    at = shown("next_word", next_word="river", max_tokens="4")
+    assert "is no single word of this model, it is made of" in page_text(at)
+    assert "This model reads 4 tokens here" in page_text(at)
+    assert at.button(key="write-on").disabled
+
+
+def test_only_a_model_that_writes_on_is_offered_next_words() -> None:
+    ways = shown("layers").segmented_control(key="pick-way").options
+    assert ways == ["This word", "Through the layers", "Next word", "Whom is it owed to?"]
+    without = opened(panel="layers")
+    assert without.segmented_control(key="pick-way").options == ways[:2]
+    for panel in ("next_word", "owed_to"):
+        assert "Only a model that writes on has next words" in page_text(opened(panel=panel))
+
+
+def test_the_maps_of_the_page_are_those_of_python_and_a_press_opens_a_head() -> None:
+    at = shown("owed_to", next_word="q", instead_of="w", head_off="mean", other_text=OTHER)
+    trace, other = run(Config(sentence=TEXT, model="gpt2")), run(Config(sentence=OTHER, model="gpt2"))
+    found = attribute(trace, "q", "w")
+    patched = maps.with_each_part(trace, other, "q", "w")
+    expected = [
+        maps.without_each_head(trace, "q", "w", "mean"), found.heads, found.positions.sum(axis=1),
+        patched.stream, patched.heads,
+    ]  # fmt: skip
+    for figure, array in zip(figures(at)[-5:], expected, strict=True):
+        np.testing.assert_allclose(drawn(numbers(figure)), np.sort(array.ravel()), atol=1e-6)
+    assert f"{found.heads.sum():.2g}"[:3] in page_text(at).replace("−", "-")
+    at.session_state["owed"] = {"picked": {"stage": "off", "head": 0, "row": 1, "column": 2}}
+    at.run()
+    assert clean(at)
+    assert (at.query_params["layer"], at.query_params["focus"]) == ("2", "3")
+
+
+def test_a_press_that_there_cannot_be_opens_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    off = {"stage": "off", "row": 1, "column": 0}
+    for report, head in ((off, (1, 0)), (off | {"row": 9}, None), (off | {"column": True}, None), ("off", None)):
+        monkeypatch.setattr(owed_to, "reported", lambda key, report=report: {"picked": report})
+        assert owed_to.opened(model("gpt2")(TEXT)) == head
+
+
+def test_a_sentence_of_another_length_and_a_word_that_is_none_are_said() -> None:
+    n = len(model("gpt2")(TEXT).query_tokens)
+    assert f"The other sentence has 2 tokens and this one {n}" in page_text(shown("owed_to", other_text="q w"))
+    assert "is no single word of this model, it is made of" in page_text(shown("owed_to", instead_of="river"))
+
+
+def test_each_cell_of_a_map_is_a_run_without_that_head() -> None:
+    trace = model("gpt2")(TEXT)
+    before = attribute(trace, 5, 77).logit
+    for how in ("zero", "mean"):
+        by_hand = [
+            [attribute(knock_out(trace, [(i, h)], how), 5, 77).logit - before for h in range(4)] for i in range(2)
+        ]
+        np.testing.assert_allclose(maps.without_each_head(trace, 5, 77, how), by_hand, atol=1e-12)
+
+
+def test_behaviours_are_the_weights_that_go_one_way() -> None:
+    made = model("gpt2")
+    traces = [made(text) for text in (TEXT, OTHER)]
+    found = behaviours(traces, [("q", "w"), ("w", "q")])
+    rows: dict[str, list[float]] = {"previous": [], "duplicate": [], "induction": []}
+    for trace in traces:
+        A, ids = trace.layers[1]["weights"].array[2], trace.token_ids
+        for i in range(1, len(ids)):
+            same = [j for j in range(i) if ids[j] == ids[i]]
+            rows["previous"].append(A[i, i - 1])
+            rows["duplicate"] += [sum(A[i, j] for j in same)] if same else []
+            after = [j + 1 for j in same if j + 1 < i]
+            rows["induction"] += [sum(A[i, j] for j in after)] if after else []
+    for kind, each in rows.items():
+        assert found[kind].n == len(each) > 3
+        assert found[kind].weight[1, 2] == pytest.approx(np.mean(each))
+        assert found[kind].share[1, 2] == pytest.approx(np.mean(np.array(each) > 0.5))
+    moved = [
+        sum(
+            trace.layers[1]["weights"].array[2, -1, j]
+            for j, n in enumerate(trace.token_ids)
+            if n == made.word_number(w)
+        )
+        for trace, w in zip(traces, ("q", "w"))
+    ]
+    assert found["name_mover"].weight[1, 2] == pytest.approx(np.mean(moved))
