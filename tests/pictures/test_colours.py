@@ -34,7 +34,6 @@ AGAIN = {
     ),
     "exports/interactive_html.css": ("rgba(128,128,128,0.35)", "the same"),
     "exports/workbook/book.py": ("#ff8040 #804020", "an example"),
-    "pictures/figures.py": ("#000001", "a comment on how Streamlit reads what looks like a colour"),
     "pictures/static/colour_scale.py": ("#808080", "an example"),
     "pictures/static/svg_stage.py": ("#808080", "an SVG has the opacity of outlines beside their grey"),
     "ui/components/answer/motion_parts.js": ("#808080", "until the style sheet has come"),

@@ -89,7 +89,7 @@ def test_the_maps_of_the_page_are_those_of_python_and_a_press_opens_a_head() -> 
 def test_a_press_that_there_cannot_be_opens_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     off = {"stage": "off", "row": 1, "column": 0}
     for report, head in ((off, (1, 0)), (off | {"row": 9}, None), (off | {"column": True}, None), ("off", None)):
-        monkeypatch.setattr(owed_to, "reported", lambda key, report=report: {"picked": report})
+        monkeypatch.setattr(owed_to, "report", lambda key, report=report: {"picked": report})
         assert owed_to.opened(model("gpt2")(TEXT)) == head
 
 
