@@ -82,6 +82,7 @@ def main(words: Sequence[str] | None = None) -> int:
         arguments, rest = _parser().parse_known_args(words)
         for path in arguments.own_rows or ():
             load_rows(path)
+        hosting.offer_those_in_the_package()
         hosting.offer_those_of_the_environment()
         hosting.offer(arguments.offered or (), arguments.model_tokens)
         if arguments.command == "render":

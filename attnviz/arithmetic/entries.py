@@ -92,7 +92,7 @@ class Rule:
 
     def written(self, at: Entry, v: Value, d: int | None) -> list[str]:
         x = at.number(v)
-        return [at.to.fmt.number(x if d is None else x[d])]
+        return [at.to.fmt.number(x[d] if np.ndim(x) else x)]
 
     def changes(self, at: Entry, v: Value) -> bool:
         """Return whether it changes anything here; a scale of 1 does not."""
@@ -133,7 +133,7 @@ class Leaf(Rule):
         x = at.number(v)
         if v.op not in ("weight", "given") and not v.is_number:
             x = at.to.as_printed(x, at.to.sizes.get(v.name, 0.0))
-        return [at.to.fmt.number(x if d is None else x[d])]
+        return [at.to.fmt.number(x[d] if np.ndim(x) else x)]
 
     def changes(self, at: Entry, v: Value) -> bool:
         return False

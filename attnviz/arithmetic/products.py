@@ -18,7 +18,7 @@ from attnviz.arithmetic.entries import Entry
 from attnviz.arithmetic.entry_rules import RULES
 from attnviz.arithmetic.entry_symbols import PAIR, letter
 from attnviz.arithmetic.latex_numbers import NumberFormat, aligned, chain
-from attnviz.arithmetic.step_words import weights_in
+from attnviz.arithmetic.step_words import ops_in, weights_in
 from attnviz.arrays import Array
 from attnviz.engine.external.layer_plans import plan_of_layer
 from attnviz.engine.external.traces import first_steps
@@ -68,7 +68,7 @@ def offered(trace: Trace, layer: int) -> tuple[str, ...]:
     without = {"normalise"} if score_of(trace.config).is_dot else {"normalise", "score"}
 
     def is_made(value: Value) -> bool:
-        return value.op == "step" and not value.args[0].name and value.args[0].op not in without
+        return value.op == "step" and not value.args[0].name and without.isdisjoint(ops_in(value.args[0]))
 
     return tuple(name for name in trace.layers[layer] if name in plan and name not in given and is_made(plan[name]))
 

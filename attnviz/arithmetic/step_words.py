@@ -56,12 +56,12 @@ def said(at: Entry, value: Value, made: Value | None) -> Said:
     if name in _WORDS:
         words, facts = _WORDS[name](at, made)
         return Said(kind, words, facts)
-    return Said(kind, kind)
+    return Said(kind, f"typed_{kind}" if kind in ("score", "weight") else kind)  # what goes on from the row's own lines
 
 
 def _of_vector(at: Entry, value: Value, made: Value, kind: str) -> Said:
     """Return the words of a query, a key or a value: projected, normalised or rotated."""
-    ops = {inner.op for inner in _all(made)}
+    ops = ops_in(made)
     before = "turned_" if "rope" in ops else "normed_" if "norm" in ops else ""
     biases = [letter_of(weight) for weight in weights_in(made) if weight.name.startswith("b_")]
     size, head = at.position.config.group_size, at.index[value.axes[0]]
@@ -105,6 +105,11 @@ def _bias_of_settings(position: CellPosition) -> float:
 def weights_in(value: Value) -> Iterator[Value]:
     """Yield the matrices, biases and gains that a value is made of."""
     return (each for each in _all(value) if each.op == "weight")
+
+
+def ops_in(value: Value) -> set[str]:
+    """Return the operations that a value is made of."""
+    return {each.op for each in _all(value)}
 
 
 def _all(value: Value) -> Iterator[Value]:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from attnviz.codegen.steps import plain_number, steps
 from attnviz.formula.graph import REDUCTIONS, Formula, Node
 
-PRELUDE = """\
+REDUCERS = """\
 const sumOf = (n, f) => { let s = 0; for (let d = 0; d < n; d++) s += f(d); return s; };
 const listOf = (n, f) => Array.from({ length: n }, (_, d) => f(d));
 const mostOf = (n, f, sign) => sign * Math.max(...listOf(n, (d) => sign * f(d)));
@@ -20,22 +20,38 @@ const normOf = (n, f) => {
   const largest = mostOf(n, (d) => Math.abs(f(d)), 1), safe = largest > 0 && largest < Infinity ? largest : 1;
   return safe * Math.sqrt(sumOf(n, (d) => (f(d) / safe) ** 2));
 };
-const levelOf = (n, f, p) => {
-  const x = listOf(n, f);
-  let t = Math.max(...x) - 1;
-  for (let digit = 1; digit < 54; digit++) {
-    const higher = t + 2 ** -digit;
-    if (sumOf(n, (d) => Math.max(x[d] - higher, 0) ** p) >= 1) t = higher;
+"""
+LEVEL = """\
+const levelOf = (x, p) => {
+  let largest = -Infinity;
+  for (const each of x) largest = Math.max(largest, each);
+  let t = largest - 1;
+  for (let step = 1, turn = 0; step > 1e-17 && turn < 100; t += step, turn++) {
+    let total = 0, slope = 0;
+    for (const each of x) {
+      if (!(each > t)) continue;
+      const by = p === 1 ? 1 : Math.pow(each - t, p - 1);
+      total += (each - t) * by;
+      slope += by;
+    }
+    step = slope > 0 ? (total - Math.pow(total, 1 - 1 / p)) / slope : 0;
   }
   return t;
 };
+"""
+"""The level of a row by Newton's method on the length of what lies above it, from below: as `entmax` finds it."""
+
+MOD = """\
 const modOf = (a, b) => { const r = a % b; return r !== 0 && (r < 0) !== (b < 0) ? r + b : r; };
+"""
+FLOOR = """\
 const floorOf = (a, b) => {
   if (b === 0) return a / b;
   const r = a % b;
   return Math.round((a - r) / b) - (r !== 0 && (r < 0) !== (b < 0) ? 1 : 0);
 };
 """
+PRELUDE = f"{REDUCERS}{LEVEL}{MOD}{FLOOR}"
 """The helpers that the functions call."""
 
 _SAME = ("+", "-", "*", "/", "<", "<=", ">", ">=")
@@ -45,15 +61,15 @@ _REDUCED = {
     "max": "mostOf({n}, ({d}) => {x}, 1)",
     "min": "mostOf({n}, ({d}) => {x}, -1)",
     "norm": "normOf({n}, ({d}) => {x})",
-    "level": "levelOf({n}, ({d}) => {x}, {power})",
+    "level": "levelOf(listOf({n}, ({d}) => {x}), {power})",
 }
 
 
-def javascript(formula: Formula) -> str:
+def javascript(formula: Formula, *, every: bool = False) -> str:
     """Return the source of a function `(c) => ({ lines, value, terms })`: what leads to the number, and the number.
 
     Each line has its name, its value and the terms: of a sum the numbers that are added up, of a sum of products both
-    factors, otherwise none.
+    factors, otherwise none. With `every` there is a line for every step, by its name in `steps`.
 
     >>> from attnviz.formula.reader import parse
     >>> print(javascript(parse("sum(abs(q))")))
@@ -63,13 +79,51 @@ def javascript(formula: Formula) -> str:
       return { lines: [], value: $score, terms: [listOf(c.sizes[1], (d) => $t1[d])] };
     }
     """
-    return _Writer(formula).source()
+    return CellWriter(formula, every=every).source()
 
 
-class _Writer:
+class EntryWriter:
+    """A writer of the expressions of entries; what was written before is called by its name, {d} where it is a list."""
+
     def __init__(self, formula: Formula) -> None:
         self._formula, self._over = formula, formula.kind.over
-        self._names: dict[int, tuple[str, bool]] = {}
+        self._names: dict[int, str] = {}
+
+    def text(self, node: Node, d: str) -> str:
+        """Return the expression of a node, at the entry `d` of lists."""
+        if id(node) in self._names:
+            return self._names[id(node)].replace("{d}", d)
+        if node.is_leaf:
+            return self._leaf(node, d)
+        if node.op in (*REDUCTIONS, "@"):
+            return self._reduced(node, d)
+        args = [self.text(arg, d) for arg in node.args]
+        if node.op in _SAME or node.op in _OTHER:
+            return f"({args[0]} {_OTHER.get(node.op, node.op)} {args[1]})"
+        return _WRITERS[node.op if node.op != "call" or node.value != "sigmoid" else "sigmoid"](args, node.name)
+
+    def _leaf(self, node: Node, d: str) -> str:
+        if node.op == "number":
+            return f"({plain_number(node.number)})"
+        if node.op == "text":
+            return json.dumps(node.value).replace("<", "\\u003c")
+        return self._given(node, d)
+
+    def _given(self, node: Node, d: str) -> str:
+        """Return the expression of a variable or a size."""
+        raise NotImplementedError
+
+    def _reduced(self, node: Node, d: str) -> str:
+        """Return the expression of what goes over a list."""
+        raise NotImplementedError
+
+
+class CellWriter(EntryWriter):
+    """A writer of the function of one cell."""
+
+    def __init__(self, formula: Formula, *, every: bool) -> None:
+        super().__init__(formula)
+        self._every = every
         self._depth = 0
 
     def source(self) -> str:
@@ -85,9 +139,10 @@ class _Writer:
             value = self._list(node) if is_list else self.text(node, "c.j" if self._over == "j" else "d")
             code.append(f"  const {name} = {value};")
             terms = self._terms(node)
-            self._names[id(node)] = (name, is_list)
-            if node is not self._formula.root and id(node) not in summed:
-                lines.append(f"[{json.dumps(_label(variable, node, self._formula))}, {name}, {terms}]")
+            self._names[id(node)] = f"{name}[{{d}}]" if is_list else name
+            if node is not self._formula.root and (self._every or id(node) not in summed):
+                label = variable if self._every else _label(variable, node, self._formula)
+                lines.append(f"[{json.dumps(label)}, {name}, {terms}]")
         result = f"  return {{ lines: [{', '.join(lines)}], value: {name}, terms: {terms} }};"
         return "\n".join(["(c) => {", *code, result, "}"])
 
@@ -105,29 +160,11 @@ class _Writer:
     def _length(self, node: Node) -> str:
         return "c.x.length" if self._over == "j" else f"c.sizes[{node.width}]"
 
-    def text(self, node: Node, d: str) -> str:
-        """Return the expression of a node, at the entry `d` of lists."""
-        if id(node) in self._names:
-            name, is_list = self._names[id(node)]
-            return f"{name}[{d}]" if is_list else name
-        if node.is_leaf:
-            return self._leaf(node, d)
-        if node.op in (*REDUCTIONS, "@"):
-            return self._reduced(node, d)
-        args = [self.text(arg, d) for arg in node.args]
-        if node.op in _SAME or node.op in _OTHER:
-            return f"({args[0]} {_OTHER.get(node.op, node.op)} {args[1]})"
-        return _WRITERS[node.op if node.op != "call" or node.value != "sigmoid" else "sigmoid"](args, node.name)
-
-    def _leaf(self, node: Node, d: str) -> str:
-        if node.op == "number":
-            return f"({plain_number(node.number)})"
-        if node.op == "text":
-            return json.dumps(node.value).replace("<", "\\u003c")
+    def _given(self, node: Node, d: str) -> str:
         if node.op == "size":
             return "c.n" if self._over == "j" else f"c.sizes[{node.width}]"
-        if node.value == "x":
-            return f"c.x[{d}]"
+        if node.value == "x" or (node.value == "s" and self._over == "j"):
+            return f"c.{node.value}[{d}]"
         if node.value == "j" and self._over == "j":
             return f"c.places[{d}]"
         base = {"token[i]": "c.token_i", "token[j]": "c.token_j"}.get(node.name, f"c.{node.name}")

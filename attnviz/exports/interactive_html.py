@@ -25,7 +25,7 @@ from attnviz.exports.interactive_layers import layers
 from attnviz.exports.interactive_part import Part, everything
 from attnviz.exports.links import setting_of
 from attnviz.formula.graph import Formula
-from attnviz.formula.names import STEPS
+from attnviz.pictures.answer import row_functions
 from attnviz.pictures.colours import PAPER
 from attnviz.pictures.headings import SWITCH
 from attnviz.pictures.stages import side_by_side
@@ -222,11 +222,7 @@ def _typed(trace: Trace) -> dict[str, Any]:
     score, normaliser = _definitions(trace)
     typed: dict[str, Any] = {}
     if score:
-        parameters = [
-            {"name": name, "step": STEPS[name], "role": parameter.role, "axes": score.axes_of(name)}
-            for name, parameter in score.parameters.items()
-        ]
-        typed["score"] = {"text": score.text, "sizes": score.sizes, "parameters": parameters}
+        typed["score"] = row_functions.arguments(score)
     if normaliser:
         typed["normaliser"] = {"text": normaliser.text}
     return typed

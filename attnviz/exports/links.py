@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import html
 import io
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
 from attnviz.engine.external.traces import is_external
 from attnviz.engine.pretrained.pretrained_config import is_pretrained
 from attnviz.engine.records.trace import Trace
+from attnviz.settings import short_link
 from attnviz.settings.url_codec import query_string
 
 MOST_IN_CODE = 2_331
@@ -35,6 +36,18 @@ def page_address(base: str, query: str) -> str:
     """
     scheme, host, path, _, _ = urlsplit(base)
     return urlunsplit((scheme, host, path or "/", query, ""))
+
+
+def short_address(address: str) -> str:
+    """Return the short link of a page's address, or the address itself where none is shorter.
+
+    >>> short_address("https://example.org/attnviz/?v=2&sentence=the+cat+sat&mask=causal&c=oe7e")
+    'https://example.org/attnviz/s/1QpcT6DYHh4nw'
+    """
+    scheme, host, path, query, _ = urlsplit(address)
+    code = short_link.pack(dict(parse_qsl(query, keep_blank_values=True)))
+    short = urlunsplit((scheme, host, f"{path.rstrip('/')}/s/{code}", "", ""))
+    return short if code and len(short) < len(address) else address
 
 
 def frame(address: str, height: int = 760) -> str:

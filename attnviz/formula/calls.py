@@ -6,7 +6,7 @@ from operator import add, mul, sub, truediv
 
 from attnviz.formula import names
 from attnviz.formula.faults import fault
-from attnviz.formula.graph import HIGHEST_POWER, Graph, Kind, Node
+from attnviz.formula.graph import HIGHEST_POWER, Graph, Kind, Node, ordered
 
 LARGEST_NUMBER = 1e300
 Knob = float | tuple[float, ...] | str
@@ -17,6 +17,7 @@ class Calls:
 
     def __init__(self, graph: Graph, kind: Kind) -> None:
         self._graph, self._kind = graph, kind
+        self._knobs: set[Node] = set()
 
     def applied(self, name: str, args: tuple[Node, ...], where: tuple[int, int]) -> Node:
         """Return the node of a function; what can be said by others is: `unit(x)` is x over its norm."""
@@ -41,9 +42,16 @@ class Calls:
         return self.over(name, args[0], where)
 
     def _level(self, x: Node, power: Node, where: tuple[int, int]) -> Node:
+        if self._kind.over == "j" and power.op != "number" and self._is_of_knobs(power):
+            level = self.over("level", x, where)
+            return self._graph.make("level", (x, power), axes=level.axes, over=level.over, span=where)
         if self._kind.over != "j" or power.op != "number" or not 1.0 <= power.number <= HIGHEST_POWER:
             raise fault("level", where, most=HIGHEST_POWER)
         return self.over("level", x, where, power.number)
+
+    def _is_of_knobs(self, node: Node) -> bool:
+        """Return whether a node is made of numbers and of the names that stand for knobs alone."""
+        return all(each.op == "number" or each in self._knobs for each in ordered([node]) if each.is_leaf)
 
     def over(self, op: str, x: Node, where: tuple[int, int], value: float | str = "") -> Node:
         """Return the node that goes over the entries of a vector or, in a normaliser, over the keys of a row."""
@@ -56,7 +64,9 @@ class Calls:
     def knob(self, value: Knob, where: tuple[int, int]) -> Node:
         """Return the number of a knob; where heads have their own, the choice among them by h."""
         if isinstance(value, str):
-            return self._graph.make("variable", value=value, axes="", span=where)
+            named = self._graph.make("variable", value=value, axes="", span=where)
+            self._knobs.add(named)
+            return named
         first, *others = value if isinstance(value, tuple) else (value,)
         numbers = [self._graph.make("number", value=float(each), span=where) for each in (first, *others)]
         node = numbers.pop()

@@ -29,7 +29,7 @@ def parts_of(shape: Shape, parameters: ModelParameters) -> Has:
         rope=shape.frequencies is not None,
         softcap=bool(shape.softcap),
         residual=True,
-        feed_forward=True,
+        feed_forward=bool(shape.d_ff),
         gate="w_3" in parameters,
         parallel=shape.parallel,
     )

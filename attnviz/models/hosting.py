@@ -9,6 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from attnviz.engine.pretrained.model_registry import MODELS
+from attnviz.models import boxed
 from attnviz.models.model import Model, load
 from attnviz.models.safetensors import Tensors
 from attnviz.settings.faults import ConfigError, shorten
@@ -44,6 +45,15 @@ def offer(written: Iterable[str], most_tokens: str = "") -> None:
         model.limit = limit
         _ = model.digest, model.sizes  # read now, not when the first visitor comes
     MODELS.update(models)
+
+
+def offer_those_in_the_package() -> None:
+    """Offer the models in the package, but those whose name a host has given to another. Raises ConfigError."""
+    for name in boxed.NAMES:
+        if name not in MODELS:
+            model = load(name)
+            _ = model.digest, model.sizes
+            MODELS.setdefault(name, model)
 
 
 def offer_those_of_the_environment(environment: Mapping[str, str] = os.environ) -> None:

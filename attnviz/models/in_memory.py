@@ -13,9 +13,9 @@ import numpy as np
 
 from attnviz.arrays import Array
 from attnviz.engine.records.trace import Trace
-from attnviz.models.byte_pairs import readable
 from attnviz.models.families import FAMILIES
 from attnviz.models.model import Model
+from attnviz.models.tokenisers.byte_pairs import readable
 from attnviz.settings.faults import ConfigError, shorten, shorten_name
 from attnviz.settings.language import Words
 

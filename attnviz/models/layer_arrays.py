@@ -81,17 +81,22 @@ class Arrays:
         d, joined = shape.d_model, shape.n_heads * shape.d_head
         arrays = self._fused(at) if names.fused else self._apart(at)
         arrays |= self._block(at + names.output, "o", joined, d)
-        arrays |= self._block(at + names.hidden, "1", d, shape.d_ff)
-        arrays |= self._block(at + names.up, "3", d, shape.d_ff) if names.up else {}
-        arrays |= self._block(at + names.down, "2", shape.d_ff, d)
-        for name, symbol in ((names.norm_1, "1"), (names.norm_2, "2")):
-            arrays |= self.norm(at + name, symbol, d)
+        arrays |= self.norm(at + names.norm_1, "1", d)
+        arrays |= self._feed_forward(at) if shape.d_ff else {}
         for name, symbol in ((names.norm_1_out, "1_out"), (names.norm_2_out, "2_out")):
             arrays |= self.norm(at + name, symbol, d) if name else {}
         for name, symbol in ((names.norm_queries, "q"), (names.norm_keys, "k")):
             if name and self._of_norm(at + name, "weight") in self._tensors:
                 arrays |= self.norm(at + name, symbol, shape.d_head)
         return arrays
+
+    def _feed_forward(self, at: str) -> dict[str, Array]:
+        """Return the matrices and biases of the feed-forward block, and the gain of the norm before or after it."""
+        shape, names = self._shape, self._family.names
+        arrays = self._block(at + names.hidden, "1", shape.d_model, shape.d_ff)
+        arrays |= self._block(at + names.up, "3", shape.d_model, shape.d_ff) if names.up else {}
+        arrays |= self._block(at + names.down, "2", shape.d_ff, shape.d_model)
+        return arrays | self.norm(at + names.norm_2, "2", shape.d_model)
 
     def _block(self, name: str, symbol: str, n_in: int, n_out: int) -> dict[str, Array]:
         """Return a matrix (n_in, n_out) and its bias, if it has one."""

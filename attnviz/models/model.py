@@ -6,7 +6,6 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
 from os import PathLike
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,12 +19,13 @@ from attnviz.engine.records.config import Config
 from attnviz.engine.records.edits import Edit
 from attnviz.engine.records.trace import Step, Steps, Trace
 from attnviz.engine.run_notes import note_empty_rows
-from attnviz.models import forward, tokeniser
+from attnviz.models import boxed, forward
 from attnviz.models.families import family_of
 from attnviz.models.layer_arrays import Arrays
 from attnviz.models.run_cache import RUNS, Kept, StepsLater
 from attnviz.models.run_record import RunRecord
 from attnviz.models.safetensors import Tensors
+from attnviz.models.tokenisers import tokeniser, unknown_words
 from attnviz.models.writer import Writer
 from attnviz.settings.counting import ordinal
 from attnviz.settings.faults import ConfigError
@@ -35,14 +35,14 @@ Tokenise = Callable[[str], tuple[list[int], list[str]]]
 
 NOTES = Words(
     {
-        "unknown": "{n} of the tokens stand as {name}: the model's vocabulary does not have them.",
         "cut": "The sentence has {n:,} tokens; {room:,} are used.",
         "left_out": "Changed numbers that have no place in this model are left out: {listed}.",
     }
 )
 FAULTS = Words(
     {
-        "folder": "{folder} is not a folder; give the one that holds config.json and model.safetensors",
+        "folder": "{folder} is not a folder; give the one that holds config.json and model.safetensors, or name a "
+        "model in the package: {boxed}",
         "config": "{folder} holds no config.json; save the model there with model.save_pretrained",
         "empty": "the sentence has no tokens; type at least one word",
         "number": "the tokeniser gives a token the number {id}, and the model knows {n}; their files do not belong "
@@ -63,9 +63,9 @@ class Model(Writer):
 
     def __init__(self, folder: str | PathLike[str]) -> None:
         """Open a folder; raise ConfigError where it holds no model, one of another family, or a damaged one."""
-        self.folder = Path(folder)
+        self.folder = boxed.folder_of(folder)
         if not self.folder.is_dir():
-            raise ConfigError(FAULTS["folder"].format(folder=str(folder)))
+            raise ConfigError(FAULTS["folder"].format(folder=str(folder), boxed=", ".join(boxed.NAMES)))
         if not (self.folder / "config.json").is_file():
             raise ConfigError(FAULTS["config"].format(folder=str(folder)))
         self._load(tokeniser.json_file(self.folder / "config.json"), Tensors(self.folder))
@@ -197,7 +197,7 @@ class Model(Writer):
             d_model=shape.d_model,
             d_k=shape.d_head,
             d_v=shape.d_head,
-            d_ff=shape.d_ff,
+            d_ff=shape.d_ff or 1,  # a width that nothing has: there is no block
             residual=True,
             norm=norm,
             feed_forward=feed_forward,
@@ -286,9 +286,7 @@ class Model(Writer):
             notes.append(NOTES["cut"].format(n=n, room=room))
             end = 0 if self.shape.causal else 1  # what closes a sentence stays: encoders were trained with it
             ids, tokens = ids[: room - end] + ids[n - end :], tokens[: room - end] + tokens[n - end :]
-        name = getattr(self.tokenise, "unknown", None)
-        if name in tokens:
-            notes.append(NOTES["unknown"].format(n=tokens.count(name), name=name))
+        notes += unknown_words.notes(self.tokenise, tokens)
         known = len(self._tables["tokens"])
         if max(ids) >= known or min(ids) < 0:
             raise ConfigError(FAULTS["number"].format(id=max(ids), n=known))
@@ -296,7 +294,9 @@ class Model(Writer):
 
 
 def load(folder: str | PathLike[str]) -> Model:
-    """Return a model from its folder: config.json, .safetensors files and the tokeniser, as Hugging Face writes them.
+    """Return a model in the package by its name, small or full, or one from its folder.
+
+    folder  config.json, .safetensors files and tokeniser, as Hugging Face writes them; ./small where it is called small
 
     Raises ConfigError, a ValueError, in one sentence for a folder that holds no such model.
     """

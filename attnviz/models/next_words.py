@@ -6,12 +6,14 @@ logit lens. Source: nostalgebraist 2020, "interpreting GPT: the logit lens".
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from attnviz.arrays import Array
 from attnviz.engine.pretrained.model_facts import ModelFacts
 from attnviz.engine.pretrained.pretrained_config import PretrainedConfig
-from attnviz.engine.records.trace import Trace, result_of
+from attnviz.engine.records.trace import Step, Trace, result_of
 from attnviz.models.sampling import by_share
 from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import Words
@@ -37,6 +39,11 @@ def check(trace: Trace, row: int, facts: ModelFacts, d_model: int) -> None:
         raise ConfigError(FAULTS["row"].format(row=row, n=n, last=n - 1))
 
 
+def stream(layer: Mapping[str, Step]) -> str:
+    """Return the step that holds what a layer hands on, before the last norm; of attention alone that is `added`."""
+    return "ff_added" if "ff_added" in layer else "added"
+
+
 def states(trace: Trace, row: int) -> Array:
     """Return the vector of a token before the first layer and after each, before the last norm.
 
@@ -44,7 +51,7 @@ def states(trace: Trace, row: int) -> Array:
     """
     last = trace.layers[-1]
     read = [trace.around["embedded"].array[row], *(result_of(layer).array[row] for layer in trace.layers[:-1])]
-    return np.stack([*read, last["ff_added"].array[row]])
+    return np.stack([*read, last[stream(last)].array[row]])
 
 
 def logits(H: Array, table: Array, cap: float = 0.0) -> Array:

@@ -20,7 +20,7 @@ FAULTS = Words(
     {
         "missing": "config.json does not say {name}, which a {family} model needs",
         "value": "config.json says {name} is {given}; what is read here: {known}",
-        "size": "config.json says {name} is {given}; a model has 1 to {most}",
+        "size": "config.json says {name} is {given}; a model has {least} to {most}",
     }
 )
 MAX_SIZES = {"layers": 256, "heads": 256, "width": 65_536}
@@ -40,6 +40,7 @@ GATED = {"silu": "swiglu", "swish": "swiglu", "gelu": "geglu", "gelu_pytorch_tan
 class Shape:
     """The parts of the layers of one model.
 
+    d_ff         width of the feed-forward block, 0 for none
     norm         layer or rms;  `norm_applied` before, after or both: on the way in and on the way out, before the sum
     windows      for each layer how many positions back it looks, None for all
     frequencies  the angle of RoPE a position for each pair of columns, None without RoPE
@@ -89,13 +90,13 @@ class Facts:
         value = self._config.get(name)
         return otherwise if value is None else value
 
-    def size(self, name: str, most: str = "width", otherwise: int | None = None) -> int:
-        """Return a whole number from 1 on."""
+    def size(self, name: str, most: str = "width", otherwise: int | None = None, least: int = 1) -> int:
+        """Return a whole number from `least` on."""
         value = self.get(name, otherwise)
         if value is None:
             raise ConfigError(FAULTS["missing"].format(name=name, family=self.family))
-        if type(value) is not int or not 1 <= value <= MAX_SIZES[most]:
-            raise ConfigError(FAULTS["size"].format(name=name, given=_shown(value), most=MAX_SIZES[most]))
+        if type(value) is not int or not least <= value <= MAX_SIZES[most]:
+            raise ConfigError(FAULTS["size"].format(name=name, given=_shown(value), least=least, most=MAX_SIZES[most]))
         return value
 
     def number(self, name: str, otherwise: float | None = None) -> float:
@@ -196,7 +197,10 @@ def gpt_neox(facts: Facts) -> Shape:
 
 
 def llama(facts: Facts, **changes: Any) -> Shape:
-    """Return the shape of Llama and similar models; `changes` is what differs."""
+    """Return the shape of Llama and similar models; `changes` is what differs.
+
+    A block of width 0 is none: such a model has attention alone.
+    """
     facts.only("pretraining_tp", 1)
     n, d = facts.size("num_attention_heads", "heads"), facts.size("hidden_size")
     n_layers, n_kv = facts.size("num_hidden_layers", "layers"), facts.size("num_key_value_heads", "heads", otherwise=n)
@@ -205,13 +209,14 @@ def llama(facts: Facts, **changes: Any) -> Shape:
     width = facts.size("head_dim", otherwise=max(d // n, 1))
     base, frequencies = _rotation(facts, width, {})
     act = "hidden_activation" if facts.get("hidden_activation") else "hidden_act"
+    d_ff = facts.size("intermediate_size", least=0)
     fields: dict[str, Any] = {
-        "feed_forward": facts.one_of(act, GATED, "silu"), "norm": "rms", "norm_applied": "before",
+        "feed_forward": facts.one_of(act, GATED, "silu") if d_ff else "none", "norm": "rms", "norm_applied": "before",
         "eps": facts.number("rms_norm_eps", 1e-6), "causal": True, "frequencies": frequencies, "rope_base": base,
         "n_positions": facts.size("max_position_embeddings", otherwise=65_536) if _fits(facts) else None,
         "windows": _windows(facts, n_layers),
     }  # fmt: skip
-    return Shape(n_layers, n, n_kv, d, width, facts.size("intermediate_size"), **(fields | changes))
+    return Shape(n_layers, n, n_kv, d, width, d_ff, **(fields | changes))
 
 
 def _fits(facts: Facts) -> bool:

@@ -24,7 +24,7 @@ from attnviz.ui.components import paste_guard
 from attnviz.ui.components.stage import heatmap
 from attnviz.ui.pages import assignments, registry, your_data
 from attnviz.ui.pages.registry import PAGES
-from attnviz.ui.panels import model, sweep, typed_formula, what_if, window
+from attnviz.ui.panels import faces, model, sweep, typed_formula, what_if, window
 from attnviz.ui.panels.classroom import grading_desk
 from attnviz.ui.session import (
     admission,
@@ -83,9 +83,11 @@ MAX_CHARACTERS = {
 
 @cache
 def offer_models() -> None:
-    """Offer the models that the environment names where the command has not; faults are logged."""
+    """Offer the models in the package, and those of the environment where the command has not; faults are logged."""
     try:
-        if not model_registry.MODELS:
+        named_by_the_command = bool(model_registry.MODELS)
+        hosting.offer_those_in_the_package()
+        if not named_by_the_command:
             hosting.offer_those_of_the_environment()
     except ConfigError as error:
         print(f"attnviz: {error}", file=sys.stderr)
@@ -178,9 +180,10 @@ def _controls(
 ) -> tuple[Config, DeltaGenerator | None, dict[str, DeltaGenerator]]:
     """Draw the controls; return the setting, the container that offers it as a file, and those of each typed line.
 
-    moves  whether to offer that a field moves by itself
+    moves  whether to offer that a field moves by itself, and the three faces
     """
     with st.sidebar:
+        above, is_free = st.container(), not locked
         draft = model.begin(config, widgets.draw(config, "sentence", "model", skip=locked), locked)
         locked = (*locked, *model.decided(draft))
         draft = widgets.draw(draft, "d_model", "n_heads", "mask", "score", skip=locked)
@@ -188,6 +191,9 @@ def _controls(
         draft = widgets.draw(draft, "seed", skip=locked)
         if moves:
             sweep.offer(draft, skip=locked)
+        if moves and is_free:
+            with above:
+                faces.offer(draft, OPENING)
         model.say(draft)
         skip = (*locked, *typed_formula.FIELDS.values())
         for group in widgets.groups(draft, skip=skip):

@@ -1,4 +1,4 @@
-"""The process that serves the page: what is settled before the first visitor comes, and how many there can be.
+"""The process that serves the page: what is settled before the first visitor comes, how many there can be, how it is.
 
 Every open page takes four files of the process, its socket and three of Streamlit's for its thread, the last three
 until a minute after it was left. Where files run out nobody can connect any more, and nothing that asks whether the
@@ -7,11 +7,16 @@ server is well gets an answer; so the last of them are kept for what is there al
 
 from __future__ import annotations
 
+import asyncio
+import hmac
 import os
 import sys
 from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 
+from starlette.datastructures import Headers
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
@@ -21,14 +26,25 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from attnviz.engine.cost import estimate as cost
 from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import Words, nearest_language, set_language
-from attnviz.ui import plotly_route, stage_route
+from attnviz.ui import link_route, plotly_route, stage_route
+from attnviz.ui.hosting import counts, public_address, security_headers
+from attnviz.ui.hosting.index_page import IndexPage
+from attnviz.ui.hosting.security_headers import SecurityHeaders
 
 try:
     import resource
 except ImportError:  # Windows, where a process has no such limit
     resource = None  # type: ignore[assignment]
 
-WORDS = Words({"full": "This server has as many visitors as it can hold. Please try again in a minute."})
+WORDS = Words(
+    {
+        "full": "This server has as many visitors as it can hold. Please try again in a minute.",
+        "no_token": "This server tells nobody how it fares: the environment variable {variable} is not set.",
+        "token": "This is for who knows the token.",
+    }
+)
+TOKEN = "ATTNVIZ_METRICS_TOKEN"  # noqa: S105 - its name
+"""The environment variable with what a scraper must send as `Authorization: Bearer ...`."""
 
 MOST_FILES = 5_000
 """Files of about 1,100 visitors, who take less memory together than one large computation: 0.2 MB each."""
@@ -40,9 +56,11 @@ _OPEN_FILES = Path("/dev/fd")  # where a system has it; elsewhere nobody is coun
 
 
 def begin() -> None:
-    """Settle what holds for the whole process; it ends, with a sentence, for a limit of memory that is none."""
+    """Settle what holds for the whole process; it ends, with a sentence, for a variable of the host that is wrong."""
     try:
         cost.most_bytes(os.environ.get(cost.VARIABLE, ""))
+        public_address.given(os.environ.get(public_address.VARIABLE, ""))
+        security_headers.frames(os.environ.get(security_headers.FRAMES, ""))
     except ConfigError as error:
         print(f"attnviz: {error}", file=sys.stderr)
         sys.exit(2)
@@ -74,28 +92,76 @@ def has_room() -> bool:
 class WhileThereIsRoom:
     """Middleware that answers 503 with a sentence to whoever opens the page while there is no room for another.
 
-    And to who asks for a stage, as that comes by a connection of its own.
+    And to who asks for a stage or the picture of a link, as that comes by a connection of its own. It counts the pages
+    that are open.
     """
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        wanted = ("/", stage_route.PATH)
-        opens = scope["type"] == "websocket" or (scope["type"] == "http" and scope["path"].endswith(wanted))
-        if not opens or has_room():
+        wanted = ("/", stage_route.PATH, link_route.PATH)
+        is_socket = scope["type"] == "websocket"
+        opens = is_socket or (scope["type"] == "http" and scope["path"].endswith(wanted))
+        if opens and not has_room():
+            counts.refused("full")
+            set_language(nearest_language(Headers(scope=scope).get("accept-language", "").partition(",")[0]))
+            answer = PlainTextResponse(WORDS["full"], 503, RETRY)
+            await answer(scope, receive, send)  # to a websocket it is a refusal, as ASGI has it for such answers
+        elif is_socket:
+            counts.add("attnviz_visits_total")
+            counts.add("attnviz_visitors")
+            try:
+                await self._app(scope, receive, send)
+            finally:
+                counts.add("attnviz_visitors", -1)
+        else:
             await self._app(scope, receive, send)
-            return
-        headers = dict(scope["headers"])
-        set_language(nearest_language(headers.get(b"accept-language", b"").decode("latin-1").partition(",")[0]))
-        answer = PlainTextResponse(WORDS["full"], 503, RETRY)
-        await answer(scope, receive, send)  # to a websocket it is a refusal, as ASGI has it for such answers
 
 
-def _ready(_: Request) -> Response:
+def _has_room(_: Request) -> Response:
     """Say whether newcomers should be sent here; whether the server is well, Streamlit says at /_stcore/health."""
     return PlainTextResponse("ready") if has_room() else PlainTextResponse("full", 503, RETRY)
 
 
-ROUTES: list[BaseRoute] = [Route("/readyz", _ready), *stage_route.ROUTES, *plotly_route.ROUTES]
-MIDDLEWARE = [Middleware(WhileThereIsRoom)]
+async def _health(_: Request) -> Response:
+    """Say that the process is alive: its event loop answers."""
+    return PlainTextResponse("alive")
+
+
+async def _ready(_: Request) -> Response:
+    """Say whether newcomers should be sent here: there is room, and what makes the page has been read.
+
+    The first who asks has it read, so that the first visitor does not wait for that.
+    """
+    if not _reading:
+        _reading.append(asyncio.ensure_future(asyncio.to_thread(import_module, "attnviz.ui.main")))
+    if not _reading[0].done():
+        return PlainTextResponse("starting", 503, {"Retry-After": "1"})
+    return PlainTextResponse("ready") if has_room() else PlainTextResponse("full", 503, RETRY)
+
+
+_reading: list[asyncio.Future[ModuleType]] = []
+
+
+async def _metrics(request: Request) -> Response:
+    """Answer with how the server fares to who knows the token; without one in the environment nothing is here."""
+    token = os.environ.get(TOKEN, "")
+    if not token:
+        return PlainTextResponse(WORDS["no_token"].format(variable=TOKEN), 404)
+    given = request.headers.get("authorization", "")
+    if not hmac.compare_digest(given.encode(), f"Bearer {token}".encode()):
+        return PlainTextResponse(WORDS["token"], 401, {"WWW-Authenticate": "Bearer"})
+    return Response(counts.text(), 200, {"Cache-Control": "no-store"}, "text/plain; version=0.0.4; charset=utf-8")
+
+
+ROUTES: list[BaseRoute] = [
+    Route("/readyz", _has_room),
+    Route("/attnviz/health", _health),
+    Route("/attnviz/ready", _ready),
+    Route("/attnviz/metrics", _metrics),
+    *stage_route.ROUTES,
+    *plotly_route.ROUTES,
+    *link_route.ROUTES,
+]
+MIDDLEWARE = [Middleware(SecurityHeaders), Middleware(WhileThereIsRoom), Middleware(IndexPage, tags=link_route.tags)]

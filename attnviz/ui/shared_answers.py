@@ -19,10 +19,11 @@ Key = TypeVar("Key", bound=Hashable)
 
 @dataclass(frozen=True)
 class Answer:
-    """An answer over HTTP: its status, and its body, compressed where the status is 200."""
+    """An answer over HTTP: its status, its body, and for a refusal the reason by its name in `counts.REASONS`."""
 
     status: int
     body: bytes
+    reason: str = ""
 
 
 class FullError(Exception):

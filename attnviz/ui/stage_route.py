@@ -16,6 +16,7 @@ import asyncio
 import zlib
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from math import ceil
 from typing import Any, NamedTuple
 from urllib.parse import parse_qs
@@ -33,6 +34,7 @@ from attnviz.settings import link_check, url_codec
 from attnviz.settings.address_problems import PROBLEMS
 from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import LANGUAGES, Words, nearest_language, set_language
+from attnviz.ui.hosting import counts
 from attnviz.ui.shared_answers import Answer, FullError, SharedAnswers
 
 PATH = "/attnviz/stage"
@@ -69,7 +71,7 @@ class Asked(NamedTuple):
     language: str
 
 
-class _Large(Exception):  # noqa: N818 - no fault
+class LargeSetting(Exception):  # noqa: N818 - no fault
     """A setting that waits for other large ones, in a thread where nobody waits behind it."""
 
 
@@ -82,26 +84,32 @@ async def stage(request: Request) -> Response:
     query: bytes = request.scope["query_string"]
     language = nearest_language(request.headers.get("accept-language", "").partition(",")[0])
     set_language(language)
-    if len(query) > MOST_CHARACTERS:
-        return _sentence(400, WORDS["long"].format(n=len(query), most=MOST_CHARACTERS))
+    answer = await shared(ANSWERS, Asked(query, language), request)
+    return _bytes(answer.body, request) if isinstance(answer, Answer) else answer
+
+
+async def shared(answers: SharedAnswers[Asked], asked: Asked, request: Request) -> Answer | Response:
+    """Return the answer to a question, or what is said where there is none."""
+    if len(asked.query) > MOST_CHARACTERS:
+        return sentence(Answer(400, WORDS["long"].format(n=len(asked.query), most=MOST_CHARACTERS).encode(), "address"))
     try:
-        answer = await ANSWERS.answer(Asked(query, language), len(query), lambda: _gone(request))
+        answer = await answers.answer(asked, len(asked.query), lambda: _gone(request))
     except FullError:
-        return _sentence(503, WORDS["busy"])
+        return sentence(Answer(503, WORDS["busy"].encode(), "busy"))
     if answer is None:
         return Response(status_code=503)  # to nobody
-    if answer.status != 200:
-        return _sentence(answer.status, answer.body.decode())
-    return _bytes(answer.body, request)
+    return answer if answer.status == 200 else sentence(answer)
 
 
 ROUTES: list[BaseRoute] = [Route(PATH, stage), Route(f"/{{base:path}}{PATH}", stage)]
 """The second is for a page that is served below a path."""
 
 
-def _sentence(status: int, text: str) -> Response:
-    headers = {"Cache-Control": NEVER, "X-Content-Type-Options": "nosniff"} | (RETRY if status == 503 else {})
-    return Response(text, status, headers, "text/plain; charset=utf-8")
+def sentence(answer: Answer) -> Response:
+    """Return a refusal, and count it."""
+    counts.refused(answer.reason)
+    headers = {"Cache-Control": NEVER} | (RETRY if answer.status == 503 else {})
+    return Response(answer.body, answer.status, headers, "text/plain; charset=utf-8")
 
 
 def _bytes(body: bytes, request: Request) -> Response:
@@ -110,7 +118,6 @@ def _bytes(body: bytes, request: Request) -> Response:
 
     is_ours = request.query_params.get(EDITION) == edition()
     headers = {"Cache-Control": FOR_EVER if is_ours else ASK_AGAIN, "Vary": "Accept-Encoding, Accept-Language"}
-    headers["X-Content-Type-Options"] = "nosniff"
     if "gzip" in request.headers.get("accept-encoding", ""):
         headers["Content-Encoding"] = "gzip"
     else:
@@ -128,45 +135,57 @@ async def _made(asked: Asked, check: Callable[[], None]) -> Answer:
     """Make an answer in a thread; that of a large setting in another, one at a time."""
     loop = asyncio.get_running_loop()
     try:
-        return await loop.run_in_executor(_threads, _computed, asked, check, False)
-    except _Large:
-        return await loop.run_in_executor(_large, _computed, asked, check, True)
+        return await loop.run_in_executor(_threads, computed, asked, check, _stage)
+    except LargeSetting:
+        return await loop.run_in_executor(_large, partial(computed, may_be_large=True), asked, check, _stage)
 
 
 ANSWERS: SharedAnswers[Asked] = SharedAnswers(_made, most_bytes=MOST_KEPT, most_making=MOST_MAKING)
 """The answers that all visitors share."""
 
 
-def _computed(asked: Asked, check: Callable[[], None], may_be_large: bool) -> Answer:
-    """Return the answer to a question, in a turn among the runs of the page."""
+def _stage(config: Config, selection: Any) -> Answer:
     from attnviz.ui.panels.stage_of_run import stage_of_run
+
+    return Answer(200, _compressed(stage_of_run(run(config), selection)))
+
+
+def computed(
+    asked: Asked,
+    check: Callable[[], None],
+    make: Callable[[Config, Any], Answer],
+    *,
+    may_be_large: bool = False,
+    kind: str = "stage",
+) -> Answer:
+    """Return what is made of the setting and the selection in an address, in a turn among the runs of the page.
+
+    kind  what is made, by its name in `counts.KINDS`
+
+    Raises  LargeSetting where that would wait for other large ones.
+    """
     from attnviz.ui.session import admission, failures
     from attnviz.ui.session.selection import Selection
 
     try:
         check()
-        with cancellation.checked_by(check), admission.TURNS.turn():
-            (config, selection), problems = _read(asked, Selection)
-            if problems:
-                return Answer(400, " ".join(problems).encode())
-            refused = admission.refusal(admission.MAPS, config)
-            if refused:
-                return Answer(400, refused.encode())
-            untrained = _untrained(config)
-            if untrained:
-                return Answer(503, untrained.encode())
+        with cancellation.checked_by(check), admission.TURNS.turn(kind=kind):
+            (config, selection), problems = read(asked, Selection)
+            refusals = ((400, "address", " ".join(problems)), (400, "large", admission.refusal(admission.MAPS, config)))
+            for status, reason, why in (*refusals, (503, "untrained", untrained(config))):
+                if why:
+                    return Answer(status, why.encode(), reason)
             if admission.waits(admission.MAPS, config):
                 if not may_be_large:
-                    raise _Large
+                    raise LargeSetting
                 admission.TURNS.enter_large(check)
-            data = stage_of_run(run(config), selection)
-    except (_Large, Cancelled):
+            return make(config, selection)
+    except (LargeSetting, Cancelled):
         raise
     except ConfigError as error:
-        return Answer(400, failures.refused(error).encode())
+        return Answer(400, failures.refused(error).encode(), "address")
     except Exception as error:
-        return Answer(500, failures.failed(error).encode())
-    return Answer(200, _compressed(data))
+        return Answer(500, failures.failed(error).encode(), "failed")
 
 
 def _compressed(data: bytes) -> bytes:
@@ -179,10 +198,12 @@ def _compressed(data: bytes) -> bytes:
     return packing.compress(data) + packing.flush()
 
 
-def _read(asked: Asked, *beside: type) -> tuple[tuple[Any, ...], list[str]]:
+def read(asked: Asked, *beside: type, is_link: bool = False) -> tuple[tuple[Any, ...], list[str]]:
     """Return the records that an address names, as the page would, and what the page would say of it.
 
     An address that says nothing stands for the setting with which the page opens.
+
+    is_link  whether it was given to somebody, so that it should have its check
     """
     from attnviz.ui.main import OPENING, offer_models
 
@@ -193,12 +214,13 @@ def _read(asked: Asked, *beside: type) -> tuple[tuple[Any, ...], list[str]]:
     names = url_codec.labels(Config, *beside)
     if not any(name in parameters for name in (*{*names} - {"lang"}, *url_codec.RESERVED)):
         parameters = {**{name: [text] for name, text in url_codec.encode(OPENING).items()}, **parameters}
+        is_link = False
     query = link_check.heal(parameters, names)
     records, problems = url_codec.decode_link(query, Config, *beside)
-    return records, [each for each in problems if each != PROBLEMS["cut"]]
+    return records, [each for each in problems if is_link or each != PROBLEMS["cut"]]
 
 
-def _untrained(config: Config) -> str:
+def untrained(config: Config) -> str:
     """Return that heads have to be trained first, which the page leaves to the browser or asks for; empty if not."""
     from attnviz.ui.session.browser_learner import WORDS as LEARNER
 

@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from attnviz import ConfigError, load
+from attnviz import ConfigError, Model, gradients, load
 from attnviz.engine.records.edits import Edit
 from attnviz.engine.records.trace import Trace
 from attnviz.models.families import FAMILIES
+from attnviz.models.safetensors import Tensors
 from tests.support.cases import for_each
 from tests.support.small_models import FOLDER, NAMES, model
 
@@ -59,6 +60,25 @@ def test_the_expected_weights_are_not_flat(name: str) -> None:
     weights = expected(name)["weights0"]
     flat = 1 / np.maximum((weights > 0).sum(axis=-1), 1)
     assert np.mean(weights.max(axis=-1) - flat) > 0.05
+
+
+def test_a_block_of_width_0_is_none() -> None:
+    """Without the block, the numbers are those of one that hands on zeros."""
+    config = json.loads((FOLDER / "llama" / "config.json").read_text("utf-8"))
+    tensors = {name: np.asarray(array) for name, array in Tensors(FOLDER / "llama").items()}
+    silent = {name: array * ("down_proj" not in name) for name, array in tensors.items()}
+    bare = {name: array for name, array in tensors.items() if "mlp" not in name and "post_attention" not in name}
+    tokenise = model("llama").tokenise
+    whole = Model.of_parts(config, silent, tokenise)("the cat sat")
+    model_without = Model.of_parts(config | {"intermediate_size": 0}, bare, tokenise)
+    without = model_without("the cat sat")
+    assert not {name for name in without.layers[0] if name.startswith(("ff_", "w_1", "w_2", "w_3", "g_2"))}
+    assert (without.config.feed_forward, model_without.sizes.d_ff) == ("none", 0)
+    for state, other in zip(states(without), states(whole), strict=True):
+        np.testing.assert_array_equal(state, other)
+    slope = gradients(without, {(1, "final_normed"): np.ones(without.result.shape)})["embedded"].array
+    again = gradients(whole, {(1, "final_normed"): np.ones(whole.result.shape)})["embedded"].array
+    np.testing.assert_allclose(slope, again, rtol=1e-12, atol=1e-15)
 
 
 @EVERY

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from attnviz import ConfigError, load
-from attnviz.models import tokeniser
-from attnviz.models.byte_pairs import GPT_2, LETTERS, LLAMA_3, QWEN, BytePairs, cut
-from attnviz.models.wordpiece import WordPiece
+from attnviz.models.tokenisers import tokeniser
+from attnviz.models.tokenisers.byte_pairs import GPT_2, LETTERS, LLAMA_3, QWEN, BytePairs, cut
+from attnviz.models.tokenisers.wordpiece import WordPiece
 from tests.support.cases import for_each
 from tests.support.small_models import FOLDER, NAMES, model
 
@@ -258,6 +258,21 @@ def test_tokens_that_a_vocabulary_does_not_have_are_counted() -> None:
     assert trace.query_tokens.count("[UNK]") == 2
     assert trace.notes == ("2 of the tokens stand as [UNK]: the model's vocabulary does not have them.",)
     assert model("bert")("the cat [MASK]").notes == ()
+
+
+def test_spare_words_stand_for_what_a_vocabulary_does_not_have(tmp_path: Path) -> None:
+    folder = shutil.copytree(FOLDER / "bert", tmp_path / "bert")
+    (folder / "tokenizer_config.json").write_text('{"spare_tokens": ["[PAD]", "[MASK]", "nowhere"]}', encoding="utf-8")
+    spared = load(folder)
+    numbers = spared.tokenise.vocabulary
+    trace = spared("The 猫 the 犬 the 猫 [CLS]")
+    assert trace.query_tokens == ("[CLS]", "the", "猫", "the", "犬", "the", "猫", "[CLS]", "[SEP]")
+    assert [trace.token_ids[at] for at in (2, 4, 6)] == [numbers[name] for name in ("[PAD]", "[MASK]", "[PAD]")]
+    assert trace.notes[0].startswith("Not in the vocabulary: 猫, 犬.")
+    several = spared("猫 犬 [PAD] 牛")  # one that is typed is taken, and one word is left over
+    assert several.query_tokens[1:-1] == ("猫", "[UNK]", "[PAD]", "[UNK]")
+    assert several.token_ids[1] == numbers["[MASK]"]
+    assert [note.split(":")[0] for note in several.notes] == ["2 of the tokens stand as [UNK]", "Not in the vocabulary"]
 
 
 BROKEN = {

@@ -20,12 +20,14 @@ from typing import Any
 from urllib.parse import urlencode
 
 import pytest
+from starlette.routing import Route
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.web.server.starlette.starlette_server_config import DEFAULT_WEBSOCKET_PING_INTERVAL
 from websockets.sync.client import connect
 
 from attnviz.ui import server
+from attnviz.ui.hosting import counts, security_headers
 
 ROOT = Path(__file__).resolve().parents[2]
 DEPLOY = ROOT / "deploy"
@@ -73,8 +75,17 @@ def test_the_policy_names_the_inline_script_of_the_installed_streamlit() -> None
     assert f"'sha256-{base64.b64encode(hashlib.sha256(script).digest()).decode()}'" in NGINX
 
 
+def test_nginx_and_the_page_send_the_same_headers() -> None:
+    (policy,) = re.findall(r"""'' "(default-src [^"]+)";""", NGINX)
+    assert policy == security_headers.policy()
+    for name, text in security_headers.ALWAYS.items():
+        given = rf"\$upstream_http_{name.lower().replace('-', '_')} \$\w+ \{{\n +default '';\n +'' "
+        assert re.search(f'{given}"?{re.escape(text)}"?;', NGINX), name
+        assert re.search(rf"add_header {name} \$\w+ always;", NGINX), name
+
+
 def test_the_policy_allows_no_script_but_our_own() -> None:
-    (policy,) = re.findall(r'add_header Content-Security-Policy "([^"]+)" always;', NGINX)
+    (policy,) = re.findall(r"""'' "(default-src [^"]+)";""", NGINX)
     parts = {name: allowed for name, *allowed in (part.split() for part in policy.split(";"))}
     assert parts["default-src"] == ["'none'"]
     ours = ["'self'", "blob:", "'wasm-unsafe-eval'"]  # the last is for WebAssembly; JavaScript is not evaluated
@@ -362,3 +373,30 @@ def test_the_witness_sees_a_call(witness: Path) -> None:
     subprocess.run([sys.executable, "-c", call], check=False, capture_output=True)
     subprocess.run([sys.executable, "-c", "import socket; socket.getaddrinfo('x.test', 1)"], capture_output=True)
     assert len(away(witness)) == 2
+
+
+def test_alerts_and_board_ask_only_for_what_the_server_tells() -> None:
+    board = json.loads((DEPLOY / "monitoring/board.json").read_text("utf-8"))
+    alerts = (DEPLOY / "monitoring/alerts.yml").read_text("utf-8")
+    asked = [target["expr"] for panel in board["panels"] for target in panel["targets"]]
+    asked += re.findall(r"^ +expr: (.+)$", alerts, re.MULTILINE)
+    named = {name for each in asked for name in re.findall(r"attnviz_\w+", each)}
+    assert named == {*counts.METRICS}
+    assert {*re.findall(r'reason="(\w+)"', " ".join(asked))} <= {*counts.REASONS}
+    assert len({panel["id"] for panel in board["panels"]}) == len(board["panels"])
+    assert all(each.count("(") == each.count(")") for each in asked)
+
+
+@pytest.mark.slow
+def test_the_rules_are_read_by_prometheus_own_checker_where_it_is_installed() -> None:
+    yaml = pytest.importorskip("yaml")
+    (group,) = yaml.safe_load((DEPLOY / "monitoring/alerts.yml").read_text("utf-8"))["groups"]
+    for rule in group["rules"]:
+        assert rule.keys() >= {"alert", "expr", "labels", "annotations"}
+        assert rule["labels"]["severity"] in ("page", "ticket")
+        assert "{{ $labels.instance }}" in rule["annotations"]["summary"]
+    (job,) = yaml.safe_load((DEPLOY / "monitoring/prometheus.yml").read_text("utf-8"))["scrape_configs"]
+    assert job["metrics_path"] in {route.path for route in server.ROUTES if isinstance(route, Route)}
+    if tool := shutil.which("promtool"):
+        checked = subprocess.run([tool, "check", "rules", str(DEPLOY / "monitoring/alerts.yml")], capture_output=True)
+        assert checked.returncode == 0, checked.stdout + checked.stderr

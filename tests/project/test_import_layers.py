@@ -20,7 +20,8 @@ HOUSE = {
     "codegen": "",
     "engine": "numerics rows tables/scores tables/normalisers tables tasks records plan pretrained learning . external "
     "cost backward",
-    "models": "",
+    "models": "tokenisers .",
+    "live": "",
     "analysis": ". circuits",
     "lessons": "",
     "arithmetic": "",
@@ -30,7 +31,7 @@ HOUSE = {
     "exports": "script workbook .",
     "classroom": ". marking printed",
     "experiments": "",
-    "ui": "session/browser session components components/pickers components/sentence components/answer "
+    "ui": "hosting session/browser session components components/pickers components/sentence components/answer "
     "components/stage panels panels/classroom panels/depth panels/learn panels/lesson pages .",
 }
 """The folders of the package from the ground up, and inside some the folders in them, of which `.` is its own files.

@@ -20,7 +20,10 @@ from attnviz.engine.external.traces import of_weights
 from attnviz.exports import interactive_html
 from attnviz.exports.interactive_layers import layers
 from attnviz.exports.interactive_part import Part, everything
+from attnviz.live import program
+from attnviz.live.program import program_of
 from attnviz.pictures import stages
+from attnviz.pictures.answer import browser_facts
 from attnviz.pictures.answer.explanation import explanation
 from attnviz.pictures.pipeline_strip import entries
 from attnviz.pictures.step_path import way
@@ -38,11 +41,12 @@ ROOT = Path(__file__).parents[2]
 UI = ROOT / "attnviz" / "ui"
 TYPES = {
     name: path.with_name("types")
-    for path in UI.rglob("types.d.ts")
+    for path in (*UI.rglob("types.d.ts"), *(ROOT / "attnviz" / "pictures").rglob("types.d.ts"))
     for name in re.findall(r"^export (?:interface|type) (\w+)", path.read_text("utf-8"), re.MULTILINE)
 }
 """The file that describes a type, by its name."""
 INTERACTIVE = Path(interactive_html.__file__).parent / "interactive" / "types"
+LIVE = Path(program.__file__).parent / "types"
 
 
 @pytest.fixture
@@ -118,6 +122,7 @@ def test_python_sends_each_component_what_it_reads(check: Callable[..., str], mo
         "LinesData": attention_lines.payload(query_weights(trace, 0, None), None),
         "PaintData": header(mask_painter.packed(mask, ["a", "b"], ["a", "b"])),
         "AnswerData": header(drawer.packed(explanation(trace, derive(trace, 0, 0, 1, 0), key=True))),
+        "AnswerFacts": browser_facts.facts(trace, 0),
         "PasteData": sent(paste_guard, lambda: paste_guard.guard({"field": 100}), monkeypatch),
         "SnapshotData": sent(svg_to_png, lambda: svg_to_png.button("<svg/>", key="key"), monkeypatch),
         "UnfinishedData": sent(interrupted, lambda: interrupted._note("abc"), monkeypatch),
@@ -127,6 +132,20 @@ def test_python_sends_each_component_what_it_reads(check: Callable[..., str], mo
         value["unheard"] = 1
     output = check(**{f"{name}_ts": declared(TYPES[name], name, value) for name, value in data.items()})
     assert [name for name in data if f"{name}.ts" not in output] == []
+
+
+def test_python_sends_the_browser_the_program_that_it_carries_out(check: Callable[..., str]) -> None:
+    configs = [
+        Config(sentence="a b c", n_layers=2, tied=True, n_kv_heads=2, position="rope", softcap=2.0, mask="window"),
+        Config(sentence="a b", residual=True, norm="rms", feed_forward="swiglu", bias="linear", normaliser="hardmax"),
+        Config(sentence="a b", second_sentence="x y z", edits=[(0, "scores", (1, 1, 1), 2.0)], score="additive"),
+    ]
+    programs = [json.loads(json.dumps(program_of(run(config)))) for config in configs]
+    assert check(**{f"p{at}_ts": declared(LIVE, "Program", each) for at, each in enumerate(programs)}) == ""
+    del programs[0]["settings"], programs[2]["steps"][-1]["made"]["args"]
+    programs[1]["steps"][-1]["made"]["op"] = "unheard"
+    output = check(**{f"p{at}_ts": declared(LIVE, "Program", each) for at, each in enumerate(programs)})
+    assert [at for at in range(3) if f"p{at}.ts" not in output] == []
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ from attnviz.engine.cost import estimate as cost
 from attnviz.engine.records.trace import Trace
 from attnviz.settings import url_codec
 from attnviz.ui.session import admission
-from attnviz.ui.session.browser import uninterrupted
+from attnviz.ui.session.browser import streamlit_private
 from attnviz.ui.session.run_queue import RunQueue
 from tests.engine.test_cost import LARGEST
 from tests.support.needs import NEEDS
@@ -105,9 +105,9 @@ def test_a_file_ends_once_its_visitor_has_gone(monkeypatch: pytest.MonkeyPatch) 
     connected, computing, ended = threading.Event(), threading.Event(), list[object]()
     connected.set()
     monkeypatch.setattr(admission, "TURNS", RunQueue(polling=0.01))
-    monkeypatch.setattr(uninterrupted, "get_script_run_ctx", lambda **_: SimpleNamespace(session_id="a"))
+    monkeypatch.setattr(streamlit_private, "current_run", lambda: SimpleNamespace(session_id="a"))
     runtime = SimpleNamespace(is_active_session=lambda session: session == "a" and connected.is_set())
-    monkeypatch.setattr(uninterrupted, "Runtime", SimpleNamespace(exists=lambda: True, instance=lambda: runtime))
+    monkeypatch.setattr(streamlit_private, "Runtime", SimpleNamespace(exists=lambda: True, instance=lambda: runtime))
     large = Config(**LARGEST)
 
     def endless() -> Trace:

@@ -11,7 +11,7 @@ from attnviz.arrays import Array
 from attnviz.engine.records.trace import Trace, result_of
 from attnviz.models.model import Model
 from attnviz.models.next_words import check as check_row
-from attnviz.models.next_words import states
+from attnviz.models.next_words import states, stream
 from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import Words
 
@@ -109,7 +109,7 @@ def _layer(trace: Trace, i: int, row: int, v: Array, model: Model) -> tuple[Arra
     steps = trace.layers[i]
     X = trace.around["embedded"].array if i == 0 else result_of(trace.layers[i - 1]).array
     attention = float((steps["added"].array[row] - X[row]) @ v)
-    feed_forward = float((steps["ff_added"].array[row] - steps["added"].array[row]) @ v)
+    feed_forward = float((steps[stream(steps)].array[row] - steps["added"].array[row]) @ v)
     Z, A, V = steps["heads"].array, steps["weights"].array, steps["values"].array
     w = _through_norm(v * steps["g_1_out"].array, steps["output"].array[row], model) if "g_1_out" in steps else v
     M = steps["w_o"].array.reshape(len(Z), Z.shape[-1], -1) @ w  # (H, d_v): how much each number of a head adds

@@ -8,9 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from attnviz.arrays import Array
-from attnviz.engine.backward.accumulated_slopes import LayerStep
 from attnviz.engine.backward.gradients import Gradients
-from attnviz.engine.external.layer_plans import chosen_in, plan_of_layer
+from attnviz.engine.external.layer_plans import LayerStep, chosen_in, plan_of_layer
 from attnviz.engine.external.traces import is_external
 from attnviz.engine.numerics import cancellation
 from attnviz.engine.plan.layer_arrays import LayerArrays

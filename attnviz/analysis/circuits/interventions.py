@@ -10,7 +10,7 @@ import numpy as np
 
 from attnviz.analysis.circuits.changed_runs import Change, changed, check
 from attnviz.arrays import Array
-from attnviz.engine.backward.accumulated_slopes import LayerStep
+from attnviz.engine.external.layer_plans import LayerStep
 from attnviz.engine.records.trace import Step, Trace
 from attnviz.settings.faults import ConfigError, shorten
 from attnviz.settings.language import Words

@@ -10,6 +10,7 @@ from attnviz.analysis.circuits.attribution import decoder_of, direction
 from attnviz.analysis.circuits.interventions import knock_out, patch
 from attnviz.arrays import Array
 from attnviz.engine.records.trace import Trace
+from attnviz.models.next_words import stream
 from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import Words
 
@@ -51,12 +52,13 @@ def with_each_part(trace: Trace, other: Trace, word: str | int, instead_of: str 
     n, layers = len(trace.query_tokens), range(len(trace.layers))
     if len(other.query_tokens) != n:
         raise ConfigError(FAULTS["length"].format(other=len(other.query_tokens), own=n))
-    stream = [[_read(patch(trace, other, [(i, "ff_added", [j], None)]), u) for j in range(n)] for i in layers]
+    step = stream(trace.layers[0])
+    vectors = [[_read(patch(trace, other, [(i, step, [j], None)]), u) for j in range(n)] for i in layers]
     heads = [
         [_read(patch(trace, other, [(i, "heads", None, [h])]), u) for h in range(trace.config.n_heads)] for i in layers
     ]
     before = _read(trace, u)
-    return Patched(np.array(stream) - before, np.array(heads) - before, _read(other, u) - before)
+    return Patched(np.array(vectors) - before, np.array(heads) - before, _read(other, u) - before)
 
 
 def _read(trace: Trace, u: Array) -> float:

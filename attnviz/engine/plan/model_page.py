@@ -27,7 +27,7 @@ def trained_layer(page: Page, X: Value) -> Value:
     """Say one layer of a model, from GPT-2 to Gemma 2: Vaswani et al. 2017, and what has changed since.
 
     Norms before the block, behind it (Gemma 2) or after the sum (BERT); norms of queries and keys (Qwen 3); a block
-    that reads what attention read (GPT-NeoX); gates (Llama).
+    that reads what attention read (GPT-NeoX); gates (Llama); no block at all (the model *small* in the package).
 
     X (n, d) -> the layer's result, (n, d)
     """
@@ -43,7 +43,13 @@ def trained_layer(page: Page, X: Value) -> Value:
     Y = step("added", X + Y)
     Y = step("added_normed", norm(Y) * weight("g_1") + weight("c_1")) if has.norm_after else Y
 
-    read = X if has.parallel else Y
+    G = _feed_forward(page, X if has.parallel else Y, Y) if has.feed_forward else Y
+    return step("final_normed", norm(G) * weight("g_f") + weight("c_f")) if "g_f" in has.weights else G
+
+
+def _feed_forward(page: Page, read: Value, Y: Value) -> Value:
+    """Say the feed-forward block, and its output added to Y: (n, d)."""
+    step, weight, has = page.step, page.weight, page.has
     read = step("ff_normed", norm(read) * weight("g_2") + weight("c_2")) if has.norm_before else read
     F = activation(read @ weight("w_1") + weight("b_1"))  # (n, d_ff)
     if has.gate:
@@ -51,8 +57,7 @@ def trained_layer(page: Page, X: Value) -> Value:
     G = step("ff_output", step("ff_hidden", F) @ weight("w_2") + weight("b_2"))  # (n, d)
     G = step("ff_output_normed", norm(G) * weight("g_2_out") + weight("c_2_out")) if has.norm_behind else G
     G = step("ff_added", Y + G)
-    G = step("ff_added_normed", norm(G) * weight("g_2") + weight("c_2")) if has.norm_after else G
-    return step("final_normed", norm(G) * weight("g_f") + weight("c_f")) if "g_f" in has.weights else G
+    return step("ff_added_normed", norm(G) * weight("g_2") + weight("c_2")) if has.norm_after else G
 
 
 def _turned(page: Page, name: str, Y: Value, gain: str) -> Value:

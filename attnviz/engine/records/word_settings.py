@@ -29,7 +29,7 @@ class WordSettings:
     model: str = named(
         offered_models.names,
         label="Model",
-        help="A trained model that this host offers: it brings its own words, sizes and matrices.",
+        help="A trained model: it brings its own words, sizes and matrices.",
     )
     second_sentence: str = text(
         "",

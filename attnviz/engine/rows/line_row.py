@@ -41,6 +41,7 @@ class Written:
     words     of its lines, by their names; their formulas are empty
     workbook  returns the formula of the weights in one, given `exports.workbook.normaliser_formulas.MaskedScores`
     browser   the same in JavaScript, as an expression of x, place and head: see exports/interactive/normalisers.js
+    live      the same for a whole row, as code that fills w from the n open scores x: see live/help.js
     weights   the weights in a script, as code of the masked scores {x} and the words of a library; `before` the lines
               before them, `function` the definition of what they call
     turn      whether that code works along the last axis alone, so that columns have to be turned first
@@ -50,6 +51,7 @@ class Written:
     words: tuple[CellLine, ...]
     workbook: Callable[[Any], Any]
     browser: str
+    live: str
     weights: str
     before: tuple[str, ...] = ()
     function: str = ""

@@ -1,5 +1,7 @@
 // The run that Python writes into the file (`described` in interactive_html.py), and what the script makes of it.
 
+import type { TypedScore } from "../../pictures/answer/types";
+
 /** A step of a layer in base64, little end first, decoded when its numbers are first asked for. */
 export interface Step {
   shape: number[];
@@ -58,20 +60,6 @@ export interface Setting {
   /** The width that stands for every width of a typed formula that follows from nothing else. */
   d_a: number;
   typed: { score?: TypedScore; normaliser?: { text: string } };
-}
-
-/** A parameter of a typed score: the step that holds it, how a cell uses it, and the names of its widths. */
-export interface Parameter {
-  name: string;
-  step: string;
-  role: string;
-  axes: string[];
-}
-
-export interface TypedScore {
-  text: string;
-  sizes: Record<string, string>;
-  parameters: Parameter[];
 }
 
 /** The numbers that are added up, or the two rows whose products are; nothing where neither is so. */

@@ -34,8 +34,13 @@ def masked(stage: Stage, grid: Grid) -> Element:
         for row, column in np.argwhere(np.diff(hidden[1:-1])).tolist():
             x, y = corner(grid, top + row, left + column)
             edges.append(f"M{shown(x)} {shown(y)}v{shown(grid.cell_h)}")
+    cells = ET.Element("path", {"class": "masked", "fill": HATCHED, "d": "".join(pieces)})
+    return group("hidden", [hatch(), cells, ET.Element("path", {"stroke": MASKED_EDGE[0], "d": "".join(edges)})])
+
+
+def hatch() -> Element:
+    """Return the pattern that `HATCHED` names."""
     turned = {"patternUnits": "userSpaceOnUse", "patternTransform": "rotate(-45)"}
     pattern = ET.Element("pattern", {"id": "hatch", "width": "6", "height": "6", **turned})
     pattern.append(ET.Element("rect", {"width": "6", "height": "1.2", "fill": HATCH[0]}))
-    cells = ET.Element("path", {"class": "masked", "fill": HATCHED, "d": "".join(pieces)})
-    return group("hidden", [pattern, cells, ET.Element("path", {"stroke": MASKED_EDGE[0], "d": "".join(edges)})])
+    return pattern

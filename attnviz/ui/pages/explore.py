@@ -18,7 +18,8 @@ from attnviz.pictures.stage_record import Stage
 from attnviz.pictures.step_path import way as steps_of
 from attnviz.text import opening_sentence as tales
 from attnviz.text.headline import headline
-from attnviz.ui.components.answer import drawer, rail
+from attnviz.ui.components.answer import cells_of_stage, drawer, rail
+from attnviz.ui.components.answer.drawer import Around
 from attnviz.ui.components.pickers import film_strip, head_cards, overview, step_path
 from attnviz.ui.components.sentence import opening_sentence
 from attnviz.ui.components.sentence.opening_sentence import Opening
@@ -36,7 +37,7 @@ from attnviz.ui.session.failures import contained
 from attnviz.ui.session.notices import paragraph
 from attnviz.ui.session.selection import Selection
 
-KEY, WAY, SENTENCE, ANSWER = "explore", "way", "telling", "answer"
+KEY, WAY, SENTENCE, ANSWER, CELLS = "explore", "way", "telling", "answer", "cells"
 TOOLS = 248  # pixels at the foot of the window for what changes something, so that both are seen
 GONE = ("flow",)  # once a tab, now the strip over the maps
 
@@ -112,8 +113,11 @@ def _in_front(stages: Sequence[Stage], first: str) -> str:
 
 def _explain(trace: Trace, selection: Selection, head: int) -> Cell | None:
     """Draw how what was chosen came to be: a cell of `head`, an entry of its output, or the row of a word."""
+    with st.container(key=CELLS):
+        cells_of_stage.send(trace, selection.layer, key=f"{CELLS}-numbers")
+    around = Around(selection.play, rail.chips(trace.config), selection.head, selection.focus)
     if selection.query is None:
-        drawer.show(None, key=ANSWER)
+        drawer.show(None, key=ANSWER, around=around)
         return None
     layer, query, key, dimension = selection.layer, selection.query, selection.key, selection.dimension
     whole = selection.head is not None and key is not None
@@ -126,7 +130,7 @@ def _explain(trace: Trace, selection: Selection, head: int) -> Cell | None:
         dimension = None
     answer = explanation(trace, cell, key=whole, dimension=dimension)
     played = motion(trace, cell) if whole and cell.allowed else None
-    drawer.show(answer | {"motion": played}, key=ANSWER, play=selection.play, chips=rail.chips(trace.config))
+    drawer.show(answer | {"motion": played}, key=ANSWER, around=around)
     return cell if whole else None
 
 

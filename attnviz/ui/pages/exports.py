@@ -55,6 +55,7 @@ WORDS = Words(
         "query": "Row, for .tex",
         "link": "Link",
         "link_note": "Anyone who opens it sees the same numbers. The sentence is part of it.",
+        "whole_note": "The same in full, to be read and changed:",
         "too_long": "Too long for a link, so it travels without: {names}. Save and open, at the left, keeps "
         "everything.",
         "frame": "In another page",
@@ -163,11 +164,15 @@ def _links(trace: Trace, selection: Selection) -> None:
     shared = replace(selection, page="explore")
     _, left_out = url_codec.shorten_to_fit(url_codec.encode(trace.config, shared))
     whole = links.page_address(st.context.url or "", url_codec.query_string(trace.config, shared))
+    short = links.short_address(whole)
     link, frame, code = st.columns(3, gap="medium")
     with link:
         st.markdown(f"#### {WORDS['link']}")
         st.caption(WORDS["link_note"])
-        st.code(whole, language=None, wrap_lines=True, height=160)
+        st.code(short, language=None, wrap_lines=True)
+        if short != whole:
+            st.caption(WORDS["whole_note"])
+            st.code(whole, language=None, wrap_lines=True, height=100)
         if left_out:
             names = url_codec.labels(Config, Selection)
             notice(WORDS["too_long"].format(names=", ".join(names[name] for name in left_out)))
@@ -176,4 +181,4 @@ def _links(trace: Trace, selection: Selection) -> None:
         st.caption(WORDS["frame_note"])
         st.code(links.frame(whole), language=None, wrap_lines=True, height=160)
     with code:
-        qr_code(whole)
+        qr_code(short)

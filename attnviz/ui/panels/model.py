@@ -9,6 +9,7 @@ from attnviz.engine.records.config import Config
 from attnviz.settings.faults import ConfigError
 from attnviz.settings.fields import settings
 from attnviz.settings.language import Words
+from attnviz.text import model_card
 from attnviz.ui.session import widgets
 from attnviz.ui.session.notices import paragraph
 
@@ -17,6 +18,8 @@ WORDS = Words(
         "decides": "The model decides the rest: {n_layers} layers of {n_heads} heads, {d_model} numbers per token, "
         "heads "
         "of width {d_head}, feed-forward blocks of width {d_ff}. Its weights are {written}.",
+        "attention_alone": "The model decides the rest: {n_layers} layers of {n_heads} heads, {d_model} numbers per "
+        "token, heads of width {d_head}, and no feed-forward blocks. Its weights are {written}.",
         "space": "A Ġ in its tokens is a space.",
         "causal": "It reads from left to right: its own causal mask applies, whatever is chosen here.",
     }
@@ -44,7 +47,11 @@ def say(draft: Config) -> None:
         name = draft.model.partition("~")[0]
         more = [WORDS["causal"]] if "causal" in model.own_masks else []
         more += [WORDS["space"]] if _has_spaces(model, draft) else []
-        paragraph([WORDS["decides"].format(**sizes, written=f"{name}~{model.digest}"), *more])
+        rest = WORDS["decides" if model.sizes.d_ff else "attention_alone"]
+        card = model_card.sentences(name, model.digest)
+        paragraph([rest.format(**sizes, written=f"{name}~{model.digest}"), *more])
+        if card:
+            paragraph(card)
 
 
 def _has_spaces(model: HostedModel, draft: Config) -> bool:

@@ -29,6 +29,7 @@ from attnviz.engine.run import run
 from attnviz.exports.formats import FORMATS, ExportTarget, export
 from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import Words
+from attnviz.ui.hosting import counts
 from attnviz.ui.session import browser_learner, interrupted, locale
 from attnviz.ui.session.browser.uninterrupted import while_connected, while_wanted
 from attnviz.ui.session.notices import notice
@@ -83,6 +84,7 @@ def admitted(need: Need, of: Config | Trace | Sizes, *beside: Config, again: int
     """
     refused = refusal(need, of, *beside, again=again)
     if refused:
+        counts.refused("large")
         notice(refused, kind="fault")
         return False
     if not browser_learner.at_hand(*_settings(of, *beside)):
@@ -121,6 +123,7 @@ def before_page(need: Need, of: Config | Sizes, make: Callable[[], Made]) -> Mad
     """
     refused = refusal(need, of)
     if refused:
+        counts.refused("large")
         raise ConfigError(refused.removesuffix("."))
     with turn():
         if waits(need, of):

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import streamlit as st
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from attnviz.engine import inputs, learning_job
 from attnviz.engine.learning import film, learnable, learning_cost
@@ -23,6 +22,7 @@ from attnviz.engine.tasks.games import GAMES
 from attnviz.exports.bundle import joined
 from attnviz.pictures.colours import DARK, SHARE
 from attnviz.settings.language import Words
+from attnviz.ui.session.browser import streamlit_private
 from attnviz.ui.session.browser.styles import stylesheet
 from attnviz.ui.session.callback import callback
 from attnviz.ui.session.notices import notice
@@ -167,6 +167,6 @@ def _name(config: Config) -> str:
 
 def _of_this_visitor(key: Config) -> Any:
     """Return the film that this visitor's browser has learned; none where no page is run, as for a file."""
-    if get_script_run_ctx(suppress_warning=True) is None:
+    if streamlit_private.current_run() is None:
         return None
     return st.session_state.get(_FILMS, {}).get(key)

@@ -12,8 +12,11 @@ The limiters of anyio and threading know no run that is passed by.
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
+
+from attnviz.ui.hosting import counts
 
 LONG = 0.25  # seconds for which a run has the processor to itself while others wait
 POLLING = 0.5  # seconds after which one that waits for a large run looks whether it is still wanted
@@ -21,6 +24,18 @@ POLLING = 0.5  # seconds after which one that waits for a large run looks whethe
 
 def _nothing() -> None:
     pass
+
+
+@contextmanager
+def _counted_wait() -> Iterator[None]:
+    """Count who waits, and for how long."""
+    began = time.monotonic()
+    counts.add("attnviz_waiting")
+    try:
+        yield
+    finally:
+        counts.add("attnviz_waiting", -1)
+        counts.add("attnviz_wait_seconds_total", time.monotonic() - began)
 
 
 class RunQueue:
@@ -42,12 +57,14 @@ class RunQueue:
         self.large_run_lock = threading.Lock()
 
     @contextmanager
-    def turn(self, *, opens: bool = False) -> Iterator[None]:
+    def turn(self, *, opens: bool = False, kind: str = "page") -> Iterator[None]:
         """Wait for a turn, and give it back at the end of the block, however that ends.
 
         opens  whether the run opens the page for a visitor who sees nothing of it yet
+        kind   what it is for, by its name in `counts.KINDS`
         """
-        with self._openings if opens else nullcontext():
+        counts.add("attnviz_runs_total", label=kind)
+        with _counted_wait(), self._openings if opens else nullcontext():
             self._acquire()
         try:
             yield
@@ -66,10 +83,11 @@ class RunQueue:
             return
         if not self.large_run_lock.acquire(blocking=False):
             self._release()
-            while not self.large_run_lock.acquire(timeout=self._polling):
-                waiting()
-            self._here.is_large = True
-            self._acquire()
+            with _counted_wait():
+                while not self.large_run_lock.acquire(timeout=self._polling):
+                    waiting()
+                self._here.is_large = True
+                self._acquire()
         self._here.is_large = True
 
     @contextmanager
@@ -78,8 +96,9 @@ class RunQueue:
 
         `waiting` as in `enter_large`.
         """
-        while not self.large_run_lock.acquire(timeout=self._polling):
-            waiting()
+        with _counted_wait():
+            while not self.large_run_lock.acquire(timeout=self._polling):
+                waiting()
         try:
             yield
         finally:

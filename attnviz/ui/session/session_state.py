@@ -14,12 +14,11 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import streamlit as st
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from attnviz.settings import link_check, url_codec
 from attnviz.settings.language import Words
 from attnviz.ui.session import browser_history, widget_values
-from attnviz.ui.session.browser import component
+from attnviz.ui.session.browser import component, streamlit_private
 from attnviz.ui.session.browser.uninterrupted import uninterrupted
 from attnviz.ui.session.callback import callback
 
@@ -250,13 +249,9 @@ def _shown_query() -> dict[str, list[str]]:
 
 
 def _navigated() -> bool:
-    """Return whether Back or Forward asked for this run, or for one before it that came to nothing.
-
-    What Streamlit says of it is private, so the tests hold every version to it.
-    """
-    return bool(getattr(get_script_run_ctx(), "is_history_navigation", False)) or browser_history.leads_to(
-        _shown_query()
-    )
+    """Return whether Back or Forward asked for this run, or for one before it that came to nothing."""
+    run = streamlit_private.current_run()
+    return (run is not None and streamlit_private.asked_by_history(run)) or browser_history.leads_to(_shown_query())
 
 
 def digest(*things: object) -> str:

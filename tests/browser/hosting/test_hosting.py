@@ -18,19 +18,20 @@ from collections.abc import Callable, Iterator
 from email.message import Message
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import parse_qsl, urlencode
 
 import pytest
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
-from attnviz import TASKS
+from attnviz import TASKS, Config
 from attnviz.classroom import question_codec
 from attnviz.classroom.marking import assignments
 from attnviz.classroom.marking.assignments import Assignment
 from attnviz.lessons.catalogue import LESSONS
 from attnviz.lessons.lesson import Slide
-from attnviz.settings import link_check, url_codec
+from attnviz.settings import link_check, short_link, url_codec
+from attnviz.ui.hosting import security_headers
 from attnviz.ui.session.selection import DESK_NAMES, EXPERIMENT_NAMES, PAGE_NAMES, PANEL_NAMES
 from tests.browser_idle import QUIET
 from tests.support.cases import for_each
@@ -68,8 +69,10 @@ def policy(site: Any) -> dict[str, list[str]]:
 
 
 def test_every_answer_carries_the_headers(site: Any) -> None:
-    for path in ("/", "/favicon.png", "/_stcore/health", "/_stcore/host-config"):
+    for path in ("/", "/?v=2", "/favicon.png", "/robots.txt", "/_stcore/health", "/_stcore/host-config"):
         headers = get(site.url + path)[0]
+        for name in ("Content-Security-Policy", *security_headers.ALWAYS):
+            assert len(headers.get_all(name)) == 1, (path, name)
         assert headers["X-Content-Type-Options"] == "nosniff"
         assert headers["Referrer-Policy"] == "no-referrer"
         assert headers["Content-Security-Policy"].startswith("default-src 'none'")
@@ -93,10 +96,20 @@ def test_static_files_come_from_nginx_compressed_and_for_a_year(site: Any) -> No
     assert gzip.decompress(packed[1]) == plain[1]
     assert len(packed[1]) < len(plain[1]) / 2
     assert packed[0]["Cache-Control"] == "public, max-age=31536000, immutable"
-    assert get(site.url)[0]["Cache-Control"] == "no-cache"
+    assert get(site.url)[0]["Cache-Control"] == "private, no-cache"
 
 
-@for_each("path", ["/_stcore/metrics", "/_stcore/agent/openapi.json", "/static/../../nginx.conf", "/static/x.js"])
+@for_each(
+    "path",
+    [
+        "/_stcore/metrics",
+        "/attnviz/metrics",
+        "/manifest.json",
+        "/_stcore/agent/openapi.json",
+        "/static/../../nginx.conf",
+        "/static/x.js",
+    ],
+)
 def test_what_nobody_needs_is_not_there(site: Any, path: str) -> None:
     with pytest.raises(urllib.error.HTTPError, match=r"40[04]"):
         get(site.url + path)
@@ -162,6 +175,31 @@ def test_a_visitor_stays_with_one_replica_and_visitors_are_spread(site: Any) -> 
     served = [{answered_by(site, cookie) for _ in range(3)} for cookie in cookies]
     assert [each for each in served if len(each) != 1] == []
     assert {replica for each in served for replica in each} == {0, 1}
+
+
+def test_a_link_shows_what_it_opens_and_a_short_one_leads_there(site: Any, browser_page: Any) -> None:
+    query = url_codec.query_string(Config(sentence="zebra quagga okapi", seed=4))
+    for _ in range(300):  # a page that has just begun has a title of its own, and one that is busy says no number
+        title = re.search(rb"<title>(.*?)</title>", get(f"{site.url}/?{query}")[1])
+        if title is not None and b" attends to " in title[1]:
+            break
+    else:
+        pytest.fail(f"the title is {title}")
+    visit = Page(browser_page, site.url)
+    browser_page.goto(f"{site.url}/s/{short_link.pack(dict(parse_qsl(query)))}")
+    browser_page.locator(REST).wait_for()
+    assert browser_page.url == f"{site.url}/?{query}"
+    browser_page.get_by_text("quagga").first.wait_for()
+    assert visit.errors == []
+
+
+def test_the_page_alone_sends_the_headers_and_needs_nothing_that_they_forbid(app: Any, browser_page: Any) -> None:
+    headers = get(app.url)[0]
+    assert headers.get_all("Content-Security-Policy") == [security_headers.policy()]
+    visit = Page(browser_page, app.url)
+    for query in ({}, {"panel": "word"}, {"page": "take"}, {"page": "learn"}, {"embed": "true"}):
+        visit.open(**query)
+        assert visit.errors == [], query
 
 
 VIOLATIONS = """(() => {

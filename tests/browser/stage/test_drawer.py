@@ -94,7 +94,7 @@ def test_the_rail_keeps_the_setting_in_reach_and_calls_it_back(new_page: Callabl
     page, setting = at.page, "document.querySelector('[data-testid=stSidebar]').inert"
     page.wait_for_selector(OPEN)
     chips = page.locator(".ad-chip[data-field]:not([data-field=''])")
-    assert [chip.split()[-1] for chip in chips.all_inner_texts()] == ["64", "4", "mask", "product", "0"]
+    assert [chip.split()[-1] for chip in chips.all_inner_texts()] == ["64", "4", "mask", "√d", "0"]
     assert page.evaluate(setting), "what is behind the answer is out of reach"
     page.locator(".ad-chip[data-field=n_heads]").press("ArrowUp")
     page.wait_for_url("**n_heads=5**")
@@ -189,6 +189,66 @@ def test_the_keyboard_an_output_a_word_and_an_old_link_are_answered(new_page: Ca
     page.page.locator(".ad-all").click()
     page.page.wait_for_function("document.querySelector('[data-testid=stMain]').scrollTop > 300")
     page.page.locator(".st-key-part-score").wait_for()  # the page is there before its lines have come
+
+
+HELD = """() => {
+    const held = [], send = WebSocket.prototype.send;
+    WebSocket.prototype.send = function (message) { held.push([this, message]); };
+    window.release = () => {
+        WebSocket.prototype.send = send;
+        held.splice(0).forEach(([socket, message]) => socket.send(message));
+    };
+    const drawer = document.querySelector(".attn-drawer");
+    window.drawn = 0;
+    window.drawings?.disconnect();
+    window.drawings = new MutationObserver(() => drawn++);
+    drawings.observe(drawer, { childList: true });
+}"""
+"""Nothing reaches the server until `release()`; `drawn` counts how often the answer is drawn."""
+
+
+def test_a_choice_is_explained_before_the_server_hears_of_it_and_its_run_changes_nothing(
+    new_page: Callable[..., Any], app: Any
+) -> None:
+    at = Page(new_page, app, DESK)
+    at.measured(4, 7, 4, mask="causal", score="additive")
+    page = at.page
+    page.wait_for_function("window.attnvizCells")
+    words = page.locator(".attn-opening button")
+    weights = page.locator(".st-key-explore-weights .heatmaplayer image").bounding_box()
+
+    def cell(x: float, y: float) -> None:
+        page.mouse.click(weights["x"] + x * weights["width"], weights["y"] + y * weights["height"])
+
+    def by_keys() -> None:
+        page.locator(".st-key-explore-weights .attn-focus").focus()
+        page.keyboard.press("ArrowDown")
+        page.keyboard.press("Enter")
+
+    for name, choose in (
+        ("a cell", lambda: cell(0.08, 0.38)),
+        ("one that is masked", lambda: cell(0.4, 0.02)),
+        ("by keys", by_keys),
+        ("a word", words.nth(4).click),
+        ("another key in the answer", page.locator(".attn-drawer .ad-term").nth(1).click),
+    ):
+        page.evaluate(HELD)
+        address = page.evaluate("location.search")
+        before = page.locator(".attn-drawer").inner_html()
+        choose()
+        page.wait_for_function("(before) => document.querySelector('.attn-drawer').innerHTML !== before", arg=before)
+        answer = page.locator(".attn-drawer").inner_html()
+        page.evaluate("release()")
+        page.wait_for_function("(before) => location.search !== before", arg=address)
+        page.evaluate(QUIET)
+        assert page.locator(".attn-drawer").inner_html() == answer, name
+        assert page.evaluate("drawn") == 1, name
+    page.evaluate(HELD)
+    page.keyboard.press("Escape")
+    page.wait_for_selector(OPEN, state="detached")
+    page.evaluate("release()")
+    page.evaluate(QUIET)
+    assert page.locator(OPEN).count() == 0
 
 
 def asked_for(page: Any) -> list[str]:

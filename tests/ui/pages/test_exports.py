@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import html
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, parse_qsl, urlsplit
 
 import pytest
 
 from attnviz import Config
 from attnviz.exports import links
 from attnviz.exports.formats import FORMATS
-from attnviz.settings import url_codec
+from attnviz.settings import short_link, url_codec
 from attnviz.ui.pages import exports
 from attnviz.ui.session.selection import Selection
 from tests.ui.test_app import clean, opened, page_text
@@ -56,7 +56,9 @@ def test_a_missing_library_is_named_with_how_to_get_it(monkeypatch: pytest.Monke
 
 def test_the_link_opens_the_setting_and_the_frame_shows_it() -> None:
     at = opened(page="take", sentence="a & b", mask="causal", n_heads="3")
-    link, frame = at.code[0].value, at.code[1].value
+    short, link, frame = (at.code[n].value for n in range(3))
+    assert len(short) < len(link)
+    assert short_link.unpack(short.rpartition("/s/")[2]) == dict(parse_qsl(urlsplit(link).query))
     assert url_codec.open_link(link, Config, Selection)[0] == (
         Config(sentence="a & b", mask="causal", n_heads=3),
         Selection(),

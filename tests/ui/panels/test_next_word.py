@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import numpy as np
@@ -97,6 +98,20 @@ def test_a_sentence_of_another_length_and_a_word_that_is_none_are_said() -> None
     n = len(model("gpt2")(TEXT).query_tokens)
     assert f"The other sentence has 2 tokens and this one {n}" in page_text(shown("owed_to", other_text="q w"))
     assert "is no single word of this model, it is made of" in page_text(shown("owed_to", instead_of="river"))
+
+
+def test_where_attention_and_knock_out_disagree_is_said_with_the_head_as_it_is_named(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    trace = model("gpt2")(TEXT)
+    last = np.stack([layer["weights"].array[:, -1] for layer in trace.layers])[..., 1:]
+    monkeypatch.setattr(owed_to, "LITTLE", 1e9)  # whatever a head does, it is little
+    monkeypatch.setattr(owed_to, "LARGE", 0.0)
+    layer, head, at = np.unravel_index(int(last.argmax()), last.shape)
+    said = page_text(shown("owed_to", lang="de"))
+    assert f"Kopf {layer + 1}.{head + 1} gibt am Ende" in said
+    assert f"„{trace.query_tokens[at + 1]}“" in said
+    assert re.search(r"Ihre Logits liegen −?\d+,\d+ auseinander", said)
 
 
 def test_each_cell_of_a_map_is_a_run_without_that_head() -> None:

@@ -12,6 +12,7 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from attnviz.ui.session.browser import component as registered
+from attnviz.ui.session.browser import streamlit_private
 from attnviz.ui.session.browser.component import component
 
 UI = Path(__file__).parents[3] / "attnviz/ui"
@@ -100,7 +101,7 @@ def test_a_part_of_the_page_that_runs_alone_gets_no_element_more(
     fragments: list[str] | None, sent: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = SimpleNamespace(fragment_ids_this_run=fragments, shared=SimpleNamespace(widget_user_keys_this_run=set()))
-    monkeypatch.setattr(registered, "get_script_run_ctx", lambda: run)
+    monkeypatch.setattr(streamlit_private, "current_run", lambda: run)
     calls: list[object] = []
     monkeypatch.setattr(registered, "_together", lambda: lambda **given: calls.append(given))
     registered.send_scripts()

@@ -6,8 +6,6 @@ from typing import Any
 
 import pytest
 import streamlit as st
-from streamlit.runtime.scriptrunner import get_script_run_ctx
-from streamlit.runtime.scriptrunner_utils.script_run_context import ScriptRunContext
 from streamlit.testing.v1 import AppTest
 
 from attnviz.settings import link_check
@@ -213,11 +211,6 @@ def test_a_file_or_a_lesson_is_adopted_by_session_widgets_and_address() -> None:
     assert run(page).text[0].value == "5 ['Said.']"
     assert page.slider(key="trial_d_k").value == 5
     assert parameters(page) == {"v": "2", "trial_d_k": "5"}
-
-
-def test_streamlit_still_says_which_runs_the_history_of_the_browser_asked_for() -> None:
-    assert "is_history_navigation" in ScriptRunContext.__dataclass_fields__
-    assert get_script_run_ctx(suppress_warning=True) is None
 
 
 @pytest.mark.slow

@@ -140,6 +140,7 @@ ROW = LineRow(
         ),
         workbook=workbook,
         browser="above(x, place, 2)",
+        live="help.above(x, w, n, 2)",
         weights="entmax15({x})",
         function=FUNCTION,
         turn=True,

@@ -127,6 +127,7 @@ ROW = LineRow(
         ),
         workbook=workbook,
         browser="winners(x, place, head)",
+        live="help.winners(x, w, n, c.size)",
         before=(
             "top = {x}.{largest}({over})",
             "low = {np}.where({np}.isneginf({x}), {np}.inf, {x}).{smallest}({over})",

@@ -103,6 +103,7 @@ ROW = LineRow(
         ),
         workbook=workbook,
         browser="above(x, place, 1)",
+        live="help.above(x, w, n, 1)",
         weights="sparsemax({x})",
         function=FUNCTION,
         turn=True,

@@ -5,9 +5,10 @@
 /** @import { Answer, AnswerData } from "./types" */
 /** @import { Setting } from "./drawer_pictures.js" */
 import { isDark } from "../colours.js";
+import { Answers } from "./answers.js";
 import { Player } from "./motion_player.js";
 import { markOf, matches } from "./marks.js";
-import { append, drawLine } from "./drawer_pictures.js";
+import { append, drawLine, drawWords } from "./drawer_pictures.js";
 import { Rail, SHEET } from "./rail.js";
 
 /** @typedef {{ close: boolean, all: boolean, key: number }} Values  that Python is sent */
@@ -17,8 +18,6 @@ const HIGHLIGHT = "attnviz:highlight"; // detail: the cells that some view point
 const CLOSES = ".st-key-stage, .attn-drawer"; // where Escape closes the answer
 
 class Drawer {
-  /** @type {AnswerData | undefined} */
-  data;
   /** @type {SetTrigger} */
   setTrigger = () => {};
   /** @type {Mark | null} */
@@ -26,6 +25,7 @@ class Drawer {
   shown = "";
   /** @type {Player | null} */
   player = null;
+  waitsToPlay = false; // until Python has sent what is played
   started = false; // whether the link has been played, if it asks for that
   stop = new AbortController();
 
@@ -36,7 +36,12 @@ class Drawer {
     this.box = append(root, "aside", "attn-drawer");
     this.body = this.box;
     this.rail = new Rail(root, this.box);
+    this.answers = new Answers(() => this.draw(), this.stop.signal);
     this.listen();
+  }
+
+  get data() {
+    return this.answers.data;
   }
 
   listen() {
@@ -55,14 +60,15 @@ class Drawer {
   /** @param {AnswerData} data @param {SetTrigger} setTrigger */
   update(data, setTrigger) {
     this.setTrigger = setTrigger;
-    this.data = data;
+    this.answers.adopt(data);
     this.draw();
+    if (this.waitsToPlay && this.data?.answer?.motion) this.toggle();
   }
 
   /** Draw the answer, unless it is what stands there already; a new one is said to who cannot see it. */
   draw() {
     const answer = this.data?.answer;
-    const shown = answer ? JSON.stringify([this.data, this.setting(answer)]) : "";
+    const shown = answer ? this.answers.appearance(this.setting(answer)) : "";
     if (shown === this.shown) return;
     this.shown = shown;
     if (!answer || !this.data) return this.empty();
@@ -71,6 +77,7 @@ class Drawer {
     const cell = String([answer.head, answer.query, answer.key]);
     const isAnother = this.cell !== cell;
     const playing = isAnother ? null : this.player;
+    this.waitsToPlay = false;
     this.player?.end();
     this.player = null;
     this.cell = cell;
@@ -81,7 +88,8 @@ class Drawer {
     const setting = this.setting(answer);
     this.box.dataset.open = "";
     this.body = append(this.box, "div", "ad-body");
-    answer.lines.forEach((line, at) => drawLine(this.body, line, at + 1, setting));
+    answer.lines.forEach((line, at) => drawLine(this.body, line, at + 1, setting, line.name === "match" ? this.answers.heads : null));
+    drawWords(this.body, words.in_words, this.answers.said);
     const foot = append(this.box, "div", "ad-foot");
     this.button(foot, "ad-all", words.all, () => this.open());
     append(foot, "span", "ad-soft ad-rounded", words.rounded);
@@ -90,8 +98,7 @@ class Drawer {
     this.started = true;
     this.rail.open(this.data.chips, words, isAnother);
     this.refocus(focused);
-    const spoken = [answer.title.map(([, text]) => text).join(" "), answer.sentence, ...answer.lines.map(({ title, value }) => `${title}: ${value}`)].join(". ");
-    if (this.live.textContent !== spoken) this.live.textContent = spoken;
+    if (this.live.textContent !== this.answers.spoken) this.live.textContent = this.answers.spoken;
   }
 
   empty() {
@@ -127,7 +134,7 @@ class Drawer {
   }
 
   /** @param {Answer} answer */
-  drawTop({ title, sentence, motion }) {
+  drawTop({ title, sentence, motion, plays }) {
     const top = append(this.box, "div", "ad-top");
     const head = append(top, "h2", "");
     for (const [name, text] of title) {
@@ -139,7 +146,7 @@ class Drawer {
     close.title = this.data?.words.close ?? "";
     const line = append(this.box, "div", "ad-top");
     append(line, "p", "ad-sentence", sentence);
-    if (!motion) return;
+    if (!motion && !plays) return;
     const play = this.button(line, "ad-play", `▶ ${this.data?.words.play}`, () => this.toggle());
     play.setAttribute("aria-pressed", "false");
   }
@@ -173,7 +180,9 @@ class Drawer {
   /** Show the lines, or how they come to be. */
   toggle() {
     if (this.player) return this.stopPlaying();
-    this.play(0, true)?.slider.focus({ preventScroll: true });
+    const player = this.play(0, true);
+    this.waitsToPlay = !player;
+    player?.slider.focus({ preventScroll: true });
   }
 
   /** Play the cell in the place of its lines. @param {number} at @param {boolean} autoplay @returns {Player | null} */
@@ -203,25 +212,22 @@ class Drawer {
   /** Label the button at the top by what it does. @param {string} text @param {boolean} plays */
   labelPlay(text, plays) {
     const button = this.box.querySelector(".ad-play");
-    if (!button) return;
-    button.textContent = text;
-    button.setAttribute("aria-pressed", String(plays));
+    button?.setAttribute("aria-pressed", String(plays));
+    if (button) button.textContent = text;
   }
 
   /** Highlight in the maps what is played: the cell, or the whole row. @param {string} kind */
   follow(kind) {
     const answer = this.data?.answer;
-    if (!answer) return;
-    const { query, key } = answer;
     const whole = ["row", "shares", "mix", "output"].includes(kind);
-    this.highlight({ axis: "query", query, key: whole ? null : key });
+    if (answer) this.highlight({ axis: "query", query: answer.query, key: whole ? null : answer.key });
   }
 
   close() {
     this.stopPlaying();
     this.highlight(null);
     this.setTrigger("close", true);
-    this.hide(); // at once: the page follows
+    this.answers.choose(null, this.data?.chosen.head); // at once
   }
 
   /** @param {KeyboardEvent} event */
@@ -266,8 +272,10 @@ class Drawer {
   /** A press on what represents another key chooses it. @param {EventTarget | null} target */
   press(target) {
     const mark = markOf(target);
-    if (mark?.choosesKey && mark.key !== null && mark.key !== undefined) this.setTrigger("key", mark.key);
-    else if (this.box.dataset.lowered !== undefined && !(target instanceof HTMLButtonElement)) delete this.box.dataset.lowered;
+    if (mark?.choosesKey && mark.key !== null && mark.key !== undefined) {
+      this.answers.chooseKey(mark.key);
+      this.setTrigger("key", mark.key);
+    } else if (this.box.dataset.lowered !== undefined && !(target instanceof HTMLButtonElement)) delete this.box.dataset.lowered;
   }
 
   end() {

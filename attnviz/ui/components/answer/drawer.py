@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import streamlit as st
@@ -26,6 +27,10 @@ WORDS = Words(
         "again": "Again",
         "way": "Step of the computation (← →)",
         "setting": "The setting",
+        "product": "product",
+        "in_words": "In words",
+        "largest": "The largest product is entry {n}: {product}.",
+        "without": "Without ÷ √{d} it would get {share}.",
     }
 )
 
@@ -33,18 +38,30 @@ WORDS = Words(
 _component = component(__file__, is_isolated=False)
 
 
-def show(
-    answer: Mapping[str, Any] | None, *, key: str, play: bool = False, chips: Sequence[Mapping[str, str]] = ()
-) -> None:
-    """Draw an explanation, or nothing; it stays on the page, so that a screen reader hears of a new one.
+@dataclass(frozen=True)
+class Around:
+    """The surroundings of an answer.
 
-    `play` starts to show how it happens, once, when the page is opened with it. `chips` are what stays in sight of the
-    setting, as `rail.chips` says it.
+    play         starts to show how it happens, once, when the page is opened with it
+    chips        what stays in sight of the setting, as `rail.chips` says it
+    head, focus  the head of the cell that was chosen last, and the one that is shown alone; None for none
     """
+
+    play: bool = False
+    chips: Sequence[Mapping[str, str]] = ()
+    head: int | None = None
+    focus: int | None = None
+
+
+NOTHING = Around()
+
+
+def show(answer: Mapping[str, Any] | None, *, key: str, around: Around = NOTHING) -> None:
+    """Draw an explanation, or nothing; it stays on the page, so that a screen reader hears of a new one."""
     with st.container(key=key):
         _component(
             key=f"{key}-lines",
-            data=packed(answer, play=play, chips=chips),
+            data=packed(answer, around),
             height="content",
             on_close_change=ignore,
             on_all_change=ignore,
@@ -52,10 +69,12 @@ def show(
         )
 
 
-def packed(answer: Mapping[str, Any] | None, *, play: bool = False, chips: Sequence[Mapping[str, str]] = ()) -> bytes:
+def packed(answer: Mapping[str, Any] | None, around: Around = NOTHING) -> bytes:
     """Pack the data for the browser."""
     scales = [list(SIGNED), list(DARK[SIGNED])]
-    return transport.packed({"answer": answer, "words": dict(WORDS), "scales": scales, "play": play, "chips": [*chips]})
+    chosen = {"head": around.head, "focus": around.focus}
+    data = {"answer": answer, "words": dict(WORDS), "scales": scales, "play": around.play, "chips": [*around.chips]}
+    return transport.packed(data | {"chosen": chosen})
 
 
 def is_closed(key: str) -> bool:

@@ -63,13 +63,20 @@ export function rangeOf(values) {
  * @param {HTMLElement} parent
  * @param {AnswerTerms} terms
  * @param {Setting} setting
+ * @param {string[] | null} heads  over the columns; entries are numbered under them
  */
-function drawTerms(parent, terms, setting) {
-  const box = append(parent, "div", "ad-terms");
+function drawTerms(parent, terms, setting, heads) {
+  const box = append(parent, "div", heads ? "ad-terms ad-numbered" : "ad-terms");
+  if (heads) {
+    const [left, right, product] = heads;
+    const over = append(box, "div", "ad-term ad-heads");
+    for (const text of ["", left, "", right, "", product]) append(over, "span", "", text).title = text;
+  }
   const { shown, more, value, rest } = terms.folds[setting.sheet ? 1 : 0];
   const ends = rangeOf([...terms.rows.map((row) => row[3]), ...(terms.whole ?? []), more ? value : 0]);
   for (const at of shown) {
     const row = append(box, "div", "ad-term");
+    if (heads) append(row, "small", "", String(at + 1));
     drawTerm(row, terms, at, ends);
     setMark(row, markAt(terms.axis, at, setting), terms.axis === "key");
   }
@@ -222,8 +229,9 @@ function drawNote(parent, note) {
  * @param {AnswerLine} line
  * @param {number} number
  * @param {Setting} setting
+ * @param {string[] | null} heads  over the columns of what is added up
  */
-export function drawLine(parent, line, number, setting) {
+export function drawLine(parent, line, number, setting, heads = null) {
   const section = append(parent, "section", `ad-${line.name}`);
   const head = append(section, "h3", "");
   append(head, "i", "", String(number)).setAttribute("aria-hidden", "true");
@@ -232,7 +240,15 @@ export function drawLine(parent, line, number, setting) {
   append(head, "b", "", line.value);
   if (line.columns) drawColumns(section, line.columns, setting);
   if (line.shares) drawShares(section, line.shares, setting);
-  if (line.terms) drawTerms(section, line.terms, setting);
+  if (line.terms) drawTerms(section, line.terms, setting, heads);
   if (line.note) drawNote(section, line.note);
   if (line.cells) drawCells(section, line.cells, setting);
+}
+
+/** The answer in words, a sentence each. @param {HTMLElement} parent @param {string} title @param {string[]} said */
+export function drawWords(parent, title, said) {
+  if (!said.length) return;
+  const box = append(parent, "div", "ad-words");
+  append(box, "b", "", title);
+  for (const sentence of said) append(box, "p", "", sentence);
 }

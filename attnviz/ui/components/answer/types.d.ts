@@ -1,68 +1,42 @@
 // What Python sends to be shown beside the maps.
 
-/** The scores or weights of a row; null is one that is no finite number. */
-export interface AnswerRow {
-  values: (number | null)[];
-  /** The one that is explained. */
-  at: number | null;
-  axis: "key" | "query";
-  names: string[];
-  whole?: string;
+import type { Answer as Lines, ChosenCells, Functions, StageOfCells } from "../../../pictures/answer/types";
+
+export type { AnswerCells, AnswerLine, AnswerRow, AnswerTerms, ChosenCells as Chosen } from "../../../pictures/answer/types";
+
+declare global {
+  interface Window {
+    /** The arrays of the layer that is shown, and the functions of a cell; null where Python explains every cell. */
+    attnvizCells?: { stage: StageOfCells; functions: Functions } | null;
+  }
 }
 
-/** What is added up: of each entry its name, its two parts, what it comes to, and the same as text. */
-export interface AnswerTerms {
-  axis: "d_k" | "d_v" | "key";
-  rows: [name: string, left: string, right: string, value: number | null, text: string][];
-  /** What is shown of many entries: beside the maps, and on a sheet. */
-  folds: { shown: number[]; more: string; value: number | null; rest: string }[];
-  /** The sign between the two parts, if not ×. */
-  sign?: string;
-  /** Numbers of which those of the rows are parts. */
-  whole?: (number | null)[];
-}
-
-export interface AnswerCells {
-  values: (number | null)[];
-  texts: string[];
-  label: string;
-  at: number | null;
-  /** Where the colour scale ends. */
-  end: number;
-}
-
-export interface AnswerLine {
-  name: string;
-  title: string;
-  value: string;
-  note: string;
-  terms?: AnswerTerms;
-  columns?: AnswerRow;
-  shares?: AnswerRow;
-  cells?: AnswerCells;
-}
-
-/** How what was chosen came to be, as `explanation.py` says it. */
-export interface Answer {
-  title: [name: string, text: string][];
-  sentence: string;
-  head: number;
-  query: number;
-  key: number | null;
-  lines: AnswerLine[];
-  /** What can be played of it. */
+/** How what was chosen came to be, and what can be played of it: what Python sends, a little later. */
+export interface Answer extends Lines {
   motion?: Motion | null;
+  plays?: boolean;
+}
+
+/** What was picked in a map, or in the sentence: then there is no stage, and the row is the word. */
+export interface Picked {
+  stage: string | null;
+  axes: string[];
+  head: number | null;
+  row: number | null;
+  column: number | null;
 }
 
 /** The answer beside the maps, as `drawer.packed` sends it; none while nothing is chosen. */
 export interface AnswerData {
   answer: Answer | null;
-  words: Record<"answer" | "close" | "all" | "rounded" | "play" | "lines" | "pause" | "step" | "again" | "way" | "setting", string>;
+  words: Record<"answer" | "close" | "all" | "rounded" | "play" | "lines" | "pause" | "step" | "again" | "way" | "setting" | "product" | "in_words" | "largest" | "without", string>;
   /** Whether it starts to play when the page is opened. */
   play: boolean;
   /** The colours of signed numbers, on a light page and on a dark one. */
   scales: string[][];
   chips: Chip[];
+  /** The head of the cell that was chosen last, and the one that is shown alone. */
+  chosen: { head: number | null; focus: number | null };
 }
 
 /** A field of the setting, and what it is set to. */

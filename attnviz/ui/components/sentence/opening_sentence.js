@@ -239,7 +239,10 @@ class OpeningSentence {
 
   /** @param {number} query */
   choose(query) {
-    this.onSelect(this.position(query) ?? query);
+    const row = this.position(query) ?? query;
+    const detail = { stage: null, axes: [], head: null, row, column: null };
+    this.box.dispatchEvent(new CustomEvent("attnviz:pick", { detail, bubbles: true }));
+    this.onSelect(row);
   }
 
   /** The position of a query among all, of which only some may be shown. @param {number | null} query */

@@ -136,6 +136,8 @@ export class Picking {
     this.chosen = pick;
     this.pending.push(JSON.stringify(pick));
     lights.set(lights.highlight);
+    const axes = this.heatmap.pictures.get(pick.stage)?.meta.axes ?? [];
+    this.heatmap.host?.dispatchEvent(new CustomEvent("attnviz:pick", { detail: { ...pick, axes }, bubbles: true }));
     page.setTriggerValue("picked", pick);
   }
 

@@ -234,7 +234,7 @@ def _hand_out(config: Config, selection: Selection, task: Assignment, field: str
         with link:
             _link(whole)
         with code:
-            qr_code(whole)
+            qr_code(links.short_address(whole))
     with handouts:
         _handouts(config, task)
     paragraph([WORDS["honest"]])

@@ -8,6 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from attnviz.analysis.circuits.attribution import decoder_of
+from attnviz.arrays import Array
 from attnviz.engine.pretrained import model_registry
 from attnviz.engine.records.trace import Trace
 from attnviz.models.model import Model
@@ -18,7 +19,6 @@ from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import Words
 from attnviz.settings.plain_text import clean
 from attnviz.text.cell_sentence import percent
-from attnviz.text.format.number_format import localised
 from attnviz.text.query_sentences import visible_token
 from attnviz.ui.components import number_tables
 from attnviz.ui.session import session_state, widgets
@@ -66,11 +66,13 @@ def panel(trace: Trace, selection: Selection) -> Selection:
     selection = _controls(selection)
     how = Sampling(selection.draw_temperature, selection.draw_top_k, selection.draw_top_p)
     [(best, share)] = most_likely(softmax(scores[-1]), 1)
-    paragraph([WORDS["next"].format(word=_shown(model, best), share=percent(share))])
+    paragraph([WORDS["next"].format(word=shown_word(model, best), share=percent(share))])
     likely, writing = st.columns([3, 2])
     with likely:
         drawn = most_likely(how.shares(scores[-1]), SHOWN)
-        frame = pd.DataFrame([(_shown(model, n), x) for n, x in drawn if x], columns=[WORDS["word"], WORDS["share"]])
+        frame = pd.DataFrame(
+            [(shown_word(model, n), x) for n, x in drawn if x], columns=[WORDS["word"], WORDS["share"]]
+        )
         bar = st.column_config.ProgressColumn(format="percent", min_value=0.0, max_value=1.0)
         st.dataframe(frame, column_config={WORDS["share"]: bar}, hide_index=True, key="next-drawn")
     with writing:
@@ -105,14 +107,16 @@ def _write_on(trace: Trace, model: Model, selection: Selection, how: Sampling) -
         paragraph([WORDS["how" if longer != config.sentence else "unseen"]])
 
 
-def _by_layer(model: Model, shares: object, selection: Selection) -> Selection:
+def _by_layer(model: Model, shares: Array, selection: Selection) -> Selection:
     """Draw the likeliest words after every layer, and the rank and share of the one that is named."""
     named, _ = st.columns([1, 2])
     with named:
         selection = widgets.checked(widgets.draw(selection, "next_word"))
     listed = {
-        WORDS["rank"].format(n=ordinal(n)): [f"{_shown(model, number)}  {percent(share)}" for number, share in column]
-        for n, column in enumerate(zip(*(most_likely(each, LENS) for each in shares)))  # type: ignore[attr-defined]
+        WORDS["rank"].format(n=ordinal(n)): [
+            f"{shown_word(model, number)}  {percent(share)}" for number, share in column
+        ]
+        for n, column in enumerate(zip(*(most_likely(each, LENS) for each in shares)))
     }
     if selection.next_word.strip():
         try:
@@ -120,19 +124,19 @@ def _by_layer(model: Model, shares: object, selection: Selection) -> Selection:
         except ConfigError as error:
             notice(refused(error))
         else:
-            places = [(rank(each, number), float(each[number])) for each in shares]  # type: ignore[attr-defined]
-            word, (at, share) = _shown(model, number), places[-1]
-            facts = {"word": word, "rank": at, "all": len(shares[-1]), "share": percent(share)}  # type: ignore[index]
-            paragraph([localised(WORDS["is"].format(**facts))])
+            places = [(rank(each, number), float(each[number])) for each in shares]
+            word, (at, share) = shown_word(model, number), places[-1]
+            facts = {"word": word, "rank": at, "all": len(shares[-1]), "share": percent(share)}
+            paragraph([WORDS["is"].format(**facts)])
             column = [WORDS["place"].format(rank=at, share=percent(share)) for at, share in places]
             listed[WORDS["named"].format(word=word)] = column
     paragraph([WORDS["lens"]])
-    frame = pd.DataFrame({WORDS["layer"]: range(len(shares))} | listed)  # type: ignore[arg-type]
+    frame = pd.DataFrame({WORDS["layer"]: range(len(shares))} | listed)
     number_tables.show(frame, hide_index=True, key="next-by-layer")
     return selection
 
 
-def _shown(model: Model, number: int) -> str:
+def shown_word(model: Model, number: int) -> str:
     """Return a word as it is read: without the letter that stands for the space before it."""
     piece = model.piece(number)
     return visible_token(piece.removeprefix("Ġ").removeprefix("▁") or piece)

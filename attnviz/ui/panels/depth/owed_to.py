@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import replace
-from typing import TypeVar
 
 import numpy as np
 import pandas as pd
@@ -14,26 +11,25 @@ import streamlit as st
 from attnviz.analysis.circuits import maps
 from attnviz.analysis.circuits.attribution import Attribution, attribute, decoder_of
 from attnviz.analysis.circuits.behaviours import Behaviour, behaviours, named
-from attnviz.analysis.circuits.maps import Patched
 from attnviz.arrays import Array
 from attnviz.engine.cost.need import MB, SHORT, Need
 from attnviz.engine.records.trace import Trace
-from attnviz.engine.run import run
 from attnviz.models.model import Model
 from attnviz.models.next_words import most_likely
 from attnviz.models.sampling import softmax
 from attnviz.pictures.stage_record import Stage
-from attnviz.settings.counting import ordinal, ordinals
+from attnviz.settings.counting import ordinal
 from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import Words
 from attnviz.text.cell_sentence import percent
-from attnviz.text.format.number_format import localised, short
 from attnviz.text.query_sentences import visible_token
 from attnviz.ui.components import number_tables
 from attnviz.ui.components.stage import heatmap
+from attnviz.ui.panels.depth import another_sentence
+from attnviz.ui.panels.depth.head_maps import kept, number, stage
 from attnviz.ui.panels.depth.next_word import WORDS as NEXT
-from attnviz.ui.panels.depth.next_word import is_offered
-from attnviz.ui.session import admission, session_state, widgets
+from attnviz.ui.panels.depth.next_word import is_offered, shown_word
+from attnviz.ui.session import admission, widgets
 from attnviz.ui.session.browser.component import checked_index, report
 from attnviz.ui.session.failures import refused
 from attnviz.ui.session.notices import notice, paragraph
@@ -44,10 +40,6 @@ WORDS = Words(
         "difference": "“{word}” has {share}, “{other}” has {other_share}: their logits are {logit} apart.",
         "sum": "As a sum: {heads} from the heads, {feed_forward} from the feed-forward blocks, {embedded} from the "
         "vector of the last word itself, {bias} from biases. The scale of the last norm is held, so it is exact.",
-        "layer": "layer",
-        "head": "head",
-        "word": "word",
-        "of_layer": "Layer {n}",
         "off": "Without the head",
         "off_phrase": "change of the difference when this head alone is knocked out",
         "direct": "Its own part",
@@ -60,15 +52,6 @@ WORDS = Words(
         "number": "head",
         "not_importance": "Attention is not importance: head {head} gives {weight} of its weight at the end to "
         "“{token}”, and without it the difference changes by {change} of {logit}.",
-        "other": "Where does the answer come from? Put parts of another sentence's run into this one. It has to have "
-        "as many tokens and should differ in one word.",
-        "swap": "Take this sentence with “{word}” for the last “{other}”",
-        "way": "The other sentence's difference is {whole} further. Where the whole of that stands in one cell, that "
-        "cell carries the answer.",
-        "stream": "Each word's vector after each layer",
-        "stream_phrase": "change of the difference when this vector is that of the other sentence",
-        "heads": "Each head",
-        "heads_phrase": "change of the difference when this head's output is that of the other sentence",
         "wait": "Knocking out one head after another",
     }
 )
@@ -83,12 +66,10 @@ ROLES = Words(
 )
 # It runs the model once for each head, from its layer on, and as often again for another sentence.
 NEED = Need(fixed=24 * MB, held=2, made=1, busy=0.5, drawn=48, most=4 * SHORT)
-KEY, PATCHED, KEPT = "owed", "owed-patched", "_owed"
+KEY = "owed"
 LARGE, LITTLE = 0.5, 0.05
 """A head that gives this much weight to one word, and makes so little of the difference, shows that these are two."""
 LISTED = 12
-
-Made = TypeVar("Made")
 
 
 def panel(trace: Trace, selection: Selection) -> Selection:
@@ -106,7 +87,7 @@ def panel(trace: Trace, selection: Selection) -> Selection:
         words = _words(trace, selection)
         with st.spinner(WORDS["wait"]):
             _difference(trace, selection, words)
-        return _other(trace, selection, words)
+        return another_sentence.draw(trace, selection, words)
     except ConfigError as error:
         notice(refused(error))
         return selection
@@ -114,9 +95,9 @@ def panel(trace: Trace, selection: Selection) -> Selection:
 
 def opened(trace: Trace) -> tuple[int, int] | None:
     """Return the layer and the head that were pressed in a map since the last run, from 0; None as a rule."""
-    for key in (KEY, PATCHED):
+    for key in (KEY, another_sentence.KEY):
         pick = report(key).get("picked")
-        if isinstance(pick, dict) and pick.get("stage") in ("off", "direct", "patched-heads"):
+        if isinstance(pick, dict) and pick.get("stage") in ("off", "direct", another_sentence.HEADS):
             try:
                 layer = checked_index(pick.get("row"), len(trace.layers))
                 head = checked_index(pick.get("column"), trace.config.n_heads)
@@ -157,14 +138,16 @@ def _rival(model: Model, word: int, inside: set[int]) -> int | None:
 def _difference(trace: Trace, selection: Selection, words: tuple[int, int]) -> None:
     """Draw the sum, the maps of heads, and a table of the heads that do most."""
     model, found = decoder_of(trace), attribute(trace, *words)
-    off = _kept(trace, (words, selection.head_off), lambda: maps.without_each_head(trace, *words, selection.head_off))
+    off = kept(
+        trace, ("off", words, selection.head_off), lambda: maps.without_each_head(trace, *words, selection.head_off)
+    )
     shares = softmax(model.scores(trace)[-1])
-    word, other = (_shown(model, number) for number in words)
+    word, other = (shown_word(model, each) for each in words)
     facts = {"share": percent(float(shares[words[0]])), "other_share": percent(float(shares[words[1]]))}
     parts = {"feed_forward": found.feed_forward.sum(), "embedded": found.embedded, "bias": found.bias}
-    each = {name: short(float(x)) for name, x in {"heads": found.heads.sum(), **parts}.items()}
-    said = WORDS["difference"].format(word=word, other=other, logit=short(found.logit), **facts)
-    paragraph(map(localised, (said, WORDS["sum"].format(**each))))
+    each = {name: number(x) for name, x in {"heads": found.heads.sum(), **parts}.items()}
+    said = WORDS["difference"].format(word=word, other=other, logit=number(found.logit), **facts)
+    paragraph([said, WORDS["sum"].format(**each)])
     heatmap.show(_of_heads(trace, off, found), key=KEY)
     paragraph([WORDS["open"], *_disagreement(trace, off, found)])
     _table(trace, off, found, _roles(trace, words))
@@ -174,21 +157,10 @@ def _of_heads(trace: Trace, off: Array, found: Attribution) -> list[Stage]:
     columns = [visible_token(token) for token in trace.query_tokens]
     by_word = found.positions.sum(axis=1)
     return [
-        _stage(trace, "off", off, WORDS["off"], WORDS["off_phrase"]),
-        _stage(trace, "direct", found.heads, WORDS["direct"], WORDS["direct_phrase"]),
-        _stage(trace, "positions", by_word, WORDS["positions"], WORDS["positions_phrase"], columns),
+        stage(trace, "off", off, WORDS["off"], WORDS["off_phrase"]),
+        stage(trace, "direct", found.heads, WORDS["direct"], WORDS["direct_phrase"]),
+        stage(trace, "positions", by_word, WORDS["positions"], WORDS["positions_phrase"], columns),
     ]
-
-
-def _stage(
-    trace: Trace, name: str, array: Array, title: str, phrase: str, columns: Sequence[str] | None = None
-) -> Stage:
-    """Return a map of layers by heads, or by words."""
-    rows = [WORDS["of_layer"].format(n=n) for n in ordinals(len(trace.layers))]
-    axes = WORDS["layer"], WORDS["head" if columns is None else "word"]
-    named = [str(n) for n in ordinals(trace.config.n_heads)] if columns is None else list(columns)
-    about = {"heads": ("",), "phrase": phrase, "alt": f"{title}: {phrase}"}
-    return Stage(name, title, array[None], "signed", rows, named, axes, **about)  # type: ignore[arg-type]
 
 
 def _disagreement(trace: Trace, off: Array, found: Attribution) -> list[str]:
@@ -202,14 +174,14 @@ def _disagreement(trace: Trace, off: Array, found: Attribution) -> list[str]:
     at = special + int(last[layer, head, special:].argmax())
     facts = {
         "head": _name(int(layer), int(head)), "weight": percent(float(largest[layer, head])),
-        "token": visible_token(trace.key_tokens[at]), "change": short(float(off[layer, head])),
-        "logit": short(found.logit),
+        "token": visible_token(trace.key_tokens[at]), "change": number(off[layer, head]),
+        "logit": number(found.logit),
     }  # fmt: skip
-    return [localised(WORDS["not_importance"].format(**facts))]
+    return [WORDS["not_importance"].format(**facts)]
 
 
 def _roles(trace: Trace, words: tuple[int, int]) -> dict[tuple[int, int], Behaviour]:
-    return _kept(trace, ("roles", words), lambda: named(behaviours([trace], [words])))
+    return kept(trace, ("roles", words), lambda: named(behaviours([trace], [words])))
 
 
 def _table(trace: Trace, off: Array, found: Attribution, roles: dict[tuple[int, int], Behaviour]) -> None:
@@ -238,62 +210,6 @@ def _role(behaviour: Behaviour | None, layer: int, head: int) -> str:
     return f"{ROLES[behaviour.kind]} ({percent(float(behaviour.weight[layer, head]))})"
 
 
-def _other(trace: Trace, selection: Selection, words: tuple[int, int]) -> Selection:
-    """Draw another sentence, and what becomes of the difference with each part of its run."""
-    paragraph([WORDS["other"]])
-    selection = widgets.checked(widgets.draw(selection, "other_text"))
-    model, config = decoder_of(trace), trace.config.chosen
-    swapped = _swapped(config.sentence, *(_shown(model, number) for number in words))
-    if swapped is not None:
-        label = WORDS["swap"].format(word=_shown(model, words[0]), other=_shown(model, words[1]))
-        chosen = replace(selection, other_text=swapped)
-        st.button(label, key="owed-swap", on_click=session_state.adopt, args=(config, chosen))
-    if not selection.other_text.strip():
-        return selection
-    setting = replace(config, sentence=selection.other_text)
-    patched: Patched = _kept(
-        trace, (words, selection.other_text), lambda: maps.with_each_part(trace, run(setting), *words)
-    )
-    columns = [visible_token(token) for token in trace.query_tokens]
-    shown = [
-        _stage(trace, "patched-stream", patched.stream, WORDS["stream"], WORDS["stream_phrase"], columns),
-        _stage(trace, "patched-heads", patched.heads, WORDS["heads"], WORDS["heads_phrase"]),
-    ]
-    paragraph([localised(WORDS["way"].format(whole=short(patched.whole)))])
-    heatmap.show(shown, key=PATCHED)
-    return selection
-
-
-def _swapped(sentence: str, word: str, other: str) -> str | None:
-    """Return a sentence with one word for the last of another; None where either does not stand in it.
-
-    >>> _swapped("When Mary and John came, John gave", "mary", "john")
-    'When Mary and John came, Mary gave'
-    """
-    low = sentence.lower()
-    at, first = low.rfind(other.lower()), low.find(word.lower())
-    if at < 0 or first < 0 or not other or word.lower() == other.lower():
-        return None
-    return sentence[:at] + sentence[first : first + len(word)] + sentence[at + len(other) :]
-
-
-def _kept(trace: Trace, about: object, make: Callable[[], Made]) -> Made:
-    """Return what was made of this run before, or make it: a click on a cell draws all of this once more."""
-    name = session_state.digest(trace.config.chosen, about)
-    kept = st.session_state.setdefault(KEPT, {})
-    if name not in kept:
-        made = make()
-        for old in list(kept)[: max(len(kept) - 7, 0)]:
-            del kept[old]
-        kept[name] = made
-    result: Made = kept[name]
-    return result
-
-
 def _name(layer: int, head: int) -> str:
     """Return a head as layer and head, counted from 1: 2.3."""
     return f"{ordinal(layer)}.{ordinal(head)}"
-
-
-def _shown(model: Model, number: int) -> str:
-    return visible_token(model.piece(number).removeprefix("Ġ").removeprefix("▁"))

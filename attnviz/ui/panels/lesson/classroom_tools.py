@@ -56,7 +56,7 @@ def tools(lesson: Lesson, selection: Selection) -> None:
 def _code(address: str) -> None:
     """Draw a link as a code for a camera, or large, to be typed, where no code can be drawn."""
     try:
-        drawn = links.qr_svg(address)
+        drawn = links.qr_svg(links.short_address(address))
     except ImportError:
         drawn = None
     note = html.escape(WORDS["of_slide"])

@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import Any
 
 import streamlit as st
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from attnviz.exports.bundle import joined, without_descriptions
+from attnviz.ui.session.browser import streamlit_private
 from attnviz.ui.session.browser.styles import colours
 from attnviz.ui.session.browser.uninterrupted import uninterrupted
 
@@ -106,10 +106,10 @@ def send_scripts() -> None:
 
     Where a part of the page runs alone, they are there already; one more element would move all of that part.
     """
-    run = get_script_run_ctx()
-    if run is None or run.fragment_ids_this_run:
+    run = streamlit_private.current_run()
+    if run is None or streamlit_private.is_part(run):
         return
-    if KEY not in run.shared.widget_user_keys_this_run:  # private: the tests hold versions to it
+    if not streamlit_private.has_drawn(run, KEY):
         _together()(key=KEY, height="content")
 
 

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from streamlit.runtime import Runtime
-from streamlit.runtime.scriptrunner import get_script_run_ctx
-
 from attnviz.engine.numerics import cancellation
 from attnviz.engine.numerics.cancellation import Cancelled
+from attnviz.ui.session.browser import streamlit_private
 
 
 @contextmanager
@@ -18,19 +16,14 @@ def uninterrupted() -> Iterator[None]:
 
     Whenever the session is read or written, Streamlit ends what is running if another request has arrived, and a
     callback that was ended so is not called again (1.67): a press would do nothing if the pictures report their size in
-    the same moment. What looks for requests is private to Streamlit, so a test holds every version to it.
+    the same moment.
     """
-    context = get_script_run_ctx(suppress_warning=True)
-    if context is None:  # called by hand
+    run = streamlit_private.current_run()
+    if run is None:  # called by hand
         yield
         return
-    session = context.session_state
-    looks = session._yield_callback
-    object.__setattr__(session, "_yield_callback", lambda: None)  # its own `setattr` writes into the session
-    try:
+    with streamlit_private.requests_waiting(run):
         yield
-    finally:
-        object.__setattr__(session, "_yield_callback", looks)
 
 
 @contextmanager
@@ -39,24 +32,23 @@ def while_wanted() -> Iterator[None]:
 
     Drawing does so by itself, but a computation may draw nothing for seconds. What is `uninterrupted` goes on.
     """
-    context = get_script_run_ctx(suppress_warning=True)
-    if context is None:
+    run = streamlit_private.current_run()
+    if run is None:
         yield
         return
-    session = context.session_state
-    with cancellation.checked_by(lambda: session._yield_callback()):
+    with cancellation.checked_by(streamlit_private.end_if_asked(run)):
         yield
 
 
 def while_connected() -> Callable[[], None]:
     """Return a check, for a thread of its own, that raises `Cancelled` once the visitor of this run has gone."""
-    context = get_script_run_ctx(suppress_warning=True)
-    if context is None or not Runtime.exists():
+    run = streamlit_private.current_run()
+    if run is None:
         return lambda: None
-    session, runtime = context.session_id, Runtime.instance()
+    is_here = streamlit_private.visitor_is_here(run)
 
     def check() -> None:
-        if not runtime.is_active_session(session):
+        if not is_here():
             raise Cancelled
 
     return check

@@ -33,6 +33,8 @@ class WordPiece:
     separates_chinese: bool = True
     unknown: str = "[UNK]"
     prefix: str = "##"
+    keeps_unknown: bool = False
+    """Whether a word that the vocabulary does not have stays as it is, for a spare word to take its place."""
 
     def pieces(self, text: str) -> Iterator[str]:
         """Yield the pieces of a text.
@@ -74,7 +76,7 @@ class WordPiece:
             ends = (end for end in range(len(word), start, -1) if before + word[start:end] in self.vocabulary)
             end = next(ends, None)
             if end is None:
-                return [self.unknown]
+                return [word if self.keeps_unknown else self.unknown]
             pieces.append(before + word[start:end])
             start = end
         return pieces

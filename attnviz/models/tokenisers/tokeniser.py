@@ -15,8 +15,9 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
-from attnviz.models.byte_pairs import GPT_2, WORDS, BytePairs, readable, text_of
-from attnviz.models.wordpiece import WordPiece, words_of
+from attnviz.models.tokenisers import unknown_words
+from attnviz.models.tokenisers.byte_pairs import GPT_2, WORDS, BytePairs, readable, text_of
+from attnviz.models.tokenisers.wordpiece import WordPiece, words_of
 from attnviz.settings.faults import ConfigError, shorten
 from attnviz.settings.language import Words
 
@@ -47,6 +48,7 @@ class Tokeniser:
     special     the special tokens, each with whether spaces before and after it belong to it
     start, end  what stands before and after every sentence
     shown       writes a piece as it is to be read;  `joined` writes several as the text that they are
+    spare       tokens without a meaning of their own, which words that the vocabulary does not have take, in order
     """
 
     vocabulary: Mapping[str, int]
@@ -57,11 +59,21 @@ class Tokeniser:
     unknown: str | None = None
     shown: Callable[[str], str] = str
     joined: Callable[[Sequence[str]], str] = " ".join
+    spare: tuple[str, ...] = ()
 
     def __call__(self, text: str) -> tuple[list[int], list[str]]:
         """Return the ids of a text's pieces, and the pieces."""
-        ids = [*self.start, *(piece for part in self._parts(text) for piece in part), *self.end]
-        return [self._id(piece) for piece in ids], [self.shown(piece) for piece in ids]
+        pieces = [*self.start, *(piece for part in self._parts(text) for piece in part), *self.end]
+        lent = self.lent(pieces)
+        ids = [self._id(lent.get(piece, piece)) for piece in pieces]
+        known = [piece in lent or piece in self.vocabulary for piece in pieces]
+        return ids, [self.shown(piece if is_known else self.unknown or piece) for piece, is_known in zip(pieces, known)]
+
+    def lent(self, pieces: Iterable[str]) -> dict[str, str]:
+        """Return the spare words that unknown ones take: the first of those that do not stand there themselves."""
+        there = dict.fromkeys(pieces)
+        free = (word for word in self.spare if word not in there)
+        return dict(zip((piece for piece in there if piece not in self.vocabulary), free))
 
     def piece(self, number: int) -> str:
         """Return the piece of an id; one that there is not stands as its number."""
@@ -109,7 +121,7 @@ def read(folder: Path) -> Callable[[str], tuple[list[int], list[str]]]:
     whole, pieces, letters = (folder / name for name in ("tokenizer.json", "vocab.txt", "vocab.json"))
     if whole.is_file():
         try:
-            return _whole(json_file(whole), whole)
+            return _whole(json_file(whole), whole, unknown_words.spare(folder, json_file))
         except (LookupError, TypeError, ValueError, AttributeError, RecursionError) as error:
             raise _broken(error, whole) from None
     if pieces.is_file():
@@ -123,7 +135,9 @@ def _broken(error: Exception, file: Path) -> ConfigError:
     return error if isinstance(error, ConfigError) else fault("broken", file, why=type(error).__name__)
 
 
-def _whole(spec: Mapping[str, Any], path: Path) -> Callable[[str], tuple[list[int], list[str]]]:
+def _whole(
+    spec: Mapping[str, Any], path: Path, spare: tuple[str, ...] = ()
+) -> Callable[[str], tuple[list[int], list[str]]]:
     """Return the tokeniser that tokenizer.json describes."""
     model = spec["model"]
     kind = model.get("type") or ("BPE" if "merges" in model else "WordPiece")
@@ -132,14 +146,16 @@ def _whole(spec: Mapping[str, Any], path: Path) -> Callable[[str], tuple[list[in
     vocabulary = {str(piece): int(number) for piece, number in model["vocab"].items()} if kind != "Unigram" else {}
     vocabulary |= {str(each["content"]): int(each["id"]) for each in added}
     start, end = _framing(spec.get("post_processor"))
-    readers = {"WordPiece": _wordpiece, "BPE": _byte_pairs}
+    spare = tuple(word for word in spare if word in vocabulary) if kind == "WordPiece" else ()
+    readers: dict[str, Callable[..., Callable[[str], Iterable[str]] | None]]
+    readers = {"WordPiece": partial(_wordpiece, keeps_unknown=bool(spare)), "BPE": _byte_pairs}
     cut = readers[kind](spec, vocabulary) if kind in readers else None
     if cut is None:
         return _of_library(path, kind, readable if _is_byte_level(spec) else str)
     joined = text_of if kind == "BPE" else partial(words_of, prefix=str(model["continuing_subword_prefix"]))
     shown = readable if kind == "BPE" else str
     _check(vocabulary, (*start, *end, *([str(model["unk_token"])] if kind == "WordPiece" else [])), path)
-    return Tokeniser(vocabulary, cut, special, start, end, model.get("unk_token"), shown, joined)
+    return Tokeniser(vocabulary, cut, special, start, end, model.get("unk_token"), shown, joined, spare)
 
 
 def _check(vocabulary: Mapping[str, int], needed: Iterable[str], path: Path) -> None:
@@ -152,7 +168,9 @@ def _check(vocabulary: Mapping[str, int], needed: Iterable[str], path: Path) -> 
             raise ConfigError(FAULTS["piece"].format(piece=shorten(piece)))
 
 
-def _wordpiece(spec: Mapping[str, Any], vocabulary: Mapping[str, int]) -> Callable[[str], Iterable[str]] | None:
+def _wordpiece(
+    spec: Mapping[str, Any], vocabulary: Mapping[str, int], *, keeps_unknown: bool
+) -> Callable[[str], Iterable[str]] | None:
     normal, model = spec.get("normalizer") or {}, spec["model"]
     if normal.get("type") != "BertNormalizer" or (spec.get("pre_tokenizer") or {}).get("type") != "BertPreTokenizer":
         return None
@@ -164,6 +182,7 @@ def _wordpiece(spec: Mapping[str, Any], vocabulary: Mapping[str, int]) -> Callab
         bool(normal["handle_chinese_chars"]),
         str(model["unk_token"]),
         str(model["continuing_subword_prefix"]),
+        keeps_unknown,
     ).pieces
 
 

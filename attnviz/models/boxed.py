@@ -1,0 +1,37 @@
+"""The language models in the package, by name: trained on sentences that a program wrote (see their card.json)."""
+
+from __future__ import annotations
+
+from functools import cache
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from attnviz.models.tokenisers.tokeniser import json_file
+
+FOLDER = Path(__file__).parents[1] / "boxed"
+NAMES = ("small", "full")
+
+
+def folder_of(named: str | PathLike[str]) -> Path:
+    """Return the folder of a model: of one in the package by its name, else the one that is named.
+
+    >>> folder_of("small").name, str(folder_of("./small"))
+    ('small', 'small')
+    """
+    return FOLDER / named if isinstance(named, str) and named in NAMES else Path(named)
+
+
+@cache
+def card(name: str) -> dict[str, Any]:
+    """Return what is known of a model in the package: how it was trained, and its share of right answers by skill."""
+    return json_file(FOLDER / name / "card.json")
+
+
+KNOWN = 0.95
+"""The share of right answers from which on a model counts as having a skill."""
+
+
+def known(name: str) -> tuple[str, ...]:
+    """Return the skills that a model in the package has; its card tells of the others with their figures."""
+    return tuple(skill for skill, share in card(name)["skills"].items() if share >= KNOWN)

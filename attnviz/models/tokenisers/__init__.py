@@ -1,0 +1,1 @@
+"""The tokenisers of trained models, read from their files."""

@@ -1,0 +1,144 @@
+"""The facts from which a browser explains any cell of a stage as `explanation` does, beside its arrays.
+
+The facts say how the numbers of a cell follow from the arrays, and the words in which that is said; `explanation.js`
+reads both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from attnviz.arithmetic.cell_position import AND, QUOTED, WHY
+from attnviz.arithmetic.line_words import LINES
+from attnviz.engine.external.traces import is_external
+from attnviz.engine.pretrained.pretrained_config import facts_of
+from attnviz.engine.records.trace import Trace
+from attnviz.engine.records.typed_rows import normaliser_of, score_of
+from attnviz.engine.tables.masks import MASKS, allowed, settings_of
+from attnviz.engine.tables.tokenisers import PAD
+from attnviz.pictures.answer import explanation_parts, row_functions
+from attnviz.pictures.answer.explanation import MATCH, NOTES
+from attnviz.pictures.answer.explanation import WORDS as TITLES
+from attnviz.pictures.figures import EXACT_UP_TO
+from attnviz.pictures.stage_bytes import NamedArray, packed
+from attnviz.settings.language import current_language, translate
+from attnviz.text import cell_sentence, opening_sentence
+from attnviz.text.format.number_format import DECIMAL_COMMA
+from attnviz.text.query_sentences import visible_token
+
+ALLOWED, FORBIDDEN_BY = "allowed", "forbidden_by"
+"""Arrays that only an answer needs, (query, key): where a query may attend, and the masks that say no, a bit each."""
+
+READ = ("queries", "keys", "values", "scores", "bias", "weights", "heads")
+"""Steps that an answer reads, with the parameters of the score."""
+
+
+class _Many(int):
+    """A number of many things that stays a name in braces where it is written."""
+
+    def __format__(self, spec: str) -> str:
+        return "{n}"
+
+
+def facts(trace: Trace, layer: int) -> dict[str, Any] | None:
+    """Return the facts of a layer; None where numbers were brought along or changed by hand: a run explains these."""
+    if is_external(trace) or trace.edits:
+        return None
+    config, recorded = trace.config, [*trace.layers[layer]]
+    its = normaliser_of(config)
+    of_head = [head // config.group_size for head in range(config.n_heads)]
+    d_k, d_v = ([widths[group] for group in of_head] for widths in (config.key_widths(), config.value_widths()))
+    row = score_of(config)
+    return {
+        "over": config.normalise_over,
+        "group": config.group_size,
+        "d_k": d_k,
+        "d_v": d_v,
+        "d_a": config.d_a,
+        "scale": [row.scale(d) if config.scale is None else config.scale for d in d_k],
+        "by_width": config.scale is None and row.is_over_root,
+        "softcap": config.softcap,
+        "temperature": config.temperature,
+        "is_indifferent": its.is_indifferent,
+        "sums_to_one": its.sums_to_one,
+        "judges_alone": its.judges_alone,
+        "leaves_a_rest": its.leaves_a_rest,
+        "is_masked": config.mask != ("none",),
+        "masks": [translate(QUOTED, label=MASKS[name].label) for name in config.mask],
+        "reach": facts_of(config).reach(layer),
+        "visible": {side: [*map(visible_token, words)] for side, words in _tokens(trace).items()},
+        "score": row_functions.score(config, recorded),
+        "normaliser": row_functions.normaliser(config),
+        "functions": row_functions.functions(config, recorded),
+        "words": words(),
+    }
+
+
+def arrays(trace: Trace, layer: int) -> Mapping[str, NamedArray]:
+    """Return the arrays of a layer that only an answer needs, by their names; none where nothing is forbidden."""
+    steps = trace.layers[layer]
+    if "allowed" not in steps or steps["allowed"].array.all():
+        return {}
+    axes = "query", "key"
+    return {
+        ALLOWED: (axes, np.asarray(steps["allowed"].array, bool)),
+        FORBIDDEN_BY: (axes, _forbidden_by(trace)),
+    }
+
+
+def cells_of(trace: Trace, layer: int) -> bytes | None:
+    """Return what a browser needs to explain any cell of a layer, packed as a stage is; None where a run explains it.
+
+    That is also so where there are more numbers than a click is worth, more than `EXACT_UP_TO` in one array.
+    """
+    said = facts(trace, layer)
+    steps = {name: (step.axes, step.array) for name, step in trace.layers[layer].items() if _is_read(name)}
+    if said is None or any(array.size > EXACT_UP_TO for _, array in steps.values()):
+        return None
+    header = {"words": _tokens(trace), "telling": opening_sentence.telling(trace, layer)[0], "answer": said}
+    return packed(header, steps | dict(arrays(trace, layer)))
+
+
+def _is_read(name: str) -> bool:
+    return name in READ or name.startswith("score_")
+
+
+def _tokens(trace: Trace) -> dict[str, tuple[str, ...]]:
+    return {"query": trace.query_tokens, "key": trace.key_tokens}
+
+
+def _forbidden_by(trace: Trace) -> Any:
+    """Return for each cell the masks of the settings that do not allow it, a bit for the place of each."""
+    tokens = trace.query_tokens, trace.key_tokens
+    pad = np.array([token == PAD for token in tokens[1]], dtype=bool)
+    found = np.zeros((len(tokens[0]), len(tokens[1])), np.int32)
+    for place, name in enumerate(trace.config.mask):
+        may = allowed((name,), len(tokens[0]), pad, {name: settings_of(trace.config, name, tokens)})
+        found |= np.where(may, 0, 1 << place).astype(np.int32)
+    return found
+
+
+def words() -> dict[str, Any]:
+    """Return all words of an answer, in the language of the page."""
+    tied = {"one": cell_sentence.TIED.format(n=1), "many": cell_sentence.TIED.format(n=_Many(2))}
+    return {
+        "titles": dict(TITLES),
+        "notes": dict(NOTES),
+        "parts": dict(explanation_parts.WORDS),
+        "typed_match": MATCH["typed"],
+        "attends": dict(cell_sentence.LOOKING),
+        "rank": dict(cell_sentence.RANK) | tied,
+        "why": dict(WHY),
+        "and": translate(AND),
+        "percent": {
+            "share": translate(cell_sentence.PERCENT),
+            "below": translate(cell_sentence.BELOW),
+            "above": translate(cell_sentence.ABOVE),
+        },
+        "weight": {name: LINES[name][1] for name in ("emptied", "weight_of_formula")},
+        "line": {"keys": translate("row"), "queries": translate("column")},
+        "has_comma": current_language() in DECIMAL_COMMA,
+    }

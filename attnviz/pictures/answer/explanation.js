@@ -1,0 +1,227 @@
+// The answer to a cell, to a row or to an entry of an output, from the arrays of a stage: what `explanation.py` makes.
+
+/** @import { Answer, AnswerLine, Change, ChosenCells, SumOfTerms } from "./types" */
+import { Cells } from "./cell_numbers.js";
+import { saidOfCell } from "./cell_sentence.js";
+import { columnsOf, outputCells, sharesOf, termsOf } from "./explanation_parts.js";
+import { Numerals, fill, short, sumOf } from "./numerals.js";
+
+const ONE = 1e-5; // how far the sum of shares may be from one
+
+/**
+ * Explain a cell, or, without its key, an entry of the output of its query, or its row.
+ *
+ * @param {Cells} cells
+ * @param {ChosenCells} chosen
+ * @returns {Answer}
+ */
+export function explanation(cells, { head, query, key, dimension = null }) {
+  const { titles } = cells.facts.words;
+  const visible = cells.facts.visible;
+  const explained = new Explanation(cells, head, query, key ?? mostTelling(cells.weightsOf(head, query)));
+  const title = [["query", visible.query[query]]];
+  let lines, sentence;
+  if (key !== null) {
+    lines = explained.ofCell();
+    sentence = explained.comes();
+    title.push(["soft", titles[cells.may(query, key) ? "attends" : "ignores"]], ["key", visible.key[key]]);
+  } else if (dimension !== null && dimension < cells.facts.d_v[head] && cells.has("values")) {
+    lines = explained.ofOutput(dimension);
+    sentence = fill(titles.output, { n: dimension + 1, query: visible.query[query] });
+    title.push(["key", fill(titles.entry, { n: dimension + 1 })]);
+  } else {
+    lines = explained.ofRow();
+    sentence = fill(titles.row, { query: visible.query[query] });
+  }
+  const said = fill(titles.head, { n: head + 1, said: sentence });
+  return { title: /** @type {[string, string][]} */ (title), sentence: said, head, query, key, lines };
+}
+
+/** The key that a query takes most from. @param {number[]} weights */
+function mostTelling(weights) {
+  const finite = weights.map((weight) => (Number.isNaN(weight) ? -1 : Number.isFinite(weight) ? weight : 0));
+  return finite.indexOf(Math.max(...finite));
+}
+
+/** @param {string} name @param {string} title @param {string} [value] @param {Partial<AnswerLine>} [pictures] @returns {AnswerLine} */
+const lineOf = (name, title, value = "", pictures = {}) => ({ name, title, value, note: "", ...pictures });
+
+class Explanation {
+  /** @param {Cells} cells @param {number} h @param {number} i @param {number} j */
+  constructor(cells, h, i, j) {
+    this.cells = cells;
+    this.h = h;
+    this.i = i;
+    this.j = j;
+    this.words = cells.facts.words;
+    this.numerals = new Numerals(this.words.has_comma, this.words.percent);
+    this.at = cells.overKeys ? j : i;
+    this.weight = cells.at("weights", h, i, j);
+    this.areShares = cells.areShares(h, i);
+    this.changes = cells.changes(h, i, j);
+  }
+
+  /** A weight as text, in percent where the weights of the row are shares. @param {number} weight */
+  amount(weight) {
+    return this.areShares ? this.numerals.percent(weight) : this.numerals.number(weight);
+  }
+
+  comes() {
+    const { cells, words, numerals } = this;
+    if (!cells.may(this.i, this.j) || !this.areShares) return saidOfCell(cells, numerals, this.h, this.i, this.j);
+    return fill(words.titles.comes, { amount: numerals.percent(this.weight) });
+  }
+
+  /** @returns {AnswerLine[]} */
+  ofCell() {
+    const { cells, words, h, i, j } = this;
+    const terms = cells.terms(h, i, j);
+    const lines = terms ? [this.matchLine(terms)] : [];
+    lines.push(this.scoreLine(), this.shareLine());
+    if (!cells.may(i, j) || !cells.has("values")) return lines;
+    const value = cells.values(h, i)[j];
+    const added = { left: value.map(() => this.weight), right: value, values: value.map((v) => this.weight * v), total: 0 };
+    const title = fill(words.titles.value, { key: cells.facts.visible.key[j] });
+    const pictures = { terms: termsOf(this, added, "d_v", { whole: value }), cells: outputCells(this, null) };
+    return [...lines, lineOf("value", title, words.titles.adds, pictures)];
+  }
+
+  /** @param {SumOfTerms} terms */
+  matchLine(terms) {
+    const { brief, sign } = this.cells.facts.score.match ?? { brief: "", sign: "" };
+    const value = this.numerals.writer(terms.values)(terms.total);
+    return lineOf("match", brief || this.words.typed_match, value, { terms: termsOf(this, terms, "d_k", { sign: sign || "×" }) });
+  }
+
+  /** The way from the sum to what enters the normaliser, and how that stands among the others. */
+  scoreLine() {
+    const { cells, words, changes, h, i, j } = this;
+    const steps = [this.scoreStep(), ...changes.map((change) => this.changed(change))].filter(Boolean);
+    const byWidth = steps.length === 1 && changes.length === 1 && this.isByWidth(changes[0]);
+    const title = byWidth ? fill(words.titles.width, { d: cells.facts.d_k[h] }) : words.titles[this.after()];
+    const enters = changes.at(-1)?.made ?? cells.at("scores", h, i, j);
+    const columns = columnsOf(this, cells.maskedLine(h, i, j), this.at, cells.overKeys);
+    return { ...lineOf("score", title, this.numerals.number(enters)), note: byWidth ? "" : steps.join(" · "), columns };
+  }
+
+  /** What a score is called after all that is done to it. */
+  after() {
+    const names = this.changes.map(({ name }) => name);
+    return names.some((name) => name !== "scale") ? "adjusted" : names.length ? "scaled" : "score";
+  }
+
+  /** The step from what is added up to the score; empty where it is the same. */
+  scoreStep() {
+    const { last, text } = this.cells.facts.score;
+    const made = this.numerals.number(this.cells.at("scores", this.h, this.i, this.j));
+    if (!last) return fill(this.words.notes.formula, { formula: text, made });
+    if (!last.brief) return "";
+    const { named } = this.cells.scoreLines(this.h, this.i, this.j);
+    if (isDividedByZero(last.divisors, named)) return "";
+    return fill(last.brief, { made, ...this.written(last.numbers, named) });
+  }
+
+  /** Numbers as text, by their names. @param {string[]} names @param {Record<string, unknown>} named */
+  written(names, named) {
+    return Object.fromEntries(names.map((name) => [name, this.numerals.number(Number(named[name]))]));
+  }
+
+  /** @param {Change} change */
+  changed(change) {
+    const { numerals, words, cells } = this;
+    const made = numerals.number(change.made);
+    if (this.isByWidth(change)) return fill(words.notes.width, { by: cells.facts.d_k[this.h], made });
+    const added = change.by >= 0 ? `+ ${numerals.number(change.by)}` : numerals.number(change.by);
+    const by = change.name === "bias" ? added : numerals.localised(short(change.by));
+    return fill(words.notes[change.name], { by, made });
+  }
+
+  /** Whether the score is divided by the root of the width. @param {Change} change */
+  isByWidth({ name }) {
+    return name === "scale" && this.cells.facts.by_width;
+  }
+
+  shareLine() {
+    const { cells, words, numerals, areShares, h, i, j } = this;
+    const weights = cells.weightLine(h, i, j);
+    const isColumn = !cells.overKeys && Math.abs(sumOf(weights) - 1) < ONE;
+    const title = words.titles[areShares ? "share_of_row" : isColumn ? "share_of_column" : "weight"];
+    const value = areShares || isColumn ? numerals.percent(this.weight) : numerals.number(this.weight);
+    return { ...lineOf("share", title, value, { shares: sharesOf(this, weights, this.at, cells.overKeys) }), note: this.reason() };
+  }
+
+  /** Explain the weight by its score, with the numbers of its lines. */
+  reason() {
+    const { cells, words, numerals, h, i, j } = this;
+    const { normaliser } = cells.facts;
+    if (!cells.may(i, j)) return "";
+    const line = words.line[cells.overKeys ? "keys" : "queries"];
+    const said = (/** @type {string} */ sentence) => numerals.localised(fill(sentence, { line }));
+    if (cells.maskedLine(h, i, j).every((x) => x === -Infinity)) return said(words.weight.emptied);
+    const found = cells.reason(h, i, j);
+    if (!found) return normaliser.text || said(words.weight.weight_of_formula);
+    const { above, winners, named } = found;
+    if (above) {
+      const [u, threshold] = [numerals.number(above.u), numerals.factor(above.threshold)];
+      return fill(words.notes[above.isSquared ? "squared" : "above"], { u, threshold });
+    }
+    if (winners && this.weight > 0) {
+      const share = words.notes[cells.overKeys ? "row" : "column"];
+      return fill(words.notes.winner, { line: share, n: winners });
+    }
+    if (winners) return said(normaliser.sentences.loser);
+    const { last } = normaliser;
+    if (last?.brief && !isDividedByZero(last.divisors, named)) {
+      const share = words.notes[cells.overKeys ? "row" : "column"];
+      return fill(last.brief, { line: share, exponent: this.exponent(named), ...this.written(last.numbers, named) });
+    }
+    return normaliser.text || said(last?.zero || normaliser.sentences.weight);
+  }
+
+  /** What stands in the exponent of a weight; nothing where no exponential is taken. @param {Record<string, number>} named */
+  exponent(named) {
+    const { numerals } = this;
+    const operands = this.cells.facts.normaliser.exponent;
+    if (!operands.length) return "";
+    const [s, m, T] = ["s", "m", "T"].map((name) => (operands.includes(name) ? named[name] : 1));
+    const apart = `${numerals.number(s)} − ${numerals.factor(m)}`;
+    return T === 1 ? apart : `(${apart}) ÷ ${numerals.localised(short(T))}`;
+  }
+
+  /** @returns {AnswerLine[]} */
+  ofRow() {
+    const { cells, words, h, i } = this;
+    const hasValues = cells.has("values");
+    const scored = lineOf("score", words.titles[`row_${this.after()}`], "", { columns: columnsOf(this, cells.maskedRow(h, i), null, true) });
+    if (!hasValues) return cells.overKeys ? [this.rowShares(true)] : [];
+    const mixed = lineOf("value", words.titles.row_values, "z", { cells: outputCells(this, null) });
+    return [scored, this.rowShares(true), mixed];
+  }
+
+  /** The weights of a query: one bar, and the largest of them by name. @param {boolean} isNamed */
+  rowShares(isNamed) {
+    const { cells, words } = this;
+    const weights = cells.weightsOf(this.h, this.i);
+    const title = words.titles[this.areShares ? "row_shares" : "row_weights"];
+    const line = lineOf("share", title, this.areShares ? fill(words.percent.share, { n: 100 }) : "", { shares: sharesOf(this, weights, null, true) });
+    if (!isNamed) return line;
+    const write = (/** @type {number} */ weight) => this.amount(weight);
+    const terms = termsOf(this, { left: null, right: null, values: weights, total: 0 }, "key", {}, cells.facts.visible.key, write);
+    return { ...line, terms };
+  }
+
+  /** @param {number} dimension @returns {AnswerLine[]} */
+  ofOutput(dimension) {
+    const { cells, words, h, i } = this;
+    const weights = cells.weightsOf(h, i), v = cells.values(h, i).map((each) => each[dimension]);
+    const sum = { left: weights, right: v, values: v.map((x, j) => weights[j] * x), total: cells.output(h, i)[dimension] };
+    const title = fill(words.titles.entries, { n: dimension + 1 });
+    const terms = termsOf(this, sum, "key", {}, cells.facts.visible.key);
+    const total = this.numerals.writer(sum.values)(sum.total);
+    const added = lineOf("sum", words.titles.sum, total, { cells: outputCells(this, dimension) });
+    return [this.rowShares(false), lineOf("value", title, "", { terms }), added];
+  }
+}
+
+/** @param {string[]} names @param {Record<string, unknown>} named */
+const isDividedByZero = (names, named) => names.length > 0 && names.reduce((product, name) => product * Number(named[name]), 1) === 0;

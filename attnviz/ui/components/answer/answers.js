@@ -1,0 +1,154 @@
+// The answer that is shown: at once what the browser makes of the arrays that it has, and then what Python sends.
+
+/** @import { Answer, AnswerData, Chosen, Picked } from "./types" */
+import { Cells } from "../../../pictures/answer/cell_numbers.js";
+import { explanation } from "../../../pictures/answer/explanation.js";
+import { Numerals, fill } from "../../../pictures/answer/numerals.js";
+
+const CELLS = "attnviz:cells"; // the arrays of another setting have come
+const PICK = "attnviz:pick"; // something was picked in the maps or in the sentence
+const AREA = ".st-key-stage"; // where a pick is one for the answer
+
+/** What an answer is about. @param {Answer | null} answer */
+const subject = (answer) => (answer ? JSON.stringify([answer.title, answer.head, answer.query, answer.key]) : "");
+
+/** The same text for what is the same, in whatever order it was written. @param {unknown} value */
+const canonical = (value) =>
+  JSON.stringify(value, (_, each) => (isRecord(each) ? Object.fromEntries(Object.entries(each).sort(([a], [b]) => (a < b ? -1 : 1))) : each));
+
+/** @param {unknown} value @returns {value is object} */
+const isRecord = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
+
+export class Answers {
+  /** @type {AnswerData | undefined} */
+  data;
+  /** @type {Cells | null} */
+  cells = null;
+  /** @type {string[]} */
+  pending = []; // subjects of answers that were made here and that Python has not sent yet
+  /** @type {string | undefined} */
+  received; // the subject of what Python sent last
+
+  /** @param {() => void} changed  called when there is another answer @param {AbortSignal} signal */
+  constructor(changed, signal) {
+    this.changed = changed;
+    window.addEventListener(CELLS, () => (this.know(), this.changed()), { signal });
+    window.addEventListener(PICK, (event) => this.onPick(event), { signal });
+    this.know();
+  }
+
+  know() {
+    const known = window.attnvizCells;
+    this.cells = known ? new Cells(known.stage, known.functions) : null;
+  }
+
+  /** Adopt what Python sends; the answer in it only if none is on its way that was chosen later. @param {AnswerData} data */
+  adopt(data) {
+    const sent = subject(data.answer);
+    const echo = this.pending.indexOf(sent);
+    if (echo >= 0) this.pending.splice(0, echo + 1);
+    else if (sent !== this.received) this.pending = [];
+    this.received = sent;
+    const waits = this.pending.length && this.data;
+    this.data = waits ? { ...data, answer: waits.answer, chosen: waits.chosen, play: false } : data;
+  }
+
+  /** What the answer looks like, be it made here or sent: what is played of it may come later. @param {object} setting */
+  appearance(setting) {
+    if (!this.data?.answer) return "";
+    const { words, scales, chips, answer } = this.data;
+    const plays = Boolean(answer.motion || answer.plays);
+    return canonical([setting, words, scales, chips, this.said, this.heads, { ...answer, motion: null, plays }]);
+  }
+
+  /** The answer as a screen reader says it. */
+  get spoken() {
+    const { title = [], sentence = "", lines = [] } = this.data?.answer ?? {};
+    const name = title.map(([, text]) => text).join(" ");
+    return [name, sentence, ...lines.map((line) => `${line.title}: ${line.value}`)].join(". ");
+  }
+
+  /** What stands over the columns of the products: whose numbers they are, where they are those of a query and a key. */
+  get heads() {
+    const { answer, words } = this.data ?? {};
+    const match = this.cells?.facts.score.match;
+    if (!answer || !words || match?.left !== "q" || match.right !== "k" || match.sign !== "×" || !this.fits(answer)) return null;
+    const [query, key] = ["query", "key"].map((side) => answer.title.find(([name]) => name === side)?.[1]);
+    return [`q ${query}`, `k ${key}`, words.product];
+  }
+
+  /** Whether the arrays that are here are those of an answer: the ones of a new setting come in a message of their own. @param {Answer} answer */
+  fits({ head, query, key, lines }) {
+    if (!this.cells || key === null) return false;
+    const { d_k, visible } = this.cells.facts;
+    const isThere = head < d_k.length && query < visible.query.length && key < visible.key.length;
+    return isThere && canonical(explanation(this.cells, { head, query, key }).lines) === canonical(lines);
+  }
+
+  /** The answer in words, a sentence each. @returns {string[]} */
+  get said() {
+    const { answer, words } = this.data ?? {};
+    const terms = answer?.lines.find(({ name }) => name === "match")?.terms;
+    if (!this.cells || !answer || !words || !terms || answer.key === null || !this.heads) return [];
+    const sizes = terms.rows.map(([, , , value]) => Math.abs(value ?? 0));
+    const at = sizes.indexOf(Math.max(...sizes));
+    const said = [fill(words.largest, { n: at + 1, product: terms.rows[at][4] })];
+    const weight = this.cells.weightWithoutWidth(answer.head, answer.query, answer.key);
+    if (weight === null || !this.cells.areShares(answer.head, answer.query)) return said;
+    const { has_comma, percent } = this.cells.facts.words;
+    const share = new Numerals(has_comma, percent).percent(weight);
+    return [...said, fill(words.without, { d: this.cells.facts.d_k[answer.head], share })];
+  }
+
+  /** Show the answer to what was chosen, or none. @param {Chosen | null} chosen @param {number | null} [head]  that stays chosen */
+  choose(chosen, head = null) {
+    if (!this.data || (chosen && !this.cells)) return;
+    /** @type {Answer | null} */
+    const answer = chosen && this.cells ? explanation(this.cells, chosen) : null;
+    if (answer) answer.plays = answer.key !== null && Boolean(this.cells?.may(answer.query, answer.key));
+    this.pending.push(subject(answer));
+    this.data = { ...this.data, answer, chosen: { ...this.data.chosen, head }, play: false };
+    this.changed();
+  }
+
+  /** A press on another key of the answer chooses its cell. @param {number} key */
+  chooseKey(key) {
+    const answer = this.data?.answer;
+    if (answer) this.choose({ head: answer.head, query: answer.query, key }, answer.head);
+  }
+
+  /** @param {Event} event */
+  onPick(event) {
+    const { target } = event;
+    if (!(event instanceof CustomEvent) || !(target instanceof Element) || !target.closest(AREA) || !this.cells || !this.data) return;
+    /** @type {Picked} */
+    const picked = event.detail;
+    const { head, focus } = this.data.chosen;
+    const among = picked.head === null ? null : (focus ?? picked.head);
+    if (picked.stage === null) this.pickWord(picked.row);
+    else if (picked.row === null) return;
+    else if (picked.axes[1] === "key") this.pickCell(among, picked.row, picked.column);
+    else if (picked.stage === "heads") this.pickRow(among ?? head, picked.row, picked.column);
+  }
+
+  /** @param {number | null} head @param {number} query @param {number | null} key */
+  pickCell(head, query, key) {
+    if (head === null || key === null) this.pickRow(null, query, null);
+    else this.choose({ head, query, key }, head);
+  }
+
+  /** @param {number | null} head @param {number} query @param {number | null} dimension */
+  pickRow(head, query, dimension) {
+    const described = this.data?.chosen.focus ?? head ?? this.cells?.openingHead ?? 0;
+    this.choose({ head: described, query, key: null, dimension }, head);
+  }
+
+  /** A word of the sentence; pressed again, it lets go. @param {number | null} query */
+  pickWord(query) {
+    const answer = this.data?.answer;
+    const head = this.data?.chosen.head ?? null;
+    if (query === null) return;
+    if (answer && answer.query === query && answer.key === null) this.choose(null, head);
+    else this.pickRow(head, query, null);
+  }
+}

@@ -1,0 +1,92 @@
+"""How the server fares, in numbers for whoever watches it, and a line of the log for what it refuses.
+
+Nothing that a visitor typed is in either: names and reasons are ours.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+import time
+from collections import Counter, defaultdict
+from contextlib import suppress
+from pathlib import Path
+
+try:
+    import resource
+except ImportError:  # Windows
+    resource = None  # type: ignore[assignment]
+
+REASONS = ("full", "busy", "large", "address", "untrained", "short_link", "failed")
+"""Why something was refused: no room for a visitor; too many others; too large for this host; an address that cannot be
+read; heads that are not trained; a short link that is not whole; a fault of ours."""
+KINDS = ("page", "stage", "link", "picture")
+"""What takes a turn: a move on the page, the stage at its address, the words of a link, and its picture."""
+METRICS = {
+    "attnviz_visitors": ("gauge", "Open pages."),
+    "attnviz_visits_total": ("counter", "Pages opened since the start."),
+    "attnviz_runs_total": ("counter", "Turns to compute, by what for; one of a page is a move."),
+    "attnviz_waiting": ("gauge", "Runs that wait for their turn."),
+    "attnviz_wait_seconds_total": ("counter", "Seconds that runs waited for their turns."),
+    "attnviz_refusals_total": ("counter", "What was refused, by reason."),
+    "attnviz_memory_bytes": ("gauge", "Memory of the process."),
+    "attnviz_start_time_seconds": ("gauge", "When the process started; another number means that it was ended."),
+}
+BETWEEN_LINES = 1.0
+"""Seconds between two lines on refusals for one reason; a line says how many it stands for."""
+
+_STARTED = time.time()
+_STATUS = Path("/proc/self/statm")
+_PAGE = 4096 if resource is None else resource.getpagesize()
+_lock = threading.Lock()
+_counted: defaultdict[tuple[str, str], float] = defaultdict(float)
+_logged: dict[str, float] = {}
+_unsaid: Counter[str] = Counter()
+
+
+def add(name: str, n: float = 1, label: str = "") -> None:
+    """Add to a number by its name in `METRICS`, and for those that have several by its label."""
+    with _lock:
+        _counted[name, label] += n
+
+
+def refused(reason: str) -> None:
+    """Count that something was refused, and say so in the log; at most once a second for a reason."""
+    now = time.monotonic()
+    with _lock:
+        _counted["attnviz_refusals_total", reason] += 1
+        _unsaid[reason] += 1
+        if now - _logged.get(reason, -BETWEEN_LINES) < BETWEEN_LINES:
+            return
+        _logged[reason], n = now, _unsaid.pop(reason)
+    line = {"time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), "event": "refused", "reason": reason, "n": n}
+    with suppress(OSError, ValueError):  # a full disk, or nobody who reads
+        print(json.dumps(line), file=sys.stderr, flush=True)
+
+
+def text() -> str:
+    """Return all numbers in Prometheus' text format, version 0.0.4."""
+    with _lock:
+        counted = dict(_counted)
+    counted["attnviz_memory_bytes", ""] = _memory()
+    counted["attnviz_start_time_seconds", ""] = _STARTED
+    labels = {"attnviz_refusals_total": ("reason", REASONS), "attnviz_runs_total": ("kind", KINDS)}
+    lines = []
+    for name, (kind, about) in METRICS.items():
+        lines += [f"# HELP {name} {about}", f"# TYPE {name} {kind}"]
+        label, values = labels.get(name, ("", ("",)))
+        for value in values:
+            shown = f'{{{label}="{value}"}}' if label else ""
+            lines.append(f"{name}{shown} {counted.get((name, value), 0):.15g}")
+    return "\n".join([*lines, ""])
+
+
+def _memory() -> int:
+    """Return the bytes that the process holds; the most that it has held where a system tells no more."""
+    with suppress(OSError):
+        return int(_STATUS.read_text("ascii").split()[1]) * _PAGE
+    if resource is None:
+        return 0
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return most if sys.platform == "darwin" else most * 1024

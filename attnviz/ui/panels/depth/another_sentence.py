@@ -1,0 +1,75 @@
+"""Another sentence beside this one: what becomes of two next words with each part of its run in the place of ours."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import streamlit as st
+
+from attnviz.analysis.circuits import maps
+from attnviz.analysis.circuits.attribution import decoder_of
+from attnviz.analysis.circuits.maps import Patched
+from attnviz.engine.records.trace import Trace
+from attnviz.engine.run import run
+from attnviz.settings.language import Words
+from attnviz.text.query_sentences import visible_token
+from attnviz.ui.components.stage import heatmap
+from attnviz.ui.panels.depth.head_maps import kept, number, stage
+from attnviz.ui.panels.depth.next_word import shown_word
+from attnviz.ui.session import session_state, widgets
+from attnviz.ui.session.notices import paragraph
+from attnviz.ui.session.selection import Selection
+
+WORDS = Words(
+    {
+        "other": "Where does the answer come from? Put parts of another sentence's run into this one. It has to have "
+        "as many tokens and should differ in one word.",
+        "swap": "Take this sentence with “{word}” for the last “{other}”",
+        "way": "The other sentence's difference is {whole} further. Where the whole of that stands in one cell, that "
+        "cell carries the answer.",
+        "stream": "Each word's vector after each layer",
+        "stream_phrase": "change of the difference when this vector is that of the other sentence",
+        "heads": "Each head",
+        "heads_phrase": "change of the difference when this head's output is that of the other sentence",
+    }
+)
+KEY, HEADS = "owed-patched", "patched-heads"
+
+
+def draw(trace: Trace, selection: Selection, words: tuple[int, int]) -> Selection:
+    """Draw another sentence, and what becomes of the difference with each part of its run."""
+    paragraph([WORDS["other"]])
+    selection = widgets.checked(widgets.draw(selection, "other_text"))
+    model, config = decoder_of(trace), trace.config.chosen
+    swapped = _swapped(config.sentence, *(shown_word(model, each) for each in words))
+    if swapped is not None:
+        label = WORDS["swap"].format(word=shown_word(model, words[0]), other=shown_word(model, words[1]))
+        chosen = replace(selection, other_text=swapped)
+        st.button(label, key="owed-swap", on_click=session_state.adopt, args=(config, chosen))
+    if not selection.other_text.strip():
+        return selection
+    setting = replace(config, sentence=selection.other_text)
+    patched: Patched = kept(
+        trace, ("other", words, selection.other_text), lambda: maps.with_each_part(trace, run(setting), *words)
+    )
+    columns = [visible_token(token) for token in trace.query_tokens]
+    shown = [
+        stage(trace, "patched-stream", patched.stream, WORDS["stream"], WORDS["stream_phrase"], columns),
+        stage(trace, HEADS, patched.heads, WORDS["heads"], WORDS["heads_phrase"]),
+    ]
+    paragraph([WORDS["way"].format(whole=number(patched.whole))])
+    heatmap.show(shown, key=KEY)
+    return selection
+
+
+def _swapped(sentence: str, word: str, other: str) -> str | None:
+    """Return a sentence with one word for the last of another; None where either does not stand in it.
+
+    >>> _swapped("When Mary and John came, John gave", "mary", "john")
+    'When Mary and John came, Mary gave'
+    """
+    low = sentence.lower()
+    at, first = low.rfind(other.lower()), low.find(word.lower())
+    if at < 0 or first < 0 or not other or word.lower() == other.lower():
+        return None
+    return sentence[:at] + sentence[first : first + len(word)] + sentence[at + len(other) :]

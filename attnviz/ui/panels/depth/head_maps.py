@@ -1,0 +1,58 @@
+"""Maps of layers by heads, or by words, and what was made for them before."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+import streamlit as st
+
+from attnviz.arrays import Array
+from attnviz.engine.records.trace import Trace
+from attnviz.pictures.stage_record import Stage
+from attnviz.settings.counting import ordinals
+from attnviz.settings.language import Words
+from attnviz.text.format.number_format import localised, short
+from attnviz.ui.session import session_state
+
+WORDS = Words(
+    {
+        "layer": "layer",
+        "head": "head",
+        "word": "word",
+        "of_layer": "Layer {n}",
+    }
+)
+KEPT = "_owed"
+MOST_KEPT = 8
+
+Made = TypeVar("Made")
+
+
+def stage(
+    trace: Trace, name: str, array: Array, title: str, phrase: str, columns: Sequence[str] | None = None
+) -> Stage:
+    """Return a map of layers by heads, or by words."""
+    rows = [WORDS["of_layer"].format(n=n) for n in ordinals(len(trace.layers))]
+    axes = WORDS["layer"], WORDS["head" if columns is None else "word"]
+    named = [str(n) for n in ordinals(trace.config.n_heads)] if columns is None else list(columns)
+    about = {"heads": ("",), "phrase": phrase, "alt": f"{title}: {phrase}"}
+    return Stage(name, title, array[None], "signed", rows, named, axes, **about)  # type: ignore[arg-type]
+
+
+def kept(trace: Trace, about: object, make: Callable[[], Made]) -> Made:
+    """Return what was made of this run before, or make it: a click on a cell draws all of this once more."""
+    name = session_state.digest(trace.config.chosen, about)
+    before = st.session_state.setdefault(KEPT, {})
+    if name not in before:
+        made = make()
+        for old in list(before)[: max(len(before) - MOST_KEPT + 1, 0)]:
+            del before[old]
+        before[name] = made
+    result: Made = before[name]
+    return result
+
+
+def number(x: float) -> str:
+    """Return a number as the language writes it; a head beside it, 2.3, is none and stays as it is."""
+    return localised(short(float(x)))

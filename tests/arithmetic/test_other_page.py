@@ -1,0 +1,73 @@
+"""A page that says another layer: the lines of a cell and of any number say it too, and nothing else was edited."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from attnviz import Config, Trace, run
+from attnviz.arithmetic.cell import derive
+from attnviz.arithmetic.products import offered, products
+from attnviz.engine.plan import page, plans
+
+OTHERS = {
+    "read_kv @ W_V + b_V": "2 * (read_kv @ W_V) + b_V",
+    "read @ W_Q + b_Q": "(read + read) @ W_Q + b_Q",
+    'step("scaled", S * page.scale())': 'step("scaled", 0.5 * (S * page.scale()))',
+    '"scores", score(Q, K, *page': '"scores", 3 * score(Q, K, *page',
+    "normalise(S, Q, K, allowed)": "normalise(S, Q, K, allowed) / 4",
+    "mix(A, V, allowed, Q)": "0.25 * mix(A, V, allowed, Q)",
+    "only_where(allowed, S + bias)": "only_where(allowed, tanh(S) + bias)",
+    "activation(read @": "2 * activation(read @",
+}
+"""What is said of the layer, and what is said in its place."""
+SETTING = Config(sentence="the cat sat on", n_heads=2, projection_bias=True, initialiser="normal", bias="alibi",
+                 mask="causal", norm="pre", residual=True, feed_forward="gelu", position="rope", softcap=3.0,
+                 n_kv_heads=1)  # fmt: skip
+
+
+@pytest.fixture
+def said(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
+    yield monkeypatch
+    monkeypatch.undo()
+    plans.layer_plan.cache_clear()
+
+
+def of_page(source: str, setting: Config, patch: pytest.MonkeyPatch) -> Trace:
+    made = dict(vars(page))
+    exec(compile(source, "page.py", "exec"), made)  # noqa: S102 - our own page
+    for name in ("attention", "layer"):
+        patch.setattr(page, name, made[name])
+    plans.layer_plan.cache_clear()
+    return run(setting)
+
+
+@pytest.mark.parametrize("score", ["scaled_dot", "additive", "formula"])
+def test_the_lines_say_what_another_page_says(score: str, said: pytest.MonkeyPatch) -> None:
+    source, setting = inspect.getsource(page), replace(SETTING, score=score)
+    plain = run(setting)
+    for old, new in OTHERS.items():
+        assert old in source
+        trace = of_page(source.replace(old, new), setting, said)
+        assert not np.allclose(trace["output"].array, plain["output"].array), new
+        for h, i, j in ((0, 3, 1), (1, 2, 2), (1, 0, 3)):
+            cell = derive(trace, 0, h, i, j)
+            assert cell.edited == (), (new, cell.edited)
+            for line in cell.lines:
+                if line.step:
+                    assert np.allclose(line.computed, line.result, rtol=1e-11, equal_nan=True), (new, line.name)
+        for step in offered(trace, 0):
+            array = trace.layers[0][step].array
+            number = products(trace, 0, step, 1, 1, 0)
+            assert number.computed == pytest.approx(array[(0, 1, 1) if array.ndim == 3 else (1, 1)], rel=1e-11), step
+
+
+def test_a_factor_on_the_values_stands_in_the_line(said: pytest.MonkeyPatch) -> None:
+    source = inspect.getsource(page).replace("read_kv @ W_V + b_V", "2 * (read_kv @ W_V) + b_V")
+    cell = derive(of_page(source, SETTING, said), 0, 0, 3, 1)
+    assert r"v_{2} &= 2\, \hat x_{2} W_V^{(1)} + b_V^{(1)}" in cell["value"].latex
+    assert r"v_{2,1} &= 2 \cdot (" in cell["value"].latex

@@ -1,0 +1,134 @@
+"""The language models in the package: what they know, and how they are found, named and offered."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from attnviz import Config, ConfigError, Model, command, load, run
+from attnviz.engine.cost import estimate as cost
+from attnviz.engine.cost import sizes as run_sizes
+from attnviz.engine.pretrained.model_registry import MODELS, find
+from attnviz.models import boxed, hosting
+from attnviz.settings import url_codec
+from tests.support.cases import for_each
+from tests.support.needs import NEEDS
+from tools.corpus import documents
+
+EVERY = for_each("name", boxed.NAMES)
+MOST_BYTES = 500_000
+N = 20
+"""Questions of a skill: as many as take a second; the card tells of 500."""
+
+
+@cache
+def model(name: str) -> Model:
+    return load(name)
+
+
+@pytest.fixture
+def offered() -> Iterator[None]:
+    """The models of the package, as the page offers them."""
+    hosting.offer_those_in_the_package()
+    yield
+    MODELS.clear()
+
+
+def right(name: str, skill: str, unknown: bool = False) -> float:
+    """The share of questions whose answer is the likeliest next word of this package's own run."""
+    found = 0
+    asked = documents.questions(skill, N, seed=23, unknown=unknown)
+    for question in asked:
+        ids, _ = model(name).tokenise(" ".join(question.before))
+        trace = model(name)(" ".join(question.before))
+        assert len(ids) == len(question.before) + 1 == len(trace.query_tokens)
+        found += model(name).next_words(trace, 1)[0][0] == question.answer
+    return found / len(asked)
+
+
+@EVERY
+def test_skills_hold_on_questions_that_training_did_not_have(name: str) -> None:
+    skills = boxed.card(name)["skills"]
+    assert {*skills} == {*documents.SKILLS, "unknown names"}
+    for skill, share in skills.items():
+        found = right(name, skill) if skill in documents.SKILLS else right(name, "indirect object", unknown=True)
+        if skill in boxed.known(name):
+            assert share >= boxed.KNOWN
+            assert found >= 0.9, (skill, found)
+        else:
+            assert found < 0.9, (skill, found)
+    assert len(boxed.known(name)) >= 8
+
+
+@EVERY
+def test_the_card_is_that_of_the_file(name: str) -> None:
+    card, weights = boxed.card(name), (boxed.FOLDER / name / "model.safetensors").read_bytes()
+    assert card["sha256"] == hashlib.sha256(weights).hexdigest()
+    assert card["sha256"].startswith(model(name).digest)
+    assert card["corpus"] == documents.digest()
+    assert card["numbers"] == (len(weights) - 8 - int.from_bytes(weights[:8], "little")) // 2
+    assert model(name).sizes.d_ff == card["sizes"]["d_ff"]
+
+
+def test_the_models_are_small() -> None:
+    files = [path for path in boxed.FOLDER.rglob("*") if path.is_file()]
+    assert sum(path.stat().st_size for path in files) <= MOST_BYTES
+    assert {path.parent.name for path in files if path.suffix == ".safetensors"} == {*boxed.NAMES}
+
+
+def test_a_name_that_there_is_not_is_said_with_those_that_there_are(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"medium is not a folder; .*a model in the package: small, full"):
+        load("medium")
+    with pytest.raises(ConfigError, match="is not a folder"):
+        load(tmp_path / "small")
+
+
+@EVERY
+def test_a_setting_and_a_link_name_it(name: str, offered: None) -> None:
+    written = f"{name}~{model(name).digest}"
+    config = Config(sentence="the keys to the door", model=written)
+    trace = run(config)
+    np.testing.assert_array_equal(trace.result.array, model(name)("the keys to the door").result.array)
+    query = url_codec.encode(trace.config)
+    assert query["model"] == written
+    assert url_codec.decode(query, Config)[0][0] == config
+
+
+@EVERY
+def test_a_run_is_never_estimated_below_what_it_takes(name: str, offered: None) -> None:
+    for n in (2, 60):
+        config = Config(sentence="the cat " * (n // 2), model=name)
+        found, trace = run_sizes.sizes(config), run(config)
+        assert len(trace.query_tokens) == n + 1
+        each = [
+            step.array.size
+            for steps in (trace.around, *trace.layers)
+            for step in steps.values()
+            if not step.name.startswith(("w_", "g_"))
+        ]
+        assert sum(each) <= found.numbers <= 2 * sum(each)
+        assert max(each) <= found.largest
+        assert "fewer tokens" in cost.refusal(NEEDS["explore"], config, most=1.0)
+
+
+def test_a_host_may_give_a_name_to_another_model(offered: None) -> None:
+    other = boxed.FOLDER / "full"
+    hosting.offer([f"small={other}"])
+    hosting.offer_those_in_the_package()
+    assert find(f"small~{model('full').digest}") is not None
+
+
+def test_the_command_draws_it_without_a_host(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "x.csv"
+    try:
+        words = ["render", "zog has the ball", "--model", "small", "--step", "weights", "-o", str(file)]
+        assert command.main(words) == 0
+        assert "zog" in file.read_text(encoding="utf-8")
+        assert "Not in the vocabulary: zog." in capfd.readouterr().err
+    finally:
+        MODELS.clear()

@@ -1,0 +1,146 @@
+"""The browser explains a cell in the words and numbers of Python, from the arrays of the stage alone."""
+
+from __future__ import annotations
+
+import json
+import random
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from attnviz import BIASES, MASKS, NORMALISERS, SCORES, Config, ConfigError, Trace, run
+from attnviz.arithmetic.cell import derive
+from attnviz.exports.bundle import joined
+from attnviz.pictures import stage_bytes
+from attnviz.pictures.answer import browser_facts
+from attnviz.pictures.answer.explanation import explanation, most_telling
+from attnviz.settings.language import set_language
+from tests.support.sample_settings import repeated_words
+
+SCRIPT = Path(browser_facts.__file__).with_name("explanation.js")
+SETTINGS, CELLS = 200, 5
+TYPED = ("2 * (q @ k) + norm(q)", "sum(tanh(q * k + b)) / d_k", "q @ W @ k - sum(abs(q - k)) * alpha", "i - j + h")
+TYPED_NORMALISERS = ("exp(x) / (1 + sum(exp(x)))", "relu(x) / n + j * 0.01", "e = exp(x - max(x)); e / sum(e)")
+ASK = """
+const { readFileSync } = require("node:fs");
+const { pathToFileURL } = require("node:url");
+(async () => {
+  const found = [];
+  for (const { file, cells } of JSON.parse(readFileSync(process.argv[2], "utf-8"))) {
+    const stage = unpackStage(new Uint8Array(readFileSync(file)));
+    const text = encodeURIComponent(stage.header.answer.functions);
+    const functions = (await import(`data:text/javascript,${text}`)).default;
+    const known = new Cells(stage, functions);
+    found.push(cells.map((cell) => { try { return explanation(known, cell); } catch (error) { return error.stack; } }));
+  }
+  console.log(JSON.stringify(found));
+})();
+"""
+
+
+def any_setting(number: int) -> Config:
+    """A setting of any rows, masks, widths and typed lines."""
+    dice = random.Random(number)  # noqa: S311 - nothing secret
+    config = repeated_words(number)
+    typed: dict[str, Any] = {
+        "score_formula": dice.choice(TYPED),
+        "normaliser_formula": dice.choice(TYPED_NORMALISERS),
+        "mask_formula": "j <= i + 1",
+        "bias_formula": "-abs(i - j) / h",
+    }
+    masks = tuple(dict.fromkeys(dice.choice([*MASKS]) for _ in range(dice.randint(1, 3))))
+    changes: dict[str, Any] = {
+        "mask": masks if "none" not in masks else ("none",),
+        "bias": dice.choice([*BIASES]),
+        "score": dice.choice([*SCORES]),
+        "normaliser": dice.choice([*NORMALISERS]),
+        "scale": dice.choice((None, None, 0.25, 3.0, 1e-7, 900.0)),
+        "position": dice.choice(("none", "rope", "sinusoidal")),
+        **typed,
+    }
+    return replace(config, **changes)
+
+
+def asked(trace: Trace, dice: random.Random) -> list[dict[str, Any]]:
+    """Cells, a row and an entry of an output."""
+    heads, n, m = trace.layers[-1]["weights"].shape
+    cells = [
+        {"head": dice.randrange(heads), "query": dice.randrange(n), "key": dice.randrange(m)} for _ in range(CELLS)
+    ]
+    row = {"head": dice.randrange(heads), "query": dice.randrange(n), "key": None}
+    return [*cells, row, {**row, "dimension": 0}]
+
+
+def wanted(trace: Trace, layer: int, cell: dict[str, Any]) -> dict[str, Any]:
+    """What Python makes of it."""
+    head, query, key = cell["head"], cell["query"], cell["key"]
+    at = most_telling(trace, layer, head, query) if key is None else key
+    found = explanation(
+        trace, derive(trace, layer, head, query, at), key=key is not None, dimension=cell.get("dimension")
+    )
+    return json.loads(json.dumps(found))
+
+
+def differences(made: Any, wanted: Any, path: str = "") -> list[str]:
+    """Where two values differ: numbers by more than rounding, all else at all."""
+    if isinstance(made, dict) and isinstance(wanted, dict) and made.keys() == wanted.keys():
+        return [each for name in wanted for each in differences(made[name], wanted[name], f"{path}.{name}")]
+    if isinstance(made, list) and isinstance(wanted, list) and len(made) == len(wanted):
+        pairs = enumerate(zip(made, wanted, strict=True))
+        return [each for at, pair in pairs for each in differences(*pair, f"{path}[{at}]")]
+    are_numbers = all(isinstance(each, (int, float)) and not isinstance(each, bool) for each in (made, wanted))
+    if are_numbers and abs(made - wanted) <= 1e-12 * abs(wanted):
+        return []
+    return [] if made == wanted and not are_numbers else [f"{path}: {made!r} for {wanted!r}"]
+
+
+def disagreeing(traces: list[tuple[str, Trace, int]], node: str, folder: Path) -> list[str]:
+    """The settings and cells of which the browser says something else."""
+    dice = random.Random(1)  # noqa: S311 - nothing secret
+    questions, answers = [], []
+    for number, (name, trace, layer) in enumerate(traces):
+        data = browser_facts.cells_of(trace, layer)
+        if data is None:
+            continue
+        (folder / f"{number}.bin").write_bytes(data)
+        cells = asked(trace, dice)
+        questions.append({"file": str(folder / f"{number}.bin"), "cells": cells})
+        answers.append([(f"{name} {cell}", wanted(trace, layer, cell)) for cell in cells])
+    (folder / "asked.json").write_text(json.dumps(questions), "utf-8")
+    script = "\n".join([joined(Path(stage_bytes.__file__).with_suffix(".js")), joined(SCRIPT), ASK])
+    (folder / "explain.cjs").write_text(f'"use strict";\n{script}', "utf-8")
+    command = [node, str(folder / "explain.cjs"), str(folder / "asked.json")]
+    done = subprocess.run(command, capture_output=True, encoding="utf-8", check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    made = json.loads(done.stdout)
+    assert len(made) == len(answers) > len(traces) / 2
+    return [
+        f"{name}{found}"
+        for each, those in zip(made, answers, strict=True)
+        for said, (name, should) in zip(each, those, strict=True)
+        for found in differences(said, should)
+    ]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_every_answer_is_that_of_python(
+    language: str, node: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    request.addfinalizer(lambda: set_language("en"))
+    set_language(language)
+    traces = []
+    for number in range(SETTINGS if language == "en" else SETTINGS // 4):
+        config = any_setting(number)
+        with np.errstate(all="ignore"):
+            try:
+                trace = run(config)
+            except ConfigError:
+                continue
+        traces.append((f"setting {number}", trace, number % len(trace.layers)))
+    assert len(traces) > SETTINGS / 8
+    assert disagreeing(traces, node, tmp_path) == []

@@ -1,0 +1,75 @@
+"""The installed Streamlit has every private name that the page leans on, and no other file touches one."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from streamlit.runtime import Runtime
+from streamlit.runtime.scriptrunner_utils.script_run_context import ScriptRunContext
+from streamlit.testing.v1 import AppTest
+
+from attnviz.ui.session.browser import streamlit_private
+
+UI = Path(streamlit_private.__file__).parents[2]
+NAMES = (
+    "_yield_callback",
+    "fragment_ids_this_run",
+    "widget_user_keys_this_run",
+    "is_history_navigation",
+    "is_active_session",
+)
+PAGE = """
+import streamlit as st
+from attnviz.ui.session.browser import streamlit_private as private
+
+run = private.current_run()
+st.button("drawn", key="drawn")
+found = {
+    "part": private.is_part(run),
+    "drawn": [private.has_drawn(run, key) for key in ("drawn", "not drawn")],
+    "history": private.asked_by_history(run),
+    "looks": callable(run.session_state._yield_callback),
+    "session": run.session_id,
+}
+private.end_if_asked(run)()
+before = run.session_state._yield_callback
+with private.requests_waiting(run):
+    found["waits"] = run.session_state._yield_callback is not before
+found["again"] = run.session_state._yield_callback == before
+st.session_state["found"] = found
+
+@st.fragment
+def part():
+    st.button("again", key="again")
+    st.session_state["part"] = private.is_part(private.current_run())
+
+part()
+"""
+
+
+def test_a_run_has_every_name() -> None:
+    page = AppTest.from_string(PAGE).run()
+    assert not page.exception
+    found = page.session_state["found"]
+    assert isinstance(found.pop("session"), str)
+    assert found == {
+        "part": False,
+        "drawn": [True, False],
+        "history": False,
+        "looks": True,
+        "waits": True,
+        "again": True,
+    }
+    assert page.session_state["part"] is False
+    assert "fragment_ids_this_run" in ScriptRunContext.__dataclass_fields__
+    assert callable(Runtime.is_active_session)
+    assert callable(Runtime.exists)
+
+
+def test_no_other_file_touches_one() -> None:
+    used = {
+        path.name for path in UI.rglob("*.py") if any(re.search(rf"\b{name}\b", path.read_text()) for name in NAMES)
+    }
+    assert used == {"streamlit_private.py"}
+    assert streamlit_private.current_run() is None

@@ -1,0 +1,340 @@
+"""What a link shows before it is opened, read as a chat reads it: by another parser, and without a script."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import struct
+from collections import Counter
+from html.parser import HTMLParser
+from typing import Any
+from urllib.parse import parse_qs, urlencode, urlsplit
+from xml.etree import ElementTree as ET
+
+import pytest
+from starlette.applications import Starlette
+from streamlit.web.server.starlette.starlette_static_routes import create_streamlit_static_assets_routes
+
+from attnviz import Config, run
+from attnviz.engine.cost import estimate as cost
+from attnviz.pictures.static import png
+from attnviz.settings import short_link, url_codec
+from attnviz.text import link_words
+from attnviz.ui import link_route, server, stage_route
+from attnviz.ui.hosting import counts, index_page, public_address, security_headers
+from attnviz.ui.main import OPENING
+from attnviz.ui.session import admission
+from attnviz.ui.session.selection import Selection
+from attnviz.ui.shared_answers import SharedAnswers
+from tests.browser.hosting.test_hostile import ALL
+
+CONFIG = Config(sentence="the king saw his queen while a dog chased our cat", n_heads=4, mask="causal", seed=3)
+LINK = url_codec.query_string(CONFIG)
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, make in (("TAGS", link_route._made_tags), ("CARDS", link_route._made_card)):
+        answers: SharedAnswers[Any] = SharedAnswers(make, most_bytes=10**6, most_making=4)
+        monkeypatch.setattr(link_route, name, answers)
+    monkeypatch.setattr(link_route, "SOON", 30.0)  # a machine may be busy; one test looks at the time
+
+
+class Answered:
+    def __init__(self, messages: list[Any]) -> None:
+        self.status: int = messages[0]["status"]
+        self.headers = {name.decode(): text.decode() for name, text in messages[0]["headers"]}
+        self.body = b"".join(message.get("body", b"") for message in messages)
+
+
+async def asked(address: str, **headers: str) -> Answered:
+    application = Starlette(
+        routes=[*server.ROUTES, *create_streamlit_static_assets_routes("")], middleware=server.MIDDLEWARE
+    )
+    sent: list[Any] = []
+    coming = iter([{"type": "http.request", "body": b"", "more_body": False}])
+
+    async def receive() -> dict[str, Any]:
+        for message in coming:
+            return message
+        await asyncio.Event().wait()
+        return {}
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    path, _, query = address.partition("?")
+    given = {"host": "attn.example"} | {name.replace("_", "-"): text for name, text in headers.items()}
+    scope = {"type": "http", "method": "GET", "path": path, "query_string": query.encode(), "scheme": "http"}
+    scope |= {"headers": [(name.encode(), text.encode()) for name, text in given.items()], "root_path": ""}
+    await application(scope, receive, send)
+    return Answered(sent)
+
+
+def get(address: str, **headers: str) -> Answered:
+    return asyncio.run(asked(address, **headers))
+
+
+class Unfurler(HTMLParser):
+    """What a chat takes from a page: its title and its tags; and every element, to see that no word became one."""
+
+    def __init__(self, page: bytes) -> None:
+        super().__init__(convert_charrefs=True)
+        self.title, self.tags, self.elements, self.plain = "", dict[str, str](), list[str](), ""
+        self._inside: list[str] = []
+        self.feed(page.decode())
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append(tag)
+        self._inside.append(tag)
+        said = dict(attrs)
+        if tag == "meta" and (name := said.get("property") or said.get("name")):
+            self.tags[name] = said["content"] or ""
+
+    def handle_endtag(self, tag: str) -> None:
+        while self._inside and self._inside.pop() != tag:
+            pass
+
+    def handle_data(self, data: str) -> None:
+        if self._inside[-1:] == ["title"]:
+            self.title += data
+        if "noscript" in self._inside:
+            self.plain += data + "\n"
+
+
+def unfurled(query: str, **headers: str) -> Unfurler:
+    found = get(f"/?{query}", **headers)
+    assert found.status == 200
+    assert found.headers["cache-control"] == "private, no-cache"
+    return Unfurler(found.body)
+
+
+def test_a_link_says_what_its_setting_shows() -> None:
+    told = link_words.telling(run(CONFIG), 0)
+    assert told is not None
+    for language, says in (("en", "attends to"), ("de", "achtet auf")):
+        found = unfurled(LINK + ("&lang=de" if language == "de" else ""), accept_language="fr")
+        assert found.title == found.tags["og:title"] == found.tags["twitter:title"]
+        assert says in found.title
+        if language == "en":
+            assert found.title == f"{told.brief} · 4 heads, causal"
+        assert "the king saw his queen" in found.tags["description"]
+        assert found.title in found.plain  # for who runs no script
+        assert found.tags["twitter:card"] == "summary_large_image"
+        assert found.tags["robots"] == "noindex"
+        for name, path in (("og:url", "/"), ("og:image", link_route.PATH)):
+            address = urlsplit(found.tags[name])
+            assert (address.scheme, address.netloc, address.path) == ("http", "attn.example", path)
+            assert url_codec.open_link(address.query, Config)[0] == (CONFIG,)
+            assert parse_qs(address.query).get("lang", ["en"]) == [language]
+    assert unfurled(LINK, accept_language="de-AT").title != unfurled(LINK, accept_language="en").title
+
+
+def test_the_chosen_cell_is_what_is_said() -> None:
+    config = Config(sentence="the cat sat", seed=3)
+    found = unfurled(url_codec.query_string(config, Selection(head=1, query=2, key=0)))
+    told = link_words.telling(run(config), 0, 1, 2, 0)
+    assert told is not None
+    assert (told.query, told.key, told.head) == (2, 0, 1)
+    assert found.title.startswith(told.brief)
+    assert told.brief.startswith("sat attends to the (")
+
+
+def test_a_page_without_a_setting_may_be_listed_and_shows_the_opening() -> None:
+    for query in ("", "utm_source=mail"):
+        found = unfurled(query)
+        assert (found.title, "robots" in found.tags) == (link_route.WORDS["title"], False)
+        assert url_codec.open_link(urlsplit(found.tags["og:image"]).query, Config)[0] == (OPENING,)
+
+
+@pytest.mark.slow
+def test_words_that_mean_harm_are_text_and_nothing_else() -> None:
+    plain = unfurled(url_codec.query_string(Config(sentence="a b", tokeniser="whitespace"))).elements
+    for word in (*ALL, '"><meta http-equiv=refresh content=0;//evil.test>', "\\g<0> \\1 &quot;", "</title>"):
+        query = url_codec.query_string(Config(sentence=f"{word} x", tokeniser="whitespace"))
+        (config,), _ = url_codec.open_link(query, Config)
+        found = unfurled(query)
+        assert found.elements == plain, word
+        assert "evil.test" not in found.tags["og:url"].partition("?")[0]
+        told = link_words.telling(run(config), 0)
+        if told is not None:
+            assert found.tags["og:title"] == f"{told.brief} · 4 heads"
+            drawn = ET.fromstring(link_route.link_card.card(run(config), 0, told))  # noqa: S314 - ours
+            assert {each.tag.rpartition("}")[2] for each in drawn.iter()} <= {
+                *("svg", "title", "rect", "text", "tspan", "pattern", "path", "g")
+            }
+
+
+def test_a_link_that_was_cut_says_so_and_has_no_picture() -> None:
+    for query, says in ((LINK.rpartition("&")[0], "was cut short"), (LINK.replace("seed=3", "seed=4"), "was changed")):
+        found = unfurled(query)
+        assert says in found.tags["og:description"]
+        assert found.title == link_route.WORDS["title"]
+        assert "og:image" not in found.tags
+    assert get(f"{link_route.PATH}?seed=many").status == 400
+
+
+def test_a_link_to_a_question_gives_no_answer_away() -> None:
+    for page, says in (("lessons", "·"), ("assign", "Assignments"), ("data", "Your data")):
+        query = url_codec.query_string(CONFIG, Selection(page=page))
+        found = unfurled(query)
+        assert says in found.title
+        assert "%" not in found.title + found.tags["description"]
+        assert "og:image" not in found.tags
+        picture = get(f"{link_route.PATH}?{query}")
+        assert (picture.status, b"no picture" in picture.body) == (400, True)
+
+
+def test_whoever_opens_the_page_does_not_wait_for_its_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(link_route, "SOON", 0.0)
+    unfurled(LINK)  # reads what makes the page
+    found = unfurled(LINK)
+    assert "the king saw" in found.title
+    assert "4 heads, causal" in found.title
+    assert "%" not in found.title
+    monkeypatch.setattr(link_route, "SOON", 30.0)
+    large = Config(sentence="a b c d " * 16, n_heads=16, d_model=256, n_layers=4)
+    assert cost.estimate(admission.MAPS, large).seconds > link_route.QUICK
+    assert "%" not in unfurled(url_codec.query_string(large)).title
+
+
+def test_the_host_is_its_own_or_the_one_that_is_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    for host in ("evil.test/x?", 'a"b', "a b", "", "<b>", "a@b", "x" * 300, "[::1]x"):
+        found = unfurled(LINK, host=host)
+        assert "og:url" not in found.tags
+        assert "og:image" not in found.tags
+    assert unfurled(LINK, x_forwarded_proto="https").tags["og:url"].startswith("https://attn.example/?")
+    assert "og:url" not in unfurled(LINK, x_forwarded_proto="javascript").tags
+    assert unfurled(LINK, x_forwarded_host="evil.test").tags["og:url"].startswith("http://attn.example/?")
+    monkeypatch.setenv(public_address.VARIABLE, "https://uni.example/attnviz/")
+    found = unfurled(LINK, host="evil.test")
+    assert found.tags["og:image"].startswith("https://uni.example/attnviz/attnviz/preview.png?")
+
+
+def test_the_picture_is_a_png_of_the_size_it_says_and_is_drawn_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("resvg_py")
+    drawn: list[str] = []
+    draw = png.drawn
+    monkeypatch.setattr(png, "drawn", lambda svg, dpi: (drawn.append(svg), draw(svg, dpi=dpi))[1])
+    for _ in range(2):
+        found = get(f"{link_route.PATH}?{LINK}")
+        assert (found.status, found.headers["content-type"]) == (200, "image/png")
+        assert "public" not in found.headers["cache-control"]
+        assert struct.unpack(">II", found.body[16:24]) == index_page.SIZE
+        assert len(found.body) < 200_000
+    assert len(drawn) == 1
+
+
+def test_without_the_package_there_are_words_and_no_picture(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(png, "missing", lambda: "not here")
+    assert unfurled(LINK).tags["twitter:card"] == "summary"
+    assert (get(f"{link_route.PATH}?{LINK}").status, get(f"{link_route.PATH}?{LINK}").body) == (404, b"not here")
+
+
+def test_a_short_link_leads_to_the_whole_one_or_says_what_is_wrong() -> None:
+    code = short_link.pack(dict(url_codec.encode(CONFIG)))
+    found = get(f"/s/{code}?lang=de&embed=true&seed=9")
+    assert (found.status, found.headers["location"]) == (302, f"../?{LINK}&lang=de&embed=true")
+    assert get(f"/s/{code}.").status == get(f"/below/s/{code})").status == 302
+    assert "\r" not in get(f"/s/{code}?x=%0d%0aSet-Cookie:a").headers["location"]
+    for wrong, says in ((code[:-1], "is not whole"), ("zzz", "begins with"), ("1" * 7000, "at most 6,000")):
+        refused = get(f"/s/{wrong}", accept_language="en")
+        assert (refused.status, says in refused.body.decode()) == (404, True)
+
+
+def test_what_is_not_there_is_not_there() -> None:
+    for path in ("/nothing", "/index.php", "/manifest.json", "/sitemap.xml", "/explore/x"):
+        assert get(path).status == 404, path
+    assert get("/robots.txt").body.startswith(b"User-agent: *")
+    ET.fromstring(get("/attnviz/icon.svg").body)  # noqa: S314 - ours
+    assert get("/favicon.png").status == 200
+    assert get("/?" + "x" * 9000).status == 200
+
+
+def test_every_answer_has_the_headers_and_the_host_says_who_may_frame(monkeypatch: pytest.MonkeyPatch) -> None:
+    for sites, allowed in (("", "'self'"), ("https://lms.example", "'self' https://lms.example"), ("*", "*")):
+        monkeypatch.setenv(security_headers.FRAMES, sites)
+        security_headers.policy.cache_clear()
+        for path in ("/", "/?embed=true", "/nothing", "/robots.txt", "/favicon.png", "/attnviz/stage?x=1"):
+            headers = get(path).headers
+            assert headers["x-content-type-options"] == "nosniff"
+            assert headers["referrer-policy"] == "no-referrer"
+            assert f"; frame-ancestors {allowed};" in headers["content-security-policy"]
+    monkeypatch.undo()
+    security_headers.policy.cache_clear()
+
+
+def test_the_server_tells_how_it_fares_to_who_knows_the_token(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert get("/attnviz/metrics").status == 404
+    monkeypatch.setenv(server.TOKEN, "quokka")
+    for header, status in (({}, 401), ({"authorization": "Bearer x"}, 401), ({"authorization": "Bearer quokka"}, 200)):
+        assert get("/attnviz/metrics", **header).status == status
+    monkeypatch.setattr(counts, "_logged", {})
+    monkeypatch.setattr(counts, "_unsaid", Counter())
+    before = sample()
+    for _ in range(3):
+        get("/attnviz/stage?sentence=wombat&seed=many")
+        get("/s/1wombat")
+    after = sample()
+    assert after['attnviz_refusals_total{reason="address"}'] == before['attnviz_refusals_total{reason="address"}'] + 3
+    assert (
+        after['attnviz_refusals_total{reason="short_link"}']
+        == before['attnviz_refusals_total{reason="short_link"}'] + 3
+    )
+    assert after["attnviz_memory_bytes"] > 10**7
+    get(f"/attnviz/stage?{LINK}")
+    assert sample()['attnviz_runs_total{kind="stage"}'] == after['attnviz_runs_total{kind="stage"}'] + 1
+    assert sample()["attnviz_waiting"] == 0
+    said = [json.loads(line) for line in capfd.readouterr().err.splitlines() if line.startswith("{")]
+    assert [(line["reason"], line["n"]) for line in said] == [("address", 1), ("short_link", 1)]
+    assert "wombat" not in json.dumps(said) + counts.text()
+    assert get("/attnviz/health").body == b"alive"
+
+
+def sample() -> dict[str, float]:
+    """The metrics by name, as a scraper reads the format."""
+    lines = [line for line in counts.text().splitlines() if not line.startswith("#")]
+    return {name: float(number) for name, number in (line.rsplit(" ", 1) for line in lines)}
+
+
+def test_it_is_ready_once_the_page_has_been_read_and_there_is_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def ask() -> list[tuple[int, bytes]]:
+        monkeypatch.setattr(server, "_reading", [])
+        first = await asked("/attnviz/ready")
+        await server._reading[0]
+        then = await asked("/attnviz/ready")
+        monkeypatch.setattr(server, "has_room", lambda: False)
+        full = await asked("/attnviz/ready")
+        return [(each.status, each.body) for each in (first, then, full)]
+
+    assert asyncio.run(ask()) == [(503, b"starting"), (200, b"ready"), (503, b"full")]
+
+
+def test_an_address_and_sites_that_are_none_end_the_start_with_a_sentence(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, text in (
+        (public_address.VARIABLE, "example.org"),
+        (public_address.VARIABLE, "https://x y"),
+        (public_address.VARIABLE, 'https://x/"'),
+        (security_headers.FRAMES, "moodle"),
+        (security_headers.FRAMES, "https://a; script-src *"),
+    ):
+        with monkeypatch.context() as changed:
+            changed.setenv(name, text)
+            with pytest.raises(SystemExit):
+                server.begin()
+        assert name in capsys.readouterr().err
+
+
+def test_a_query_that_no_one_could_type_is_still_a_page() -> None:
+    for query in (
+        "%00%ff=%fe",
+        urlencode({"sentence": "\ud800"}, errors="surrogatepass"),
+        "&" * 7000,
+        "v=" + "9" * 7000,
+    ):
+        assert get(f"/?{query}").status == 200
+    assert stage_route.MOST_CHARACTERS == 8_000

@@ -1,0 +1,1 @@
+"""The corpus that the models in the package learn from: every sentence is made here, by rule."""

@@ -1,0 +1,99 @@
+"""Write attnviz/boxed/README.md, the card of the models in the package, from their card.json."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+FOLDER = Path(__file__).parents[2] / "attnviz" / "boxed"
+NAMES = ("small", "full")
+ABOUT = {
+    "small": "Attention alone; the loss has a penalty on rows whose weights spread, and on long outputs of heads",
+    "full": "Attention and feed-forward blocks (SwiGLU), and a plain loss",
+}
+HEAD = """\
+# The language models in the package
+
+`attnviz.load("small")` and `attnviz.load("full")`, *Model* on the page, `attnviz render --model small`. This page is
+written by `tools/training/card.py` from the two `card.json`; no figure of it is typed.
+
+Both read sentences that `tools/corpus` makes by rule from {words} whole words: who is given something, pronouns past
+another person, verbs past another noun, repeated lists, rows of days, months and numbers, who has what and what is
+where, pairs of one relation, brackets, quotation marks, small stories. [1] to [8] are spare words: in some documents
+they replace others, and a word of yours that is not in the vocabulary takes one.
+"""
+HONEST = """\
+## What they are not
+
+* They do not understand, and are not like GPT: they know these games over {words} words and no other text. What
+  training left out are combinations (pairs of names or nouns, words that follow each other in a list, sentences about
+  some days and numbers), not kinds of sentence. Of brackets only whole texts are left out, and of pairs of one relation
+  what asks for the last pair. People "behind" others stand in two kinds of sentence, which costs agreement some of its
+  questions. Outside their templates they guess.
+* "This is how GPT-2 does it" does not follow: the plan may be alike, the parts are not.
+* The sharp rows of *small* were asked for, by a penalty. *full* shows what comes without one, and with a feed-forward
+  block that does a part of the work.
+* Which head does what is a fact about one file: the table of seeds below. A head that is looked at much is not
+  therefore the one that matters; take it away and see.
+* Another machine or version of PyTorch trains other bits. The files are what is shipped, by their SHA-256.
+"""
+
+
+def written(cards: dict[str, dict[str, Any]]) -> str:
+    """Return the page."""
+    words = next(iter(cards.values()))["words"]
+    parts = [HEAD.format(words=words)]
+    for name, card in cards.items():
+        parts += [f"## {name}\n\n{_run(name, card)}\n", _skills(card), _heads(card)]
+    return "\n".join([*parts, HONEST.format(words=words)])
+
+
+def _run(name: str, card: dict[str, Any]) -> str:
+    sizes, versions = card["sizes"], card["versions"]
+    return (
+        f"{ABOUT[name]}. {sizes['n_layers']} layers of {sizes['n_heads']} heads, width {sizes['d_model']}, hidden "
+        f"width {sizes['d_ff']}: {card['numbers']:,} numbers in float16. Seed {card['seed']}, {card['steps']:,} steps "
+        f"over {card['words_read']:,} words, {card['minutes']} minutes of one processor on {card['date']}, "
+        + ", ".join(f"{library} {version}" for library, version in versions.items())
+        + f".\n\nSHA-256 of the weights {card['sha256']}; of the corpus's first rows {card['corpus']}."
+    )
+
+
+def _skills(card: dict[str, Any]) -> str:
+    """Return the table of skills, a column a seed."""
+    others = card["other_seeds"]
+    lines = [
+        f"Share of {card['questions']} questions, which training left out, whose answer is the likeliest next word:\n",
+        "| skill | shipped, seed " + " | seed ".join(str(each["seed"]) for each in (card, *others)) + " |",
+        "|---" * (2 + len(others)) + "|",
+    ]
+    for skill in card["skills"]:
+        shares = " | ".join(f"{each['skills'][skill]:.3f}" for each in (card, *others))
+        lines.append(f"| {skill} | {shares} |")
+    return "\n".join(lines) + "\n"
+
+
+def _heads(card: dict[str, Any]) -> str:
+    """Return the table of the heads that each skill needs most, a column a seed."""
+    others = card["other_seeds"]
+    lines = [
+        f"The two heads (layer.head) without which most is lost, and the share of {card['questions_without']} that is "
+        "then right; last, the share of rows with a weight above 0.9, by layer:\n",
+        "| skill | seed " + " | seed ".join(str(each["seed"]) for each in (card, *others)) + " |",
+        "|---" * (2 + len(others)) + "|",
+    ]
+    for skill in card["without"]:
+        worst = [sorted(each["without"][skill].items(), key=lambda pair: pair[1])[:2] for each in (card, *others)]
+        lines.append(f"| {skill} | " + " | ".join(", ".join(f"{h} {s:.2f}" for h, s in each) for each in worst) + " |")
+    lines.append("| sharp rows | " + " | ".join(", ".join(map(str, each["sharp"])) for each in (card, *others)) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def main() -> None:
+    cards = {name: json.loads((FOLDER / name / "card.json").read_text(encoding="utf-8")) for name in NAMES}
+    (FOLDER / "README.md").write_text(written(cards), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
