@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from attnviz.arithmetic.latex_numbers import Member, NumberFormat, aligned, chain
+from attnviz.arithmetic.notation.latex_numbers import Member, NumberFormat, aligned, chain
 from attnviz.arrays import Array
 from attnviz.engine.backward.gradients import Gradients
 from attnviz.engine.records.trace import Step, Trace

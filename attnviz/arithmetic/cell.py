@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from attnviz.arithmetic.cell_position import CellPosition
-from attnviz.arithmetic.derivation import ArithmeticLine, Derivation, largest
-from attnviz.arithmetic.latex_numbers import NumberFormat
+from attnviz.arithmetic.notation.derivation import ArithmeticLine, Derivation, largest
+from attnviz.arithmetic.notation.latex_numbers import NumberFormat
 from attnviz.arithmetic.step_lines import PARTS, StepLines
 from attnviz.engine.numerics import cancellation
 from attnviz.engine.records.trace import Trace

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from attnviz.arithmetic.cell_position import CellPosition
-from attnviz.arithmetic.derivation import Derivation
-from attnviz.arithmetic.latex_numbers import chain
+from attnviz.arithmetic.notation.derivation import Derivation
+from attnviz.arithmetic.notation.latex_numbers import chain
 from attnviz.arrays import Array
 from attnviz.engine.plan.values import Value
 

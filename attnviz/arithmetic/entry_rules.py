@@ -8,10 +8,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from attnviz.arithmetic.derivation import largest
 from attnviz.arithmetic.entries import Entry, Operands, Rule, around, joined
 from attnviz.arithmetic.entry_symbols import letter
-from attnviz.arithmetic.latex_numbers import chain
+from attnviz.arithmetic.notation.derivation import largest
+from attnviz.arithmetic.notation.latex_numbers import chain
 from attnviz.arrays import Array
 from attnviz.engine.plan.chosen import at_rest
 from attnviz.engine.plan.values import Value

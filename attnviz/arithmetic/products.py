@@ -13,11 +13,11 @@ import numpy as np
 
 from attnviz.arithmetic import tensor_slices
 from attnviz.arithmetic.cell_position import CellPosition
-from attnviz.arithmetic.derivation import Derivation
 from attnviz.arithmetic.entries import Entry
 from attnviz.arithmetic.entry_rules import RULES
 from attnviz.arithmetic.entry_symbols import PAIR, letter
-from attnviz.arithmetic.latex_numbers import NumberFormat, aligned, chain
+from attnviz.arithmetic.notation.derivation import Derivation
+from attnviz.arithmetic.notation.latex_numbers import NumberFormat, aligned, chain
 from attnviz.arithmetic.step_words import ops_in, weights_in
 from attnviz.arrays import Array
 from attnviz.engine.external.layer_plans import plan_of_layer

@@ -9,9 +9,18 @@ import numpy as np
 
 from attnviz.arithmetic import typed_lines
 from attnviz.arithmetic.cell_position import CellPosition
-from attnviz.arithmetic.derivation import Derivation, Display, Equation, MatVec, Result, Wording, dimension, largest
-from attnviz.arithmetic.latex_numbers import Member, chain, row, shown_entries
 from attnviz.arithmetic.normalised_slice import NormalisedSlice
+from attnviz.arithmetic.notation.derivation import (
+    Derivation,
+    Display,
+    Equation,
+    MatVec,
+    Result,
+    Wording,
+    dimension,
+    largest,
+)
+from attnviz.arithmetic.notation.latex_numbers import Member, chain, row, shown_entries
 from attnviz.arrays import Array
 from attnviz.codegen.latex import Latex
 from attnviz.engine.records.typed_rows import score_of

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from attnviz.arithmetic.cell import Cell
-from attnviz.arithmetic.derivation import ArithmeticLine, largest
-from attnviz.arithmetic.latex_numbers import LARGE, ZERO
+from attnviz.arithmetic.notation.derivation import ArithmeticLine, largest
+from attnviz.arithmetic.notation.latex_numbers import LARGE, ZERO
 from attnviz.arrays import Array
 from attnviz.engine.records.trace import Trace
 

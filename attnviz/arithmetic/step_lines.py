@@ -8,12 +8,12 @@ import numpy as np
 
 from attnviz.arithmetic import row_lines, step_words, tensor_slices, written_lines
 from attnviz.arithmetic.cell_position import CellPosition
-from attnviz.arithmetic.derivation import Derivation, Display, Equation, Result, dimension
 from attnviz.arithmetic.entries import Entry
 from attnviz.arithmetic.entry_rules import RULES
 from attnviz.arithmetic.entry_symbols import PAIR, EntrySymbols, letter
-from attnviz.arithmetic.latex_numbers import VERTICAL_DOTS, Member, chain, row, shown_entries
 from attnviz.arithmetic.normalised_slice import NormalisedSlice
+from attnviz.arithmetic.notation.derivation import Derivation, Display, Equation, Result, dimension
+from attnviz.arithmetic.notation.latex_numbers import VERTICAL_DOTS, Member, chain, row, shown_entries
 from attnviz.arrays import Array
 from attnviz.engine.external.traces import first_steps
 from attnviz.engine.plan.values import Value

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from attnviz.arithmetic.cell_position import CellPosition
-from attnviz.arithmetic.derivation import Derivation, Display, Equation, Result, dimension
-from attnviz.arithmetic.latex_numbers import Member
 from attnviz.arithmetic.normalised_slice import NormalisedSlice
+from attnviz.arithmetic.notation.derivation import Derivation, Display, Equation, Result, dimension
+from attnviz.arithmetic.notation.latex_numbers import Member
 from attnviz.arrays import Array
 from attnviz.codegen.cell import FormulaLine, cell
 from attnviz.formula.evaluation.arrays import Part, of_normaliser, of_score

@@ -11,9 +11,9 @@ import numpy as np
 
 from attnviz.arithmetic import row_lines, typed_lines
 from attnviz.arithmetic.cell_position import CellPosition
-from attnviz.arithmetic.derivation import Derivation, Display, Equation, Result, Wording, largest
-from attnviz.arithmetic.latex_numbers import Member, NumberFormat, chain, row
 from attnviz.arithmetic.normalised_slice import NormalisedSlice
+from attnviz.arithmetic.notation.derivation import Derivation, Display, Equation, Result, Wording, largest
+from attnviz.arithmetic.notation.latex_numbers import Member, NumberFormat, chain, row
 from attnviz.arrays import Array
 from attnviz.engine.records.typed_rows import normaliser_of
 from attnviz.engine.rows.line_row import CellLine

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from attnviz.arithmetic.cell import derive
-from attnviz.arithmetic.derivation import ArithmeticLine
-from attnviz.arithmetic.latex_numbers import NumberFormat, aligned, chain
+from attnviz.arithmetic.notation.derivation import ArithmeticLine
+from attnviz.arithmetic.notation.latex_numbers import NumberFormat, aligned, chain
 from attnviz.arrays import Array
 from attnviz.classroom import known_mistakes, score_variance, wrong_choices
 from attnviz.classroom.open_questions import covered, inputs_of, shape_inputs

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from attnviz.arithmetic.derivation import ArithmeticLine
+from attnviz.arithmetic.notation.derivation import ArithmeticLine
 from attnviz.arrays import Array
 from attnviz.engine.records.trace import Step, Trace
 from attnviz.engine.run import run

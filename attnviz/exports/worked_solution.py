@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from attnviz.arithmetic.cell import Cell, derive, derive_row
-from attnviz.arithmetic.derivation import ArithmeticLine
+from attnviz.arithmetic.notation.derivation import ArithmeticLine
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.records.typed_rows import normaliser_of, score_of
 from attnviz.engine.tables.scores import SCORES

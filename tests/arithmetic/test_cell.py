@@ -13,8 +13,8 @@ import pytest
 
 from attnviz import Config, run
 from attnviz.arithmetic.cell import derive
-from attnviz.arithmetic.latex_numbers import MAX_ENTRIES, NumberFormat, shown_entries
-from attnviz.arithmetic.line_words import LINES
+from attnviz.arithmetic.notation.latex_numbers import MAX_ENTRIES, NumberFormat, shown_entries
+from attnviz.arithmetic.notation.line_words import LINES
 from attnviz.engine.tables.normalisers import NORMALISERS
 from attnviz.engine.tables.positions import POSITIONS
 from attnviz.engine.tables.scores import SCORES

@@ -10,7 +10,7 @@ import pytest
 from attnviz import NORMALISERS, SCORES, Config, run
 from attnviz.arithmetic import cell as cell_arithmetic
 from attnviz.arithmetic.cell import derive
-from attnviz.arithmetic.derivation import largest
+from attnviz.arithmetic.notation.derivation import largest
 from attnviz.engine.external.traces import of_weights
 from attnviz.exports import worked_solution
 from tests.support.cases import for_each

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from attnviz.arithmetic.cell import derive
-from attnviz.arithmetic.latex_numbers import NumberFormat
+from attnviz.arithmetic.notation.latex_numbers import NumberFormat
 from attnviz.arithmetic.products import offered, products
 from attnviz.arithmetic.step_words import weights_in
 from attnviz.arithmetic.tensor_slices import column

@@ -24,7 +24,7 @@ HOUSE = {
     "live": "",
     "analysis": ". circuits",
     "lessons": "",
-    "arithmetic": "",
+    "arithmetic": "notation .",
     "uploads": "",
     "text": "format .",
     "pictures": "layout . answer charts static",

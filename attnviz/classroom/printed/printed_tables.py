@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from attnviz.arithmetic.cell import derive
-from attnviz.arithmetic.derivation import ArithmeticLine
+from attnviz.arithmetic.notation.derivation import ArithmeticLine
 from attnviz.arrays import Array
 from attnviz.classroom.printed import blanks, given_away
 from attnviz.classroom.printed.given_away import Printed

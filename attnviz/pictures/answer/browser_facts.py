@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from attnviz.arithmetic.cell_position import AND, QUOTED, WHY
-from attnviz.arithmetic.line_words import LINES
+from attnviz.arithmetic.notation.line_words import LINES
 from attnviz.engine.external.traces import is_external
 from attnviz.engine.pretrained.pretrained_config import facts_of
 from attnviz.engine.records.trace import Trace

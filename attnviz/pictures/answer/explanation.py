@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from attnviz.arithmetic.cell import Cell
-from attnviz.arithmetic.derivation import ArithmeticLine
+from attnviz.arithmetic.notation.derivation import ArithmeticLine
 from attnviz.arithmetic.short_derivation import Change, FourLines, Mixture, Terms, four_lines, mixture
 from attnviz.arrays import Array
 from attnviz.engine.external.notes import ONE

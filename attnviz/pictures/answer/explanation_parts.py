@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from attnviz.arithmetic.cell import Cell
-from attnviz.arithmetic.derivation import largest
+from attnviz.arithmetic.notation.derivation import largest
 from attnviz.arithmetic.short_derivation import Terms, fold, settled
 from attnviz.arrays import Array
 from attnviz.engine.records.trace import Trace

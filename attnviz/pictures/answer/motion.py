@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from attnviz.arithmetic.cell import Cell
-from attnviz.arithmetic.derivation import ArithmeticLine, largest
+from attnviz.arithmetic.notation.derivation import ArithmeticLine, largest
 from attnviz.arithmetic.short_derivation import CHANGES, Mixture, mixture, settled
 from attnviz.arrays import Array
 from attnviz.engine.records.trace import Trace

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from attnviz.arithmetic.cell import Cell, derive
-from attnviz.arithmetic.derivation import ArithmeticLine
+from attnviz.arithmetic.notation.derivation import ArithmeticLine
 from attnviz.engine.records.trace import Trace
 from attnviz.pictures.charts.bars import bars
 from attnviz.settings.counting import ordinal

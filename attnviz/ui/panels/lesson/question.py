@@ -10,7 +10,7 @@ from typing import Any
 
 import streamlit as st
 
-from attnviz.arithmetic.derivation import ArithmeticLine
+from attnviz.arithmetic.notation.derivation import ArithmeticLine
 from attnviz.classroom import free_text, slides
 from attnviz.classroom.resolved_question import ResolvedQuestion
 from attnviz.classroom.typed_numbers import read_number

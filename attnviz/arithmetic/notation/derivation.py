@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from attnviz.arithmetic.latex_numbers import VERTICAL_DOTS, Member, NumberFormat, aligned, chain, shown_entries
-from attnviz.arithmetic.line_words import EDITED, EDITED_TO, EDITED_VECTOR, LINES, SETTLED
+from attnviz.arithmetic.notation.latex_numbers import VERTICAL_DOTS, Member, NumberFormat, aligned, chain, shown_entries
+from attnviz.arithmetic.notation.line_words import EDITED, EDITED_TO, EDITED_VECTOR, LINES, SETTLED
 from attnviz.arrays import Array
 from attnviz.settings.counting import ordinal
 from attnviz.settings.language import translate
