@@ -5,6 +5,7 @@
 
 /** @import { Component } from "../../types" */
 /** @import { StageArray } from "../../../pictures/stage_bytes.js" */
+/** @import { Tiling } from "../../../pictures/layout/tiling.js" */
 /** @import { Cell, PlacedMap, Previewed, Room, Shelf, Spot, Stage, StageData, StageValues, StagesSent } from "./types" */
 import { unpackStage } from "../../../pictures/stage_bytes.js";
 import { STAGE_GAP, placed } from "../../../pictures/layout/placement.js";
@@ -261,7 +262,7 @@ export class Heatmap {
    *
    * @param {Stage[]} shown
    * @param {number} at
-   * @param {{ tiling: import("../../../pictures/layout/placement.js").Tiling, span: number, gap: number }} placed
+   * @param {{ tiling: Tiling, span: number, gap: number }} placed
    * @param {Room} room
    */
   heading(shown, at, { tiling, span, gap }, room) {

@@ -1,7 +1,8 @@
 // The stages of a message as they are drawn: the number that each cell shows, what is said beside it, and its colours.
 
 /** @import { StageArray } from "../../../pictures/stage_bytes.js" */
-/** @import { Shape, Tiling } from "../../../pictures/layout/placement.js" */
+/** @import { Shape } from "../../../pictures/layout/placement.js" */
+/** @import { Tiling } from "../../../pictures/layout/tiling.js" */
 /** @import { DrawnMap, Meta, Stage, StageFacts } from "./types" */
 import { LARGER, roomBeside } from "../../../pictures/layout/placement.js";
 
@@ -26,9 +27,9 @@ export function stagesOf(stages, arrays, before) {
     const { values, shape } = arrays[facts.name];
     /** @type {Stage} */
     const stage = { ...facts, values, shape: [shape[0], shape[1], shape[2]], mask: mask?.values ?? null, isShared: mask?.shape[0] === 1, total: part("total"), spread: part("spread"), only: null };
-    const told = JSON.stringify(facts);
-    const same = before.find((other) => other.name === facts.name && told === other.told);
-    stage.told = told;
+    const text = JSON.stringify(facts);
+    const same = before.find((other) => other.name === facts.name && text === other.text);
+    stage.text = text;
     const isAsBefore = same && isSame(same.values, values) && (same.mask === stage.mask || (same.mask && stage.mask && isSame(same.mask, stage.mask)));
     return isAsBefore ? same : stage;
   });
@@ -103,7 +104,7 @@ export function isDrawn({ kind, shape, values, mask, isShared, widths }, head, r
  * @param {Stage} stage
  * @param {Tiling} tiling
  */
-export function places(stage, { lines, columns, block, fold }) {
+export function indices(stage, { lines, columns, block, fold }) {
   const [heads, rows, width] = stage.shape;
   const at = new Int32Array(heads * lines * columns).fill(-1);
   const most = new Float64Array(at.length).fill(-1);
@@ -120,7 +121,7 @@ export function places(stage, { lines, columns, block, fold }) {
 }
 
 /**
- * A stage in its tiles: what is written beside it, the place of each number, and the heat map as Plotly takes it.
+ * A stage in its tiles: what is written beside it, the index of each number, and the heat map as Plotly takes it.
  *
  * @param {Stage} stage
  * @param {Tiling} tiling
@@ -128,7 +129,7 @@ export function places(stage, { lines, columns, block, fold }) {
  * @returns {DrawnMap}
  */
 export function mapOf(stage, tiling, dark) {
-  const at = places(stage, tiling);
+  const at = indices(stage, tiling);
   const numbers = Array.from(at, (index) => (index < 0 ? NaN : stage.values[index]));
   const meta = metaOf(stage, tiling, at);
   const { low, high, colours, dark: darker } = stage.scale;

@@ -123,10 +123,10 @@ export class Picking {
   chooser(picture, { name, head, row, column }) {
     if (name !== undefined) return () => this.focusHead(name);
     const { block } = picture.meta;
-    const place = { row: row === undefined ? null : row * block[0], column: column === undefined ? null : column * block[1] };
+    const position = { row: row === undefined ? null : row * block[0], column: column === undefined ? null : column * block[1] };
     const among = head === undefined ? null : head + (picture.stage.only ?? 0);
     const whole = head !== undefined && row !== undefined && column !== undefined;
-    const pick = { stage: picture.name, head: among, ...place, ...(whole ? picture.behind({ head, row, column }) : {}) };
+    const pick = { stage: picture.name, head: among, ...position, ...(whole ? picture.behind({ head, row, column }) : {}) };
     return () => this.pick(pick);
   }
 

@@ -102,7 +102,8 @@ export interface Stage extends StageFacts {
   spread: StageNumbers | null;
   /** The head of which it is, where it was more. */
   only: number | null;
-  told?: string;
+  /** The facts as JSON, by which two messages are compared. */
+  text?: string;
 }
 
 /** How the window is shared, as `View` says it; an answer's sheet takes so many pixels of a narrow one. */
