@@ -92,6 +92,9 @@ def test_maps_that_are_masked_alike_have_one_mask_and_others_their_own() -> None
     header, arrays = unpacked(heatmap.message([one, two, other], {}))
     assert [each["masked"] for each in header["stages"]] == ["forbidden", "forbidden", "U.forbidden"]
     assert [arrays[name].shape[0] for name in ("forbidden", "U.forbidden")] == [1, 2]
+    for name, masked in (("S", mask), ("T", mask), ("U", other.masked)):
+        hidden = np.broadcast_to(masked, numbers.shape)
+        np.testing.assert_array_equal(np.isnan(arrays[name]), hidden, "what is masked may be asked for: it is not sent")
 
 
 def test_a_choice_made_in_the_browser_is_returned() -> None:
