@@ -6,19 +6,19 @@
 /** @import { Component } from "../../types" */
 /** @import { StageArray } from "../../../pictures/stage_bytes.js" */
 /** @import { Tiling } from "../../../pictures/layout/tiling.js" */
-/** @import { Cell, PlacedMap, Previewed, Room, Shelf, Spot, Stage, StageData, StageValues, StagesSent } from "./types" */
+/** @import { PlacedMap, Previewed, Room, Stage, StageData, StageValues, StagesSent } from "./types" */
 import { unpackStage } from "../../../pictures/stage_bytes.js";
 import { STAGE_GAP, placed } from "../../../pictures/layout/placement.js";
 import { isDark } from "../colours.js";
+import { Beside } from "./beside.js";
 import { Drawing } from "./drawing.js";
 import { heading } from "./heading.js";
 import { Highlights } from "./highlights.js";
-import { Lens } from "./lens.js";
 import { alone, hasMasked, shapeOf, stagesOf } from "./maps.js";
 import { Picking } from "./picking.js";
-import { Picture } from "./picture.js";
+import { Picture } from "./picture/picture.js";
+import { Pointing } from "./pointing.js";
 import { Space, roomFor } from "./room.js";
-import { Tip } from "./tip.js";
 
 /** @typedef {Pick<Component<Uint8Array, StageValues>, "setTriggerValue">} Page  which values are sent to */
 
@@ -46,10 +46,8 @@ export class Heatmap {
   printing = false;
   stop = new AbortController();
 
-  /** @type {StageData} */
-  data = /** @type {any} */ (undefined); // what is sent at once
-  /** @type {{ film?: ArrayLike<number>, overview?: ArrayLike<number> }} */
-  parts = {}; // the bytes of two components that stand beside the maps
+  /** @type {StageData | undefined} */
+  header; // what belongs to the maps
   /** @type {Stage[] | null} */
   previewed = null; // what is drawn ahead of the server
   /** @type {Stage[] | null} */
@@ -63,16 +61,11 @@ export class Heatmap {
   constructor(root, page) {
     this.root = root;
     this.page = page;
-    const make = (/** @type {HTMLElement} */ parent, /** @type {string} */ name) => Object.assign(parent.appendChild(document.createElement("div")), { className: name });
-    this.host = make(root, "attn-host");
-    this.over = make(this.host, "attn-overview");
-    this.row = make(this.host, "attn-row");
-    this.film = make(this.row, "attn-film");
-    this.frame = make(this.row, "attn-maps");
-    this.tip = new Tip(this.host);
-    this.live = make(this.host, "attn-live");
-    this.live.setAttribute("aria-live", "polite");
-    this.lens = new Lens(this.host);
+    this.host = root.appendChild(document.createElement("div"));
+    this.host.className = "attn-host";
+    this.beside = new Beside(this);
+    this.frame = this.beside.frame;
+    this.pointing = new Pointing(this);
     this.drawing = new Drawing(this.frame);
     this.highlights = new Highlights(this);
     this.picking = new Picking(this);
@@ -87,9 +80,9 @@ export class Heatmap {
     window.addEventListener("resize", () => this.lay(false), { signal });
     // a long sentence scrolls by itself
     const scrolls = (/** @type {Event} */ { target }) => !this.host || (target instanceof Node && target.contains(this.host));
-    window.addEventListener("scroll", (event) => scrolls(event) && this.leave(), { signal, capture: true });
+    window.addEventListener("scroll", (event) => scrolls(event) && this.pointing.leave(), { signal, capture: true });
     for (const kind of ["keydown", "keyup"])
-      window.addEventListener(kind, (event) => event instanceof KeyboardEvent && event.key === "Shift" && this.keepLens(kind === "keydown"), { signal });
+      window.addEventListener(kind, (event) => event instanceof KeyboardEvent && event.key === "Shift" && this.pointing.keepLens(kind === "keydown"), { signal });
     window.addEventListener("beforeprint", () => this.print(true), { signal });
     window.addEventListener("afterprint", () => this.print(false), { signal });
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.retheme(), { signal });
@@ -104,13 +97,13 @@ export class Heatmap {
   update(bytes, page) {
     /** @type {{ header: StageData, arrays: Record<string, StageArray> }} */
     const { header, arrays } = unpackStage(bytes);
-    if (header.view.first !== this.data?.view.first) this.turned = null;
-    Object.assign(this, { data: header, page });
+    if (header.view.first !== this.header?.view.first) this.turned = null;
+    Object.assign(this, { header, page });
     this.stages = stagesOf(header.stages, arrays, this.stages);
     this.picking.adopt(header.picked);
     if (this.previewed) this.answered(this.stages);
     this.follow();
-    this.parts = { film: arrays[".film"]?.values, overview: arrays[".overview"]?.values };
+    this.beside.take(arrays);
     this.lay(true);
   }
 
@@ -144,6 +137,11 @@ export class Heatmap {
     this.lay(false);
   }
 
+  /** What belongs to the maps; nothing is drawn before it has come. */
+  get data() {
+    return /** @type {StageData} */ (this.header);
+  }
+
   /** The element that the page knows the maps by. */
   follow() {
     /** @type {Previewed | null} */
@@ -171,13 +169,13 @@ export class Heatmap {
     const measured = this.space.measure(data.view);
     const answered = data.answered !== null && roomFor(data.view, measured, { film: false, overview: false }).isNarrow ? data.answered : null;
     this.alone = data.focus ?? answered;
-    const room = roomFor(data.view, measured, { film: this.alone !== null, overview: Boolean(this.parts.overview) });
+    const room = roomFor(data.view, measured, { film: this.alone !== null, overview: this.beside.hasOverview });
     this.turns = room.one && stages.length > 1 ? stages.map(({ name, title }) => [name, title]) : [];
     const first = this.turned ?? data.view.first;
     const front = stages.find(({ name }) => name === first) ?? stages.find(({ leads }) => leads) ?? stages[0];
     const shown = (room.one ? [front] : stages).map((stage) => (this.alone === null ? stage : alone(stage, this.alone, data.heads)));
-    this.drawParts(room);
-    this.place(shown, room, glides);
+    this.beside.draw(room, this.dark);
+    this.arrange(shown, room, glides);
   }
 
   /** Turn to another stage, where they are shown one by one. @param {string} name */
@@ -187,38 +185,8 @@ export class Heatmap {
     this.page.setTriggerValue("shown", name);
   }
 
-  /** The strip of all heads and the overview of a long text, each a component of its own. @param {Room} room */
-  drawParts(room) {
-    const high = room.height + room.heading;
-    this.row.style.flexDirection = room.below ? "column-reverse" : "row";
-    const parent = room.overview ? this.row : this.host;
-    if (this.over.parentNode !== parent) parent.prepend(this.over);
-    this.part(this.over, "overview", room.overview || room.over ? { width: room.overview, height: room.over || high } : null);
-    this.part(this.film, "film_strip", room.film || room.below ? { width: room.film, height: room.below || high } : null);
-  }
-
-  /**
-   * @param {HTMLElement & { drawn?: unknown[] }} host
-   * @param {"film_strip" | "overview"} name
-   * @param {{ width: number, height: number } | null} size  where there is room for it; no width is all of it
-   */
-  part(host, name, size) {
-    const data = name === "overview" ? this.parts.overview : this.parts.film;
-    host.hidden = !size || !data;
-    if (!size || !(data instanceof Uint8Array)) return;
-    const drawn = [data.join(), size.width, size.height, this.dark];
-    Object.assign(host.style, { width: size.width ? `${size.width}px` : "100%", height: `${size.height}px` });
-    if (String(drawn) === String(host.drawn)) return;
-    host.drawn = drawn;
-    const parentElement = host.shadowRoot ?? host.attachShadow({ mode: "open" });
-    const report = (/** @type {"head" | "window"} */ kind, /** @type {any} */ value) => this.page.setTriggerValue(kind, value);
-    /** @type {Shelf | undefined} */
-    const shelf = /** @type {any} */ (window).attnvizScripts;
-    shelf?.parts[`attnviz_${name}`]?.draw({ parentElement, data, setTriggerValue: report });
-  }
-
   /** @param {Stage[]} shown @param {Room} room @param {boolean} glides */
-  place(shown, room, glides) {
+  arrange(shown, room, glides) {
     const focused = this.alone !== null || room.one;
     const { tilings, spans, sideBySide } = placed(shown.map(shapeOf), room.width, room.height, focused);
     const tallest = room.fill ? room.height : Math.max(...tilings.map(({ height }) => height));
@@ -243,7 +211,7 @@ export class Heatmap {
     });
     const high = sideBySide ? room.heading + tallest : y;
     this.frame.style.height = `${high}px`;
-    if (changed.some(Boolean)) this.leave(); // what the tip says may be true no longer
+    if (changed.some(Boolean)) this.pointing.leave(); // what the tip says may be true no longer
     this.drawing.draw(maps, [right, high], this.data.plotly, glides);
     this.pictures.forEach((picture) => picture.draw());
   }
@@ -308,53 +276,6 @@ export class Heatmap {
   /** The name of an axis on the page. @param {string} name */
   axis(name) {
     return this.data.axes[name] ?? name;
-  }
-
-  /**
-   * Highlight what is pointed at, and describe it beside a point of the screen.
-   *
-   * @param {Picture} picture
-   * @param {Spot} spot
-   * @param {number} x
-   * @param {number} y
-   */
-  show(picture, spot, x, y) {
-    if (this.highlights.point(picture, spot)) this.tip.showCell(this, picture, spot);
-    const low = this.tip.moveTo(x, y);
-    this.lens.follow(picture, spot, { x, y, low });
-  }
-
-  /** @param {Picture} picture @param {PointerEvent} event */
-  hover(picture, event) {
-    const spot = picture.locate(event);
-    const named = spot?.name !== undefined;
-    picture.box.style.cursor = named ? (this.data.heads > 1 ? "pointer" : "") : spot ? "crosshair" : "";
-    if (spot && !named) return this.show(picture, spot, event.clientX, event.clientY);
-    this.leave();
-    if (spot?.name !== undefined) this.tip.showHead(this, picture, spot.name, event.clientX, event.clientY);
-  }
-
-  /** Shift keeps the lens where it is; once it is released, the lens follows the pointer again. @param {boolean} kept */
-  keepLens(kept) {
-    this.lens.keep(kept);
-    if (!kept && !this.highlights.highlight) this.lens.leave();
-  }
-
-  /** Nothing is pointed at any more. */
-  leave() {
-    this.lens.leave();
-    this.tip.hide();
-    if (this.highlights.highlight) this.highlights.clear();
-  }
-
-  /** Move to a cell with the keyboard: it is highlighted and announced. @param {Picture} picture @param {Cell} cell */
-  visit(picture, cell) {
-    const { heads, axes } = picture.meta;
-    const outer = picture.layer.getBoundingClientRect();
-    const [x, y] = [picture.edgeX(cell.head, cell.column + 1), picture.edgeY(cell.head, cell.row + 1)];
-    this.show(picture, cell, outer.left + x, outer.top + y);
-    const where = [heads[cell.head], `${this.axis(axes[0])} ${picture.rowWord(cell.row)}`, `${this.axis(axes[1])} ${picture.columnWord(cell.column)}`];
-    this.live.textContent = `${where.filter(Boolean).join(", ")}: ${picture.describe(cell)}`;
   }
 }
 

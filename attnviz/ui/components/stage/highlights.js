@@ -2,7 +2,7 @@
 
 /** @import { Mark, Row } from "../../types" */
 /** @import { Heatmap } from "./heatmap.js" */
-/** @import { Picture } from "./picture.js" */
+/** @import { Picture } from "./picture/picture.js" */
 /** @import { Highlight, Spot } from "./types" */
 
 const HIGHLIGHT = "attnviz:highlight"; // detail: the cells that are pointed at in some view, or null

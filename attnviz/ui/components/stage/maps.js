@@ -53,7 +53,7 @@ export function alone(stage, head, heads) {
   const at = Math.floor((head * n) / heads);
   const known = ALONE.get(stage) ?? new Map();
   ALONE.set(stage, known);
-  const one = (/** @type {any[] | null} */ list) => list && [list[at]];
+  const one = (/** @type {string[] | null} */ list) => list && [list[at]];
   const part = (/** @type {Stage["total"]} */ numbers, /** @type {number} */ length) => numbers && numbers.subarray(at * length, (at + 1) * length);
   const ours = (/** @type {number[][]} */ cells) => cells.filter(([where]) => where === at).map(([, ...cell]) => [0, ...cell]);
   if (!known.has(at))

@@ -1,7 +1,7 @@
 // Picking in the maps, by a press, a swipe or a key: a cell, a head, another step, another scale.
 
 /** @import { Heatmap } from "./heatmap.js" */
-/** @import { Picture } from "./picture.js" */
+/** @import { Picture } from "./picture/picture.js" */
 /** @import { Cell, Highlight, Pick, Spot } from "./types" */
 
 const SWIPE = 48; // pixels that a finger has to move sideways
@@ -97,7 +97,7 @@ export class Picking {
     if (!touch || event.pointerType !== "touch") return;
     const [dx, dy] = [event.clientX - touch.clientX, event.clientY - touch.clientY];
     if (Math.abs(dx) < SWIPE || Math.abs(dx) < 2 * Math.abs(dy)) return;
-    this.heatmap.leave();
+    this.heatmap.pointing.leave();
     const { alone, data, turns } = this.heatmap;
     const by = dx < 0 ? 1 : -1;
     if (alone !== null) return this.focusHead((alone + by + data.heads) % data.heads);
@@ -111,7 +111,7 @@ export class Picking {
     const spot = picture.locate(event);
     if (!spot) return;
     this.chooser(picture, spot)();
-    if (event.pointerType === "touch" && spot.name === undefined) this.heatmap.show(picture, spot, event.clientX, event.clientY);
+    if (event.pointerType === "touch" && spot.name === undefined) this.heatmap.pointing.show(picture, spot, event.clientX, event.clientY);
   }
 
   /**
@@ -184,7 +184,7 @@ export class Picking {
     const { head = null, row = null, column = null } = highlight ? picture.cellsOf(highlight) : {};
     if (head !== null && row !== null && column !== null) picture.cursor = { head, row, column };
     picture.cursor ??= { head: 0, row: 0, column: 0 };
-    if (picture.focus.matches(":focus-visible")) this.heatmap.visit(picture, picture.cursor);
+    if (picture.focus.matches(":focus-visible")) this.heatmap.pointing.visit(picture, picture.cursor);
   }
 
   /** @param {Picture} picture @param {KeyboardEvent} event */
@@ -193,14 +193,14 @@ export class Picking {
     const cursor = (picture.cursor ??= { head: 0, row: 0, column: 0 });
     const moved = neighbour(picture, cursor, event.key);
     if (event.key === "Enter" || event.key === " ") this.chooser(picture, cursor)();
-    else if (event.key === "Escape" && lights.highlight) this.heatmap.leave();
+    else if (event.key === "Escape" && lights.highlight) this.heatmap.pointing.leave();
     else if (event.key.toLowerCase() === "f") this.focusHead(alone ?? cursor.head);
     else if (event.key === "PageUp" && alone) this.focusHead(alone - 1);
     else if (event.key === "PageDown" && alone !== null && alone < data.heads - 1) this.focusHead(alone + 1);
     else if (!moved || event.ctrlKey || event.metaKey || event.altKey) return;
     else picture.cursor = moved;
     event.preventDefault();
-    if (event.key !== "Escape") this.heatmap.visit(picture, picture.cursor);
+    if (event.key !== "Escape") this.heatmap.pointing.visit(picture, picture.cursor);
   }
 }
 

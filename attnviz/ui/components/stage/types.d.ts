@@ -170,7 +170,7 @@ export interface StageValues {
 export type Previewed = HTMLElement & { preview?: (bytes: Uint8Array) => void };
 
 /** The scripts of all components, by their names. */
-export interface Shelf {
+interface Shelf {
   parts: Partial<Record<string, { draw(component: object): unknown }>>;
 }
 
@@ -271,4 +271,10 @@ export interface Highlight {
   at: Partial<Record<string, number | null>>;
   /** Whether these cells alone are meant, not their whole rows and columns in every head. */
   exact?: boolean;
+}
+
+declare global {
+  interface Window {
+    attnvizScripts?: Shelf;
+  }
 }

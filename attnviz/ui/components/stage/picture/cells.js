@@ -1,11 +1,11 @@
 // The cells of a heat map: their numbers, and the words and positions that they have.
 
-/** @import { Cell } from "./types" */
-import { between } from "../colours.js";
-import { fourDigits } from "../number_format.js";
-import { percent } from "../percent.js";
-import { full, visible } from "./ink.js";
-import { isDrawn } from "./maps.js";
+/** @import { Cell } from "../types" */
+import { between } from "../../colours.js";
+import { fourDigits } from "../../number_format.js";
+import { percent } from "../../percent.js";
+import { full, visible } from "../ink.js";
+import { isDrawn } from "../maps.js";
 import { Tiles } from "./tiles.js";
 
 export class Cells extends Tiles {

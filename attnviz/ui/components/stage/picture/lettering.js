@@ -1,6 +1,6 @@
 // The names and words beside the cells of a heat map, over the numbers in them.
 
-import { context, shortened, svg, truncate, wrap } from "./ink.js";
+import { context, shortened, svg, truncate, wrap } from "../ink.js";
 import { Numbered } from "./numbers.js";
 
 const BARE = 20; // pixels left of a map in which no word fits

@@ -1,9 +1,9 @@
 // What stands in the cells of a heat map and beside its heads: gaps, frames, bars and numbers.
 
-/** @import { Cell } from "./types" */
-import { inkOn } from "../colours.js";
+/** @import { Cell } from "../types" */
+import { inkOn } from "../../colours.js";
 import { Cells } from "./cells.js";
-import { NOT_A_NUMBER, context, decimals, hatch, minus, share, short, svg, truncate, wrap } from "./ink.js";
+import { NOT_A_NUMBER, context, decimals, hatch, minus, share, short, svg, truncate, wrap } from "../ink.js";
 
 const GAP_FROM = 9; // pixels of a cell
 const INSIDE = 1.5; // pixels from the edge of a cell to the middle of a frame in it

@@ -1,8 +1,8 @@
 // A heat map with highlights: rows, columns and cells that are pointed at, chosen, or opened by the page.
 
-/** @import { Heatmap } from "./heatmap.js" */
-/** @import { Cell, Highlight } from "./types" */
-import { svg } from "./ink.js";
+/** @import { Heatmap } from "../heatmap.js" */
+/** @import { Cell, Highlight } from "../types" */
+import { svg } from "../ink.js";
 import { Lettered } from "./lettering.js";
 
 /**
@@ -23,16 +23,16 @@ export class Picture extends Lettered {
   constructor(heatmap, name) {
     super(heatmap, name);
     const { box, focus } = this;
-    box.addEventListener("pointermove", (event) => heatmap.hover(this, event));
+    box.addEventListener("pointermove", (event) => heatmap.pointing.hover(this, event));
     box.addEventListener("pointerdown", (event) => {
       heatmap.picking.press(this, event);
-      if (event.pointerType === "touch") heatmap.hover(this, event);
+      if (event.pointerType === "touch") heatmap.pointing.hover(this, event);
     });
-    box.addEventListener("pointerleave", () => heatmap.leave());
+    box.addEventListener("pointerleave", () => heatmap.pointing.leave());
     box.addEventListener("click", (event) => event instanceof PointerEvent && heatmap.picking.click(this, event));
     focus.addEventListener("keydown", (event) => heatmap.picking.onKeydown(this, event));
     focus.addEventListener("focus", () => heatmap.picking.enter(this));
-    focus.addEventListener("blur", () => heatmap.leave());
+    focus.addEventListener("blur", () => heatmap.pointing.leave());
   }
 
   draw() {

@@ -1,10 +1,10 @@
 // The tiles of a heat map, one for each head: where their cells are on the screen.
 
-/** @import { Tiling } from "../../../pictures/layout/tiling.js" */
-/** @import { Heatmap } from "./heatmap.js" */
-/** @import { DrawnMap, Spot, Stage, StageWords } from "./types" */
-import { svg } from "./ink.js";
-import { mapOf } from "./maps.js";
+/** @import { Tiling } from "../../../../pictures/layout/tiling.js" */
+/** @import { Heatmap } from "../heatmap.js" */
+/** @import { DrawnMap, Spot, Stage, StageWords } from "../types" */
+import { svg } from "../ink.js";
+import { mapOf } from "../maps.js";
 
 export class Tiles {
   // in pixels of the box: where its cells begin, how large one is, and how wide and high all of it is
