@@ -42,6 +42,8 @@ STUDENT = assignments.encode(assignments.Assignment(task_questions=(question_cod
 FAULTS = {"n_heads": "99", "mask": "causal.nope", "colour": "1", "lang": "de", "sentence": ""}
 
 ALLOWED = {
+    "small",
+    "full",  # the models of the package go by their names
     *NAMES.english,  # steps and
     *AXES.english,  # axes have one name each, in tables, files and code alike
     *language.LANGUAGES.values(),  # each by its own name
