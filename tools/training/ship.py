@@ -1,6 +1,6 @@
 """Put a trained model into the package, with its card: how it was trained, what it knows, how other seeds differ.
 
-    python -m tools.training.ship small /tmp/runs/small-0 /tmp/runs/small-1 /tmp/runs/small-2
+    python -m tools.training.ship small RUNS/small-0 RUNS/small-1 RUNS/small-2
 
 The first run is shipped; the others are told of in its card.
 """
