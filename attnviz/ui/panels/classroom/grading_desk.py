@@ -167,7 +167,8 @@ def _analysis(graded: Sequence[grading.GradedSubmission], points: Sequence[float
         questions, wrong = st.columns([2, 3], gap="medium")
         questions.dataframe(_in_words(item_analysis.overview(found)), hide_index=True)
         if mistakes.empty:
-            wrong.write(WORDS["all_right"])
+            with wrong:
+                paragraph([WORDS["all_right"]])
         else:
             widths = {item_analysis.WORDS["mistake"]: st.column_config.TextColumn(width="large")}
             wrong.dataframe(mistakes, hide_index=True, column_config=widths)
