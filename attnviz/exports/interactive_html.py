@@ -69,7 +69,6 @@ WORDS = Words(
         "all": "Layers × heads",
         "average": "average over heads",
         "nearer": "nearer to 0 than {number}",
-        "number": "Number",
         "number_hint": "Drag a cell up or down to change its number, with Shift in finer steps, or type it: what "
         "follows is computed at once. Escape takes it back.",
         "was": "was {number}",
@@ -95,6 +94,7 @@ TEXTS = Words(
         "query for its own; click it and then a key for the arithmetic.",
         "link": "The setting, to be put after the question mark of a link:",
         "knobs": "Numbers of the setting",
+        "number": "Number",
         "no_script": "Without scripts only tables are shown.",
         "table": "Layer {layer}, {head}: weights, a row for each query",
         "too_many": "There are {n:,} weights, too many for tables; allow scripts to see them.",
@@ -171,7 +171,6 @@ def html(trace: Trace, part: Part | None = None) -> str:
     script, style = script.replace(NO_LINES, lines_of(moved)), _style()
     texts = {name: markup.escape(text) for name, text in TEXTS.items()}
     texts |= {
-        "number": markup.escape(WORDS["number"]),
         "language": current_language(),
         "policy": POLICY.format(script=_hash(script), style=_hash(style)),
         "style": style,

@@ -81,7 +81,7 @@ export type Word =
   | "keys" | "masked" | "forbidden" | "given" | "edited" | "query" | "key" | "entry" | "Query" | "Key" | "Entry"
   | "score" | "bias" | "mask" | "row" | "column" | "largest" | "below" | "threshold" | "weight" | "values" | "output"
   | "quoted" | "cells" | "lines" | "all" | "average" | "each" | "nearer"
-  | "number" | "number_hint" | "was" | "forbid" | "allow" | "back"
+  | "number_hint" | "was" | "forbid" | "allow" | "back"
   | "apart" | "common" | "apart_hint" | "common_hint";
 
 export interface Run {

@@ -14,7 +14,7 @@ import pytest
 
 from attnviz import NORMALISERS, SCORES, Config, Trace, run, show
 from attnviz.engine.external.traces import of_scores, of_weights
-from attnviz.exports import interactive_html, interactive_part
+from attnviz.exports import interactive_html, interactive_part, site
 from attnviz.pictures.static import svg
 from attnviz.pictures.static.text_metrics import word
 from attnviz.ui.panels.typed_formula import EXAMPLES
@@ -96,6 +96,21 @@ def test_cells_say_their_numbers_exactly_and_hostile_words_stay_words(opened: Ca
     assert file.page.inner_text("#sentence") == svg.drawable(HOSTILE)
     assert file.faults == []
     assert file.requests == [file.url]
+
+
+def test_a_folder_of_pages_is_opened_from_a_disk(new_page: Callable[..., Any], tmp_path: Path) -> None:
+    runs = [run(Config(sentence=f"{word} cat sat", n_heads=2)) for word in ("the", "a")]
+    for name, text in site.files(["A lecture", *((each, 0) for each in runs)]):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    page, faults = new_page(offline=True, instead=True), []
+    page.on("console", lambda message: faults.append(message.text))
+    page.goto((tmp_path / "index.html").as_uri())
+    sizes = page.evaluate("Array.from(document.images, (image) => image.complete && image.naturalWidth)")
+    assert sizes == [1200, 1200]
+    page.get_by_role("link", name="Open a cat sat").click()
+    assert page.inner_text("#sentence") == "a cat sat"
+    assert page.locator("input[type=range]").count() == 2
+    assert faults == []
 
 
 CELL_AT = """([picture, wanted]) => {
