@@ -188,20 +188,17 @@ def _flat(table: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, str
 def _render_site(arguments: Mapping[str, Any]) -> None:
     """Write a folder of interactive pages: of the links of a file, or of the one setting of the command line."""
     folder = Path(arguments["site"])
-    parts = _listed(arguments["links"]) if "links" in arguments else map(_shown, [_computed(arguments)])
+    if "links" in arguments:
+        parts = _listed(arguments["links"])
+    else:
+        trace, selection = _computed(arguments)
+        parts = iter([(trace, selection.layer)])
     try:
         for name, text in site.files(parts):
             folder.mkdir(parents=True, exist_ok=True)
             (folder / name).write_text(text, encoding="utf-8", newline="")
-    except (OSError, ValueError) as error:
-        if isinstance(error, ConfigError):
-            raise
+    except OSError as error:
         raise _unusable(str(folder), "written", error) from None
-
-
-def _shown(computed: tuple[Trace, Selection]) -> tuple[Trace, int]:
-    trace, selection = computed
-    return trace, selection.layer
 
 
 def _listed(name: str) -> Iterator[str | tuple[Trace, int]]:

@@ -20,10 +20,11 @@ from attnviz.arrays import Array
 from attnviz.codegen.javascript import PRELUDE, javascript
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.records.typed_rows import normaliser_of, score_of
-from attnviz.exports.bundle import joined
+from attnviz.exports.bundle import joined, without_descriptions
 from attnviz.exports.interactive_layers import layers, movable
 from attnviz.exports.interactive_live import Live, live
 from attnviz.exports.interactive_part import Part, everything
+from attnviz.exports.interactive_words import TEXTS, WORDS
 from attnviz.exports.links import setting_of
 from attnviz.formula.graph import Formula
 from attnviz.pictures.answer import row_functions
@@ -32,74 +33,10 @@ from attnviz.pictures.headings import SWITCH
 from attnviz.pictures.stages import side_by_side
 from attnviz.pictures.static.text_metrics import drawable, word
 from attnviz.settings.counting import ordinal
-from attnviz.settings.language import InContext, Words, current_language
+from attnviz.settings.language import current_language
 from attnviz.text.format.html_math import quoting
 from attnviz.text.format.sentence_parts import rounded_number
 from attnviz.text.headline import headline
-
-WORDS = Words(
-    {
-        "keys": "Arrow keys move, Page Up and Page Down change the head.",
-        "masked": "masked",
-        "forbidden": "the query may not attend to the key: −∞",
-        "given": "as given",
-        "edited": "edited to",
-        "query": "query",
-        "key": "key",
-        "entry": "entry",
-        "Query": "Query",
-        "Key": "Key",
-        "Entry": "Entry",
-        "score": "Score",
-        "scaled": "Scaled",
-        "capped": "Soft cap",
-        "bias": "Bias",
-        "mask": "Mask",
-        "row": "Scores of the row",
-        "column": "Scores of the column",
-        "largest": "The largest",
-        "below": "Below the largest",
-        "threshold": "Threshold",
-        "weight": "Weight",
-        "values": "Weights times values",
-        "output": "Output",
-        "quoted": "“{token}”",
-        "cells": "Cells",
-        "lines": InContext("Lines", "drawn from word to word"),
-        "all": "Layers × heads",
-        "average": "average over heads",
-        "nearer": "nearer to 0 than {number}",
-        "number_hint": "Drag a cell up or down to change its number, with Shift in finer steps, or type it: what "
-        "follows is computed at once. Escape takes it back.",
-        "was": "was {number}",
-        "forbid": "Forbid this cell",
-        "allow": "Allow this cell",
-        "back": "Back to the saved numbers",
-        "each": "The weights of every head, from {low} to {high}. Click one to open it.",
-    }
-)
-"""The texts that the script writes."""
-
-TEXTS = Words(
-    {
-        "title": "Attention, step by step",
-        "layer": "Layer",
-        "cell": "One cell, all the way down",
-        "head": "Head",
-        "query": "Query",
-        "hint": "Point at a cell for its number; click it, or Tab and the arrow keys, for its arithmetic. Terms are "
-        "written with six digits and added with all; results have all their digits.",
-        "views": "View",
-        "lines_hint": "Queries at the left, keys at the right; the thicker a line, the larger the weight. Point at a "
-        "query for its own; click it and then a key for the arithmetic.",
-        "link": "The setting, to be put after the question mark of a link:",
-        "knobs": "Numbers of the setting",
-        "number": "Number",
-        "no_script": "Without scripts only tables are shown.",
-        "table": "Layer {layer}, {head}: weights, a row for each query",
-        "too_many": "There are {n:,} weights, too many for tables; allow scripts to see them.",
-    }
-)
 
 FIRST = "weights"
 """The stage whose first cell is chosen at the start."""
@@ -321,7 +258,7 @@ def _table(trace: Trace, caption: str, numbers: Array) -> str:
 @cache
 def _script() -> str:
     """Return the modules as one script, whose names are its own."""
-    return f'"use strict";\n(() => {{\n{joined(SCRIPT)}}})();\n'
+    return f'"use strict";\n(() => {{\n{without_descriptions(joined(SCRIPT))}}})();\n'
 
 
 @cache

@@ -1,4 +1,4 @@
-"""What a hand may move in an interactive file, and the program that computes what follows from it there.
+"""The numbers that a hand may move in an interactive file, and the program that computes there what follows.
 
 The program is that of `attnviz.live`, without the steps that nothing in the file shows: what it reads of the run
 beyond the numbers that the file draws is sent along.
@@ -70,7 +70,19 @@ def live(trace: Trace, part: Part) -> Live | None:
         return None
     knobs = list(_knobs(trace, values, {name for step in steps for name in _settings_of(step["made"])}))
     numbers = {name: value for name, value in values.items() if name not in lines}
-    return Live(program | {"steps": steps, "settings": numbers}, lines, knobs, arrays)
+    edits = [edit | {"value": _as_text(edit["value"])} for edit in program["edits"]]
+    return Live(program | {"steps": steps, "settings": numbers, "edits": edits}, lines, knobs, arrays)
+
+
+def _as_text(value: float) -> str:
+    """Return a number as JavaScript reads it, which JSON has no way to write where it is not finite.
+
+    >>> _as_text(0.1), _as_text(-math.inf), _as_text(math.nan)
+    ('0.1', '-Infinity', 'NaN')
+    """
+    if math.isfinite(value):
+        return repr(float(value))
+    return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
 
 
 def _needed(steps: list[Data], drawn: set[str]) -> tuple[list[Data], set[str]]:

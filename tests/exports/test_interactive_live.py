@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from attnviz import Config, Trace, run
@@ -137,6 +138,10 @@ def test_what_is_shown_is_a_run_with_what_was_moved(node: str, tmp_path: Path) -
 
 
 def test_a_file_reads_little_more_than_it_draws_and_a_model_is_moved_too(node: str, tmp_path: Path) -> None:
+    edited = run(Config(sentence="a b"), edits=[(0, "scores", (0, 0, 1), -np.inf), (0, "values", (1, 0, 2), 0.1)])
+    sharp = run(Config(sentence="a b", temperature=0.5), edits=edited.edits)
+    moves = [("setting", 0, "temperature", (), 0.5)]
+    assert moved_there([Case(edited, moves, sharp)], node, tmp_path)[0]["found"] == []
     small = Config(sentence="the cat sat on the mat", n_heads=8, mask="window", bias="linear", softcap=3.0)
     of_model = model("gpt2")("the cat sat")
     after = model("gpt2")("the cat sat", temperature=0.25)

@@ -32,7 +32,8 @@ export const canMove = data.live !== null;
 /** Get all numbers ready, which takes a moment in a large file. */
 function prepare() {
   if (program || !data.live) return;
-  program = compile({ ...data.live.program, settings: { ...data.live.program.settings, ...LINES } });
+  const edits = data.live.program.edits.map((edit) => ({ ...edit, value: Number(edit.value) }));
+  program = compile({ ...data.live.program, edits, settings: { ...data.live.program.settings, ...LINES } });
   for (const [name, found] of Object.entries(data.live.arrays)) saved[name] = numbersOf(found);
   data.layers.forEach(({ steps }, layer) => {
     for (const [name, found] of Object.entries(steps)) if (found) saved[`${name}.${layer}`] = numbersOf(found);

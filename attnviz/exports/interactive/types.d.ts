@@ -1,6 +1,6 @@
 // The run that Python writes into the file (`described` in interactive_html.py), and what the script makes of it.
 
-import type { Program, Settings } from "../../live/types";
+import type { Entry, Program, Settings } from "../../live/types";
 import type { TypedScore } from "../../pictures/answer/types";
 
 /** A step of a layer in base64, little end first, decoded when its numbers are first asked for. */
@@ -109,9 +109,12 @@ export interface Knob {
   most: number;
 }
 
+/** A number that was changed by hand, which may be infinite: JSON has no such number. */
+export type EditAsText = Omit<Entry, "value"> & { value: string };
+
 /** What may be moved, and what computes what follows; the lines of the rows stand in the script. */
 export interface Movable {
-  program: Omit<Program, "settings"> & { settings: Settings };
+  program: Omit<Program, "settings" | "edits"> & { settings: Settings; edits: EditAsText[] };
   knobs: Knob[];
   /** What the program reads that is not drawn. */
   arrays: Record<string, Step>;
