@@ -298,7 +298,7 @@ def compose(name: str) -> dict[str, Any]:
         """A reader that knows the one tag of Compose's own that the files use."""
 
     Loader.add_constructor("!reset", lambda *_: [])
-    read: dict[str, Any] = yaml.load((DEPLOY / name).read_text("utf-8"), Loader)  # noqa: S506 - of SafeLoader
+    read: dict[str, Any] = yaml.load((DEPLOY / name).read_text("utf-8"), Loader)
     return read
 
 

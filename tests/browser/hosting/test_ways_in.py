@@ -68,7 +68,7 @@ def answers(url: str) -> bool:
 def started(command: list[str], url: str, folder: Path, **given: str) -> Iterator[None]:
     """A program for as long as the block lasts, from the moment in which it answers."""
     with (folder / "log").open("wb") as log:
-        process = subprocess.Popen(command, cwd=folder, env=os.environ | given, stdout=log, stderr=log)  # noqa: S603
+        process = subprocess.Popen(command, cwd=folder, env=os.environ | given, stdout=log, stderr=log)
     try:
         last = time.monotonic() + PATIENCE
         while not answers(url):
