@@ -1,7 +1,7 @@
 """The ways in that deploy/ describes before the site, each started and clicked through: TLS, a login, a folder.
 
-Without caddy or nginx these tests are skipped on a desk, and fail where the environment says CI. oauth2-proxy, which is in no
-package here, is played by a server that answers as its documentation says; the rest is the very files.
+Without caddy or nginx these tests are skipped on a desk, and fail where the environment says CI. oauth2-proxy, which is
+in no package here, is played by a server that answers as its documentation says; the rest is the very files.
 """
 
 from __future__ import annotations
