@@ -246,14 +246,9 @@ def _robots(_: Request) -> Response:
     return PlainTextResponse(ROBOTS_TEXT)
 
 
-def _at(path: str, endpoint: Callable[[Request], object]) -> list[BaseRoute]:
-    """Return the routes of a path at the root, and of a page that is served below one."""
-    return [Route(path, endpoint), Route(f"/{{base:path}}{path}", endpoint)]
-
-
 ROUTES: list[BaseRoute] = [
-    *_at(PATH, preview),
-    *_at(f"{SHORT}/{{code}}", short),
-    *_at(ICON, _icon),
+    *public_address.routes(PATH, preview),
+    *public_address.routes(f"{SHORT}/{{code}}", short),
+    *public_address.routes(ICON, _icon),
     Route(ROBOTS, _robots),
 ]

@@ -20,7 +20,7 @@ from starlette.datastructures import Headers
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
-from starlette.routing import BaseRoute, Route
+from starlette.routing import BaseRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from attnviz.engine.cost import estimate as cost
@@ -156,10 +156,10 @@ async def _metrics(request: Request) -> Response:
 
 
 ROUTES: list[BaseRoute] = [
-    Route("/readyz", _has_room),
-    Route("/attnviz/health", _health),
-    Route("/attnviz/ready", _ready),
-    Route("/attnviz/metrics", _metrics),
+    *public_address.routes("/readyz", _has_room),
+    *public_address.routes("/attnviz/health", _health),
+    *public_address.routes("/attnviz/ready", _ready),
+    *public_address.routes("/attnviz/metrics", _metrics),
     *stage_route.ROUTES,
     *link_route.ROUTES,
 ]

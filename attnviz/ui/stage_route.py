@@ -23,7 +23,7 @@ from urllib.parse import parse_qs
 
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import BaseRoute, Route
+from starlette.routing import BaseRoute
 
 from attnviz.engine.learning import film, learnable, learning_cost
 from attnviz.engine.numerics import cancellation
@@ -34,7 +34,7 @@ from attnviz.settings import link_check, url_codec
 from attnviz.settings.address_problems import PROBLEMS
 from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import LANGUAGES, Words, nearest_language, set_language
-from attnviz.ui.hosting import counts
+from attnviz.ui.hosting import counts, public_address
 from attnviz.ui.shared_answers import Answer, FullError, SharedAnswers
 
 PATH = "/attnviz/stage"
@@ -101,8 +101,7 @@ async def shared(answers: SharedAnswers[Asked], asked: Asked, request: Request) 
     return answer if answer.status == 200 else sentence(answer)
 
 
-ROUTES: list[BaseRoute] = [Route(PATH, stage), Route(f"/{{base:path}}{PATH}", stage)]
-"""The second is for a page that is served below a path."""
+ROUTES: list[BaseRoute] = public_address.routes(PATH, stage)
 
 
 def sentence(answer: Answer) -> Response:

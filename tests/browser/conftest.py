@@ -44,7 +44,8 @@ class Server:
 
     def __init__(self, script: Path, *options: str) -> None:
         self.port = free_port()
-        self.url = f"http://127.0.0.1:{self.port}"
+        below = dict(option.partition("=")[::2] for option in options).get("--server.baseUrlPath", "")
+        self.url = f"http://127.0.0.1:{self.port}/{below}".rstrip("/")
         self._command = [sys.executable, "-m", "streamlit", "run", str(script), f"--server.port={self.port}"]
         self._command += ["--server.address=127.0.0.1", "--server.headless=true", *options]
         self._log = tempfile.TemporaryFile()  # noqa: SIM115 - as long as the server

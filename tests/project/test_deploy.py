@@ -28,6 +28,7 @@ from websockets.sync.client import connect
 
 from attnviz.ui import server
 from attnviz.ui.hosting import counts, security_headers
+from tools import supply_chain
 
 ROOT = Path(__file__).resolve().parents[2]
 DEPLOY = ROOT / "deploy"
@@ -218,7 +219,9 @@ def test_nginx_is_no_older_than_the_fixes_and_what_its_files_ask_for() -> None:
 def test_a_bot_keeps_tags_and_digests_current() -> None:
     renovate = json.loads((ROOT / "renovate.json").read_text(encoding="utf-8"))
     assert "docker:pinDigests" in renovate["extends"]
-    assert "dockerfile" in renovate["enabledManagers"]
+    assert {*renovate["enabledManagers"]} == {"dockerfile", "docker-compose", "pip_requirements", "pep621"}
+    named = {name for rule in renovate["packageRules"] for name in rule.get("matchFileNames", ())}
+    assert all((ROOT / name).is_file() for name in named)
 
 
 def test_what_the_images_copy_is_there_and_is_sent_to_the_builder() -> None:
@@ -247,6 +250,75 @@ def test_the_tools_own_checkers_find_nothing() -> None:
     for tool, words in checks.items():
         answer = subprocess.run([found_or_missing(tool), *words], capture_output=True, text=True)
         assert answer.returncode == 0, answer.stdout + answer.stderr
+
+
+@pytest.mark.slow
+def test_compose_files_and_the_bots_settings_have_the_form_that_their_readers_ask_for(tmp_path: Path) -> None:
+    (tmp_path / "renovate.json").write_bytes((ROOT / "renovate.json").read_bytes())
+    for name in COMPOSE:
+        (tmp_path / f"{name}.json").write_text(json.dumps(compose(name)), "utf-8")
+    for kind, found in (("renovate", "renovate.json"), ("compose-spec", "compose*.json")):
+        files = [*map(str, tmp_path.glob(found))]
+        assert files
+        command = [found_or_missing("check-jsonschema"), "--builtin-schema", f"vendor.{kind}", *files]
+        answer = subprocess.run(command, capture_output=True, text=True)
+        assert answer.returncode == 0, answer.stdout + answer.stderr
+
+
+@pytest.mark.slow
+def test_whatever_compose_starts_is_bounded_and_only_the_outermost_can_be_reached() -> None:
+    found: dict[str, Any] = {}
+    for name in COMPOSE:  # each changes what those before it say
+        services = compose(name)["services"]
+        for service, given in services.items():
+            found[service] = found.get(service, {}) | {each: what for each, what in given.items() if each != "volumes"}
+        outermost = "front" if name == "compose.yaml" else "caddy"
+        assert {service for service, each in found.items() if each.get("ports")} == {outermost}
+        for service, each in found.items():
+            assert each["read_only"], service
+            assert each["cap_drop"] == ["ALL"], service
+            assert {"cpus", "mem_limit", "pids_limit"} <= each.keys(), service
+            assert each["ulimits"]["nofile"]["soft"] >= server.MOST_FILES, service
+            assert {"max-size", "max-file"} <= each["logging"]["options"].keys(), service
+            assert re.search(r":v?\d+\.\d+\.\d+|^attnviz", each["image"]), service
+    assert found["page-1"] == found["page-2"]
+    assert found["oauth2-proxy"]["environment"]["OAUTH2_PROXY_REQUEST_LOGGING"] == "false"
+    mounted = [each for name in COMPOSE for each in compose(name)["services"].get("caddy", {}).get("volumes", ())]
+    assert all((DEPLOY / each.split(":")[0]).exists() for each in mounted if each.startswith("./"))
+
+
+COMPOSE = ("compose.yaml", "compose.tls.yaml", "compose.login.yaml")
+
+
+def compose(name: str) -> dict[str, Any]:
+    """One of the files of Docker Compose; what it takes away stands as None."""
+    yaml = pytest.importorskip("yaml")
+
+    class Loader(yaml.SafeLoader):  # type: ignore[misc, name-defined]
+        """A reader that knows the one tag of Compose's own that the files use."""
+
+    Loader.add_constructor("!reset", lambda *_: [])
+    read: dict[str, Any] = yaml.load((DEPLOY / name).read_text("utf-8"), Loader)
+    return read
+
+
+def test_an_audit_that_nobody_answers_is_not_taken_for_a_clean_one() -> None:
+    advisory = {"id": "CVE-2019-10906", "fix_versions": ["2.10.1"]}
+    known = [{"name": "jinja2", "version": "2.10", "vulns": [advisory]}]
+    clean = [{"name": "numpy", "version": "2.4.6", "vulns": []}]
+    unknown = [{"name": "numpy", "skip_reason": "not found"}]
+    for locked, asked, code in (
+        (clean, known, 0),
+        (clean + known, known, 1),
+        (clean + known, [], 1),
+        (clean, [{"name": "jinja2", "version": "2.10", "vulns": []}], 2),
+        (clean, unknown, 2),
+        (clean + unknown, known, 2),
+        ([], known, 2),
+        ([], [], 2),
+    ):
+        assert supply_chain.judged(locked, asked)[0] == code, (locked, asked)
+    assert "CVE-2019-10906, mended in 2.10.1" in supply_chain.judged(known, known)[1]
 
 
 def manifests(name: str) -> list[dict[str, Any]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import struct
 from collections import Counter
 from html.parser import HTMLParser
@@ -242,8 +243,42 @@ def test_a_short_link_leads_to_the_whole_one_or_says_what_is_wrong() -> None:
         assert (refused.status, says in refused.body.decode()) == (404, True)
 
 
+def test_every_address_of_ours_is_there_below_a_folder_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(server.TOKEN, "quokka")
+    query, found = url_codec.query_string(Config(sentence="a b", seed=8)), 0
+    for route in server.ROUTES:
+        path = getattr(route, "path", "")
+        if path.startswith(("/{base", link_route.ROBOTS)):  # a crawler asks for robots.txt at the root alone
+            continue
+        for asked_for in (path.replace("{code}", "zzz"), f"/see/attention{path}".replace("{code}", "zzz")):
+            answered = get(f"{asked_for}?{query}", authorization="Bearer quokka")
+            assert "html" not in answered.headers["content-type"], asked_for
+            assert answered.body, asked_for
+            assert answered.status == 200 or path.startswith(("/s/", "/attnviz/ready")), asked_for
+            found += 1
+    assert found == 16
+
+
+def test_the_card_draws_lines_in_masked_cells_and_cuts_no_word_that_has_room() -> None:
+    trace = run(CONFIG)
+    told = link_words.telling(trace, 0)
+    assert told is not None
+    svg = link_route.link_card.card(trace, 0, told)
+    assert "url(#" not in svg  # a pattern takes as much of the processor as all the rest
+    corners = [(float(x), float(y)) for x, y in re.findall(r'd="M([0-9.]+) ([0-9.]+)h', svg)]
+    step, n = float(re.findall(r'd="M[0-9. ]+h([0-9.]+)', svg)[0]) + 1, len(trace.key_tokens)
+    lines = re.findall(r"M([0-9.]+) ([0-9.]+)L([0-9.]+) ([0-9.]+)", svg)
+    middles = [((float(a) + float(c)) / 2, (float(b) + float(d)) / 2) for a, b, c, d in lines]
+    left, top = min(corners)
+    cells = {(int((y - top) // step), int((x - left) // step)) for x, y in middles}
+    assert cells == {(row, column) for row in range(n) for column in range(row + 1, n)}
+    assert len(corners) == n * (n + 1) / 2
+    said = re.findall(r"<tspan[^>]*>([^<]*)</tspan>", svg)
+    assert "".join(said) == "".join(words for _, words in told.said)
+
+
 def test_what_is_not_there_is_not_there() -> None:
-    for path in ("/nothing", "/index.php", "/manifest.json", "/sitemap.xml", "/explore/x"):
+    for path in ("/nothing", "/index.php", "/manifest.json", "/sitemap.xml", "/explore/x", "/attnviz/nothing"):
         assert get(path).status == 404, path
     assert get("/robots.txt").body.startswith(b"User-agent: *")
     ET.fromstring(get("/attnviz/icon.svg").body)  # noqa: S314 - ours

@@ -10,12 +10,11 @@ from xml.etree import ElementTree as ET
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
 from attnviz.pictures import columns
-from attnviz.pictures.colours import NOT_A_NUMBER, PAGE
+from attnviz.pictures.colours import HATCH, NOT_A_NUMBER, PAGE
 from attnviz.pictures.stage_record import Stage
 from attnviz.pictures.static import fonts
 from attnviz.pictures.static.colour_scale import INK, PALE_INK, colour, contrast
 from attnviz.pictures.static.svg_elements import Element, box, group, shown, text
-from attnviz.pictures.static.svg_masked import HATCHED, hatch
 from attnviz.pictures.static.text_metrics import drawable, fitted, width, word, wrapped
 from attnviz.settings.counting import ordinal
 from attnviz.settings.language import Words
@@ -35,6 +34,7 @@ MOST_CELLS = 24
 """Words of a side that are drawn; of more, those around the one that it is about."""
 SAID = (58, 46, 36, 28)
 NAMED_FROM, NUMBERED_FROM = 13, 26  # pixels of a cell
+HATCH_STEP = 6 * math.sqrt(2)  # pixels from a line to the next, across
 ACCENT, TEXT, MUTED, BORDER = (PAGE[name][0] for name in ("accent", "ink", "muted", "border"))
 
 
@@ -61,7 +61,6 @@ def card(trace: Trace, layer: int, telling: Telling) -> str:
     root.extend(_said(telling))
     root.extend(_about(trace, layer, telling))
     root.extend(_facts(trace.config))
-    root.append(hatch())
     root.extend(_map(stage, telling))
     return ET.tostring(root, encoding="unicode")
 
@@ -78,11 +77,12 @@ def _said(telling: Telling) -> list[Element]:
     line.set("xml:space", "preserve")
     tokens = [words for kind, words in telling.said if kind == TOKEN]
     spare = ROOM - _wide([part for part in telling.said if part[0] != TOKEN], size)
+    most = ROOM if _wide(telling.said, size) <= ROOM else max(spare / len(tokens), 4 * size)
     for kind, words in telling.said:
         piece = ET.SubElement(line, "tspan")
         piece.text = drawable(words)
         if kind == TOKEN:
-            piece.text = fitted(piece.text, size, max(spare / len(tokens), 4 * size), bold=True)
+            piece.text = fitted(piece.text, size, most, bold=True)
             piece.attrib |= {"font-weight": "700", "fill": ACCENT if words is tokens[0] else TEXT}
     amount = fitted(telling.amount, 36, ROOM, bold=True)
     return [line, text(amount, LEFT, 282, **{"font-size": 36, "font-weight": 700, "fill": ACCENT})]
@@ -150,18 +150,34 @@ def _cells(stage: Stage, head: int, seen: Seen) -> list[Element]:
     shades, drawn = stage.scale_of(head), stage.drawn_cells[head]
     is_share = stage.kind == "share" and shades.low == 0 and shades.high <= 1
     size = shown(min(seen.cell * 0.42, 18))
-    cells, numbers = [], []
+    cells, numbers, lines = [], [], []
     for at, row in enumerate(seen.rows):
         for over, column in enumerate(seen.columns):
             x, y, number = seen.left + over * seen.cell, TOP + at * seen.cell, float(stage.array[head, row, column])
-            is_finite = math.isfinite(number)
-            fill = HATCHED if not drawn[row, column] else colour(shades, number) if is_finite else NOT_A_NUMBER
+            if not drawn[row, column]:
+                lines.append(_hatching(x, y, seen.cell - 1))
+                continue
+            fill = colour(shades, number) if math.isfinite(number) else NOT_A_NUMBER
             cells.append(ET.Element("path", {"fill": fill, "d": box(x, y, seen.cell - 1, seen.cell - 1)}))
-            if is_share and seen.cell >= NUMBERED_FROM and drawn[row, column] and number >= 0.1:
+            if is_share and seen.cell >= NUMBERED_FROM and number >= 0.1:
                 label = cell_number.share(number, seen.cell)
                 middle = y + seen.cell / 2 + 0.15 * seen.cell
                 numbers.append(text(label, x + seen.cell / 2, middle, fill=contrast(fill)))
-    return [*cells, group("numbers", numbers, font_size=size, font_weight=700, text_anchor="middle")]
+    masked = ET.Element("path", {"stroke": HATCH[0], "stroke-width": "1.2", "d": "".join(lines)})
+    return [*cells, masked, group("numbers", numbers, font_size=size, font_weight=700, text_anchor="middle")]
+
+
+def _hatching(x: float, y: float, size: float) -> str:
+    """Return the lines of a masked cell, which go on in the next one.
+
+    A pattern, as in pictures that are not drawn in a hurry, takes as much of the processor as all the rest.
+    """
+    first = math.ceil((x + y) / HATCH_STEP)
+    lines = []
+    for at in range(first, math.floor((x + y + 2 * size) / HATCH_STEP) + 1):
+        left, right = max(x, at * HATCH_STEP - y - size), min(x + size, at * HATCH_STEP - y)
+        lines.append(f"M{shown(left)} {shown(at * HATCH_STEP - left)}L{shown(right)} {shown(at * HATCH_STEP - right)}")
+    return "".join(lines)
 
 
 def _words(stage: Stage, telling: Telling, seen: Seen) -> list[Element]:

@@ -27,7 +27,7 @@ WORDS = Words(
 ICON = "attnviz/icon.svg"
 SIZE = (1200, 630)
 """Pixels of the picture of a link."""
-OTHERS = ("_stcore", "app", "attnviz", "component", "media", "s", "static")
+OTHERS = ("_stcore", "app", "component", "media", "static")
 """Folders of the server whose files may be HTML without being the page."""
 NOBODYS = ("manifest.json",)
 """Files of Streamlit's that no visitor needs."""

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Callable
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
+from starlette.routing import BaseRoute, Route
 from starlette.types import Scope
 
 from attnviz.settings.faults import ConfigError, shorten
@@ -45,6 +47,11 @@ def given(text: str) -> str:
     if scheme not in ("http", "https") or not _HOST.fullmatch(host) or query or fragment or not _PATH.fullmatch(path):
         raise ConfigError(FAULTS["address"].format(variable=VARIABLE, given=shorten(text)))
     return text.rstrip("/")
+
+
+def routes(path: str, endpoint: Callable[..., object]) -> list[BaseRoute]:
+    """Return the routes of a path at the root, and of a page that is served below a folder."""
+    return [Route(path, endpoint), Route(f"/{{base:path}}{path}", endpoint)]
 
 
 def of_request(scope: Scope, folder: str = "") -> str:
