@@ -9,9 +9,11 @@ import sys
 import tomllib
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
+import attnviz
 from attnviz import NORMALISERS, Config
 from attnviz.settings import url_codec
 from attnviz.ui.session.selection import Selection
@@ -119,11 +121,25 @@ def test_the_version_to_cite_is_that_of_the_package_and_has_its_changes() -> Non
     assert f"\n## {version}" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
 
 
-def test_the_film_strip_has_the_numbers_of_the_head() -> None:
-    spec = spec_from_file_location("film_strip", ROOT / "docs" / "film_strip.py")
+def of_docs(name: str) -> ModuleType:
+    """A script of docs/, which is no package."""
+    spec = spec_from_file_location(name, ROOT / "docs" / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
     made = module_from_spec(spec)
     spec.loader.exec_module(made)
+    return made
+
+
+def test_the_film_strip_has_the_numbers_of_the_head() -> None:
+    made = of_docs("film_strip")
     assert made.TARGET.read_text(encoding="utf-8") == made.strip()
     assert f"({made.TARGET.name})" in TEXTS["docs/the-page.md"]
+
+
+def test_the_reference_has_every_public_name_and_the_site_every_page() -> None:
+    assert {name.rpartition(".")[2] for name in of_docs("site_links").public_names()} == set(attnviz.__all__)
+    site = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    listed = re.findall(r"^  - .*: (\S+\.md)$", site, flags=re.MULTILINE)
+    assert sorted(f"docs/{page}" for page in listed) == sorted(name for name in TEXTS if name.startswith("docs/"))
+    assert "font: false" in site, "the site loads nothing from elsewhere"
