@@ -73,7 +73,8 @@ PICTURES = """(() => {
     new MutationObserver(mark).observe(document, { subtree: true, childList: true, attributes: true,
         attributeFilter: ["href", "xlink:href", "width", "height", "d", "transform"] });
 })()"""
-DRAWN = """() => document.querySelector(".heatmaplayer image, [data-map]") && performance.now() - pictures.last > 1000"""
+DRAWN = """() => document.querySelector(".heatmaplayer image, [data-map]") &&
+    performance.now() - pictures.last > 1000"""
 
 
 ANSWERED = """() => {
@@ -184,7 +185,7 @@ def opened(browser: Browser, address: str, result: Result) -> Page:
         page.wait_for_function(DRAWN)
         result.visit.append(page.evaluate("pictures.last"))
     if "heads=" in address:
-        page.wait_for_function("() => document.querySelectorAll('.heatmaplayer image').length === 3")
+        page.wait_for_function("() => document.querySelectorAll('[data-stage], .heatmaplayer image').length >= 3")
         page.wait_for_function("() => document.querySelectorAll('.attn-layer').length === 3")
     page.evaluate(WATCH)
     return page

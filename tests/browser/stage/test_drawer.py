@@ -215,13 +215,13 @@ def test_a_choice_is_explained_before_the_server_hears_of_it_and_its_run_changes
     page = at.page
     page.wait_for_function("window.attnvizCells")
     words = page.locator(".attn-opening button")
-    weights = page.locator(".st-key-explore-weights .heatmaplayer image").bounding_box()
+    weights = page.locator(".st-key-explore [data-stage=weights] .attn-cells").bounding_box()
 
     def cell(x: float, y: float) -> None:
         page.mouse.click(weights["x"] + x * weights["width"], weights["y"] + y * weights["height"])
 
     def by_keys() -> None:
-        page.locator(".st-key-explore-weights .attn-focus").focus()
+        page.locator(".st-key-explore [data-stage=weights] .attn-focus").focus()
         page.keyboard.press("ArrowDown")
         page.keyboard.press("Enter")
 

@@ -12,8 +12,7 @@ pytestmark = pytest.mark.browser
 
 MOST_BYTES = 600_000
 FIRST = """() => {
-    const { meta } = document.querySelector('.st-key-explore [data-stage=weights]').picture;
-    const { rows, positions } = JSON.parse(meta);
+    const { rows, positions } = document.querySelector('.st-key-explore [data-stage=weights]').picture.meta;
     return [rows[0], positions[0][0], positions[1][0]];
 }"""
 SHARES = """(bar) => {

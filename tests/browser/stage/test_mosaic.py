@@ -16,6 +16,22 @@ from tests.support.cases import for_each
 pytestmark = pytest.mark.browser
 
 DRAWN = "document.querySelectorAll('.attn-layer svg path').length >= 3"
+PIXELS = """[...document.querySelectorAll('.attn-cells')].map((cells) => {
+    const canvas = document.querySelector('.attn-canvas');
+    const [box, all] = [cells, canvas].map((each) => each.getBoundingClientRect());
+    const at = [box.x - all.x, box.y - all.y, box.width, box.height];
+    return canvas.getContext('2d').getImageData(...at).data.join();
+})"""
+"""The pixels of each map."""
+COUNTED = """() => {
+    window.painted = 0;
+    const { putImageData } = CanvasRenderingContext2D.prototype;
+    CanvasRenderingContext2D.prototype.putImageData = function (...given) {
+        window.painted++;
+        putImageData.apply(this, given);
+    };
+}"""
+"""Count how often a map is drawn, in `painted`."""
 
 
 @pytest.fixture(scope="module")
@@ -182,12 +198,11 @@ def test_masked_infinite_and_no_number_are_three_things(open_at: Callable[..., M
 
 def test_a_click_chooses_and_redraws_no_chart(open_at: Callable[..., Mosaic]) -> None:
     mosaic = open_at()
-    mosaic.page.wait_for_selector(".attn-chart image", state="attached")
-    mosaic.page.evaluate("window.first = document.querySelector('.st-key-mosaic .attn-chart image')")
+    mosaic.page.evaluate(COUNTED)
     mosaic.page.mouse.click(*mosaic.centre("weights", 1, 4, 2))
     mosaic.chosen("Picked(stage='weights', head=1, row=4, column=2)")
     mosaic.settled()
-    assert mosaic.page.evaluate("window.first.isConnected")
+    assert mosaic.page.evaluate("window.painted") == 0
     mosaic.page.mouse.move(2, 2)
     marks = mosaic.picture("scores").locator(".attn-chosen text")
     assert marks.all_text_contents() == ["the", "sat", "sat"]
@@ -203,19 +218,18 @@ def test_new_numbers_are_drawn_by_the_charts_that_are_there(open_at: Callable[..
     """A chart that is built from nothing costs more than all else in a move. A theme gives it other colours only."""
     mosaic = open_at("heads=2&rows=5")
     page = mosaic.page
-    hrefs = "[...document.querySelectorAll('.heatmaplayer image')].map((image) => image.href.baseVal)"
     mosaic.settled()
     page.evaluate("document.querySelectorAll('.attn-stage').forEach((chart) => (chart.known = true))")
-    seen = [page.evaluate(hrefs)]
+    seen = [page.evaluate(PIXELS)]
     for seed in (1, 2, 3):
         page.get_by_role("slider").press("ArrowRight")
-        page.wait_for_function(f"(before) => {hrefs}.every((href, at) => href !== before[at])", arg=seen[-1])
+        page.wait_for_function(f"(before) => {PIXELS}.every((map, at) => map !== before[at])", arg=seen[-1])
         page.get_by_text(f"seed {seed},").wait_for()
-        seen.append(page.evaluate(hrefs))
+        seen.append(page.evaluate(PIXELS))
     page.emulate_media(color_scheme="dark")
-    page.wait_for_function(f"(before) => {hrefs}.every((href, at) => href !== before[at])", arg=seen[-1])
+    page.wait_for_function(f"(before) => {PIXELS}.every((map, at) => map !== before[at])", arg=seen[-1])
     page.emulate_media(color_scheme="light")
-    page.wait_for_function(f"(before) => {hrefs}.every((href, at) => href === before[at])", arg=seen[-1])
+    page.wait_for_function(f"(before) => {PIXELS}.every((map, at) => map === before[at])", arg=seen[-1])
     assert page.evaluate("[...document.querySelectorAll('.attn-stage')].every((chart) => chart.known)")
 
 

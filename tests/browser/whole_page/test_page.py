@@ -58,6 +58,10 @@ def number_in(words: str) -> float:
     return float(re.findall(r"[-−]?\d[\d.]*(?:e[-−]?\d+)?$", said)[-1].replace("−", "-"))
 
 
+RESTS = "document.querySelector('.attn-canvas')?.style.visibility === 'hidden'"
+"""Nothing has moved for a while, so Plotly has drawn what is there."""
+
+
 def address(page: Any) -> dict[str, str]:
     return dict(part.split("=") for part in page.evaluate("location.search").lstrip("?").split("&") if part)
 
@@ -162,9 +166,13 @@ def test_one_word_says_what_it_takes_without_asking_the_server(browser_page: Any
 def test_pictures_that_come_back_show_the_numbers_of_now(
     browser_page: Any, new_page: Callable[..., Any], app: Any
 ) -> None:
-    """A chart is built with nothing in it and gets its numbers afterwards."""
-    images = "[...document.querySelectorAll('.heatmaplayer image')].map((image) => image.href.baseVal)"
+    """Once on the canvas, and once by Plotly."""
+    images = """() => ({
+        canvas: document.querySelector(".attn-canvas").toDataURL(),
+        plotly: [...document.querySelectorAll(".heatmaplayer image")].map((image) => image.href.baseVal),
+    })"""
     page = opened(browser_page, app, "n_heads=2")
+    page.wait_for_function(RESTS)
     before = page.evaluate(images)
     page.get_by_text("Compare", exact=True).click()
     settled(page, "page=compare")
@@ -173,9 +181,14 @@ def test_pictures_that_come_back_show_the_numbers_of_now(
     page.get_by_text("Explore", exact=True).click()
     page.wait_for_function("!location.search.includes('page=')")
     page.evaluate(QUIET)
+    page.wait_for_function(RESTS)
     fresh = opened(new_page(), app, "n_heads=2&seed=1")
     fresh.evaluate(QUIET)
-    assert page.evaluate(images) == fresh.evaluate(images) != before
+    fresh.wait_for_function(RESTS)
+    now, new = page.evaluate(images), fresh.evaluate(images)
+    assert len(now["plotly"]) == 3
+    for drawn in ("canvas", "plotly"):
+        assert now[drawn] == new[drawn] != before[drawn]
 
 
 def test_every_picture_says_in_words_what_it_shows(browser_page: Any, app: Any) -> None:
@@ -200,9 +213,9 @@ def test_a_step_of_the_way_is_opened_large(browser_page: Any, app: Any) -> None:
 def test_the_one_row_of_a_vector_has_no_word(browser_page: Any, app: Any) -> None:
     page = browser_page
     page.goto(f"{app.url}/?initialiser=glorot&score=additive&n_heads=2&d_a=5&panel=flow&step=score_v")
-    page.wait_for_selector(".st-key-explore-score_v .attn-layer text")
+    page.wait_for_selector(".st-key-explore [data-stage=score_v] .attn-layer text")
     page.evaluate(QUIET)
-    words = page.locator(".st-key-explore-score_v .attn-layer text").all_text_contents()
+    words = page.locator(".st-key-explore [data-stage=score_v] .attn-layer text").all_text_contents()
     assert {"head 1", "head 2", "5"} <= set(words)
     assert not [word for word in words if word.endswith(("…", ")"))]
 

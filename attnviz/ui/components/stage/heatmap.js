@@ -191,7 +191,7 @@ export class Heatmap {
     const { tilings, spans, sideBySide } = placed(shown.map(shapeOf), room.width, room.height, focused);
     const tallest = room.fill ? room.height : Math.max(...tilings.map(({ height }) => height));
     for (const [name, picture] of this.pictures)
-      if (!shown.some((stage) => stage.name === name) && this.pictures.delete(name)) picture.section.remove();
+      if (!shown.some((stage) => stage.name === name) && this.pictures.delete(name)) picture.figure.remove();
     let [x, y, right] = [0, 0, room.width];
     /** @type {PlacedMap[]} */
     const maps = [];
@@ -200,7 +200,7 @@ export class Heatmap {
       const height = sideBySide || room.fill ? tallest : tilings[at].height;
       const picture = this.pictureOf(stage.name);
       const isChanged = picture.take(stage, tilings[at], [spans[at], height]);
-      Object.assign(picture.section.style, { left: `${x}px`, top: `${y}px`, width: `${spans[at]}px` });
+      Object.assign(picture.figure.style, { left: `${x}px`, top: `${y}px`, width: `${spans[at]}px` });
       picture.box.style.height = `${height}px`;
       picture.entitle(this.heading(shown, at, { tiling: tilings[at], span: spans[at], gap: sideBySide && !isLast ? STAGE_GAP : 0 }, room), this.data.words);
       right = Math.max(right, x + spans[at]);
@@ -221,7 +221,7 @@ export class Heatmap {
     const picture = this.pictures.get(name) ?? new Picture(this, name);
     this.pictures.delete(name);
     this.pictures.set(name, picture); // in the order in which they stand
-    if (!picture.section.parentNode) this.frame.append(picture.section);
+    if (!picture.figure.parentNode) this.frame.append(picture.figure);
     return picture;
   }
 

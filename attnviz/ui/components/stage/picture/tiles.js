@@ -28,13 +28,12 @@ export class Tiles {
   constructor(heatmap, name) {
     this.heatmap = heatmap;
     this.name = name;
-    this.section = document.createElement("section");
-    this.section.className = "attn-stage";
-    this.section.dataset.stage = name;
-    Object.assign(this.section, { picture: this }); // for who looks a map up in the page
-    this.section.setAttribute("role", "figure");
-    this.head = this.section.appendChild(document.createElement("div"));
-    this.box = this.section.appendChild(document.createElement("div"));
+    this.figure = document.createElement("figure");
+    this.figure.className = "attn-stage";
+    this.figure.dataset.stage = name;
+    Object.assign(this.figure, { picture: this }); // for who looks a map up in the page
+    this.head = this.figure.appendChild(document.createElement("div"));
+    this.box = this.figure.appendChild(document.createElement("div"));
     this.box.className = "attn-box";
     this.maps = this.box.appendChild(document.createElement("div"));
     this.maps.className = "attn-cells";
@@ -74,7 +73,7 @@ export class Tiles {
   entitle(html, words) {
     if (this.titled !== html) this.head.innerHTML = this.titled = html;
     const { alt, title } = this.stage;
-    if (alt) this.section.setAttribute("aria-label", alt);
+    if (alt) this.figure.setAttribute("aria-label", alt);
     this.focus.setAttribute("aria-label", `${title}. ${words.keys}`);
   }
 
