@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import re
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +13,16 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
+from attnviz import Config
 from attnviz.pictures.stage_bytes import unpacked
 from attnviz.pictures.stage_record import Stage
 from attnviz.ui.components.pickers import film_strip
 from attnviz.ui.components.stage import heatmap, plotly_bundle
 from attnviz.ui.components.stage.picking import Picked, focused_head, read
+from attnviz.ui.session.selection import Selection
 from tests.support.cases import for_each
 
+UI = Path(heatmap.__file__).parents[2]
 HOSTILE = ("<b>", "constructor", "$x$", "the", "the")
 
 
@@ -70,6 +74,18 @@ def test_the_page_holds_the_numbers_the_words_and_an_alternative_text() -> None:
     assert [scores["alt"], outputs["alt"]] == ["Scores.", "Outputs."]
     assert header["picked"] == {"stage": "scores", "head": 1, "row": 2, "column": 0}
     assert header["plotly"] == plotly_bundle.address()
+
+
+def test_no_maps_go_by_the_name_of_a_field() -> None:
+    """What they report would be read as the value of its widget."""
+    found: set[str] = set()
+    for path in UI.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) in ("heatmap.show", "explore.pictures"):
+                keys = [each.value for each in node.keywords if each.arg == "key"]
+                found.update(str(key.value) for key in keys if isinstance(key, ast.Constant))
+    assert {"own", "redeal"} <= found
+    assert found & {field.name for record in (Config, Selection) for field in fields(record)} == set()
 
 
 def test_no_token_enters_html() -> None:
