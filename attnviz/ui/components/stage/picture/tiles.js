@@ -77,19 +77,21 @@ export class Tiles {
     this.focus.setAttribute("aria-label", `${title}. ${words.keys}`);
   }
 
-  /** An element over the cells of each head, by which it is found. */
+  /** An element over the cells of each head, by which it is found, and one over its name: a finger is taken to mean the
+   *  element that it covers most of, and would else choose a cell below the name. */
   positionMaps() {
     const { x, y } = this.tiling;
     const pixels = (/** @type {number[]} */ [left, top, width, height]) => ({ left: `${left}px`, top: `${top}px`, width: `${width}px`, height: `${height}px` });
     Object.assign(this.maps.style, pixels([this.x, this.y, x[x.length - 1], y[y.length - 1]]));
     const first = this.stage.only ?? 0;
     this.maps.replaceChildren(
-      ...this.meta.widths.map((width, head) => {
-        const map = document.createElement("div");
+      ...this.meta.widths.flatMap((width, head) => {
+        const [map, name] = [document.createElement("div"), document.createElement("div")];
         const [left, top, wide, high] = this.boxInside(head, width);
         Object.assign(map.dataset, { map: this.name, head: first + head, rows: this.stage.shape[1], columns: this.meta.true[head] });
         Object.assign(map.style, pixels([left, top, wide, high]));
-        return map;
+        Object.assign(name.style, pixels([left, top - this.meta.room[2], wide, this.meta.room[2]]));
+        return [map, name];
       }),
     );
   }
