@@ -30,7 +30,7 @@ export class Beside {
   /** The strip of all heads and the overview of a long text, each a component of its own. @param {Room} room @param {boolean | undefined} dark */
   draw(room, dark) {
     const high = room.height + room.heading;
-    this.row.style.flexDirection = room.below ? "column-reverse" : "row";
+    this.row.classList.toggle("attn-upright", room.below > 0);
     const parent = room.overview ? this.row : this.heatmap.host;
     if (this.over.parentNode !== parent) parent.prepend(this.over);
     this.part(this.over, "overview", room.overview || room.over ? { width: room.overview, height: room.over || high } : null, dark);
