@@ -46,6 +46,8 @@ def test_backwards_is_learned_in_the_worker_with_our_bits(server: Callable[..., 
     assert run(config)["w_q"].array.tobytes() == frames.layers(80)[0]["w_q"].tobytes()
 
 
+RESTS = "document.querySelector('.st-key-learn .attn-canvas').style.visibility === 'hidden'"
+"""Plotly has drawn the maps."""
 TAGGED = "() => [...document.querySelectorAll('.attn-stage, .js-plotly-plot')].map((chart) => chart.tag ?? '')"
 
 
@@ -56,6 +58,7 @@ def test_no_chart_is_built_anew_while_the_film_is_played(server: Callable[..., A
     browser_page.locator(".st-key-learn [data-stage=layer0] .attn-cells").wait_for(state="attached")
     browser_page.locator(".st-key-learn-loss .js-plotly-plot .trace").first.wait_for(state="attached")
     browser_page.evaluate(QUIET)
+    browser_page.wait_for_function(RESTS)
     browser_page.evaluate(
         "document.querySelectorAll('.attn-stage, .js-plotly-plot').forEach((chart, n) => (chart.tag = `kept${n}`))"
     )
