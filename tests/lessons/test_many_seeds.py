@@ -65,6 +65,9 @@ def holds(question: Question, trace: Trace) -> bool:
             return bool(np.abs(W).max() <= (6 / (W.shape[1] + W.shape[2])) ** 0.5)
         case "scores_of_queries":
             return np.allclose(np.einsum("hid,hjd->hij", Q, K), S, rtol=0, atol=NEAR)
+        case "same":
+            other = run(replace(trace.config, **question.at["change"]))
+            return np.array_equal(trace[question.at["step"]].array, other[question.at["step"]].array)
     pytest.fail(f"{says} is not known here")
 
 
