@@ -14,8 +14,7 @@ import numpy as np
 from attnviz.arithmetic.cell import derive
 from attnviz.arithmetic.notation.derivation import ArithmeticLine
 from attnviz.arithmetic.notation.latex_numbers import NumberFormat, aligned, chain
-from attnviz.classroom import changed_rows, known_mistakes, score_variance, wrong_choices
-from attnviz.classroom.next_word import questions as next_word
+from attnviz.classroom import changed_rows, known_mistakes, next_word_questions, score_variance, wrong_choices
 from attnviz.classroom.open_questions import covered, inputs_of, shape_inputs
 from attnviz.classroom.predicates import PREDICATES, SHOWS
 from attnviz.classroom.resolved_question import SAME, QuestionContext, ResolvedQuestion, required
@@ -263,7 +262,7 @@ QUESTIONS: dict[str, Find] = {
     "true_or_false": _true_or_false,
     "own_words": _own_words,
     **{name: score_variance.question(name) for name in score_variance.MEASURES},
-    **next_word.QUESTIONS,
+    **next_word_questions.QUESTIONS,
 }
 """The kinds of questions, by name; each finds its answer in a run."""
 

@@ -13,10 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from attnviz import Config, run
-from attnviz.classroom import question_codec, score_variance
+from attnviz.classroom import next_word_questions, question_codec, score_variance
 from attnviz.classroom.marking import assignments
 from attnviz.classroom.marking.assignments import Assignment
-from attnviz.classroom.next_word import questions as next_word
 from attnviz.classroom.question_kinds import QUESTIONS
 from attnviz.classroom.resolved_question import ResolvedQuestion
 from attnviz.settings import plain_text, url_codec
@@ -228,7 +227,7 @@ def test_the_seed_is_never_free_where_it_follows_from_the_name() -> None:
 
 
 def test_every_kind_can_be_asked_and_every_kind_is_a_question_of_lessons() -> None:
-    asked = set(QUESTIONS) - {*score_variance.MEASURES, *next_word.QUESTIONS}
+    asked = set(QUESTIONS) - {*score_variance.MEASURES, *next_word_questions.QUESTIONS}
     assert {kind.question for kind in question_codec.KINDS.values()} == asked
     task = Assignment(task_questions=tuple(every_kind()))
     trace = run(replace(CONFIG, second_sentence="", mask="causal", n_layers=2))

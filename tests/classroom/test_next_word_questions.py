@@ -15,7 +15,7 @@ from attnviz.arrays import Array
 from attnviz.classroom import slides
 from attnviz.classroom.next_word import readings
 from attnviz.classroom.next_word.pictures import picture
-from attnviz.classroom.next_word.questions import OF_HEADS, SAID
+from attnviz.classroom.next_word_questions import OF_HEADS, SAID
 from attnviz.classroom.question_kinds import resolve
 from attnviz.classroom.resolved_question import HINTS, ResolvedQuestion
 from attnviz.lessons.catalogue import LESSONS

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from attnviz import Trace, run
-from attnviz.classroom.next_word import questions as next_word
+from attnviz.classroom import next_word_questions
 from attnviz.classroom.question_kinds import resolve
 from attnviz.engine.tables.tokenisers import PAD
 from attnviz.lessons.lesson import Lesson, Question, Slide
@@ -77,7 +77,7 @@ def holds(question: Question, trace: Trace) -> bool:
 def test_the_answer_is_right_with_every_seed(lesson: Lesson, slide: Slide) -> None:
     question = slide.question
     assert question is not None
-    if question.kind in next_word.QUESTIONS:
+    if question.kind in next_word_questions.QUESTIONS:
         return  # no seed changes a trained model: tests/classroom/test_next_word_questions.py
     for seed in FEW if lesson.on(slide).d_model > 128 else SEEDS:
         trace, own = run(lesson.on(slide, seed)), run(replace(lesson.config, seed=seed))

@@ -1,1 +1,1 @@
-"""The next word of a language model in a lesson: what is read off its run, and what can be asked about that."""
+"""What is read off the run of a language model in a lesson, as numbers and as pictures."""
