@@ -28,6 +28,7 @@ SAYS = {"format", "fill", "translate", "str"}
 """Functions that put a number into words."""
 NEIGHBOURS = {
     "arithmetic/cell_position.py: self.layer - 1",
+    "classroom/known_mistakes.py: runs.layer - 1",
     "arithmetic/cell_position.py: reach + 1",
     "arithmetic/products.py: layer - 1",
     "text/step_names.py: layer - 1",

@@ -1,1 +1,1 @@
-"""What is read off the run of a language model in a lesson, as numbers and as pictures."""
+"""Readings of the run of a language model in a lesson, as numbers and as pictures."""

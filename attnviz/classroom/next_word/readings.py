@@ -1,4 +1,4 @@
-"""What is read off the run of a language model, and is no step of it: next words, and what they are owed to.
+"""Readings of a language model in a lesson, which are no step of its run: next words, and what they are owed to.
 
 A reading is named as a lesson writes it, with the words that it is about: `next_words`, or `without.mary.john`.
 """
