@@ -21,6 +21,7 @@ from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.run import run
 from attnviz.engine.tables.added_rows import load_rows
+from attnviz.exports import site
 from attnviz.exports.formats import FORMATS, ExportTarget, export, kind_of
 from attnviz.models import hosting
 from attnviz.settings import url_codec
@@ -36,7 +37,7 @@ STREAMLIT_OPTION = re.compile(r"--[a-zA-Z]+(\.[a-zA-Z]+)+=.*", re.DOTALL)
 WORDS = {
     "usage": "attnviz [--with FILE] [--model NAME] [--port N] [--address HOST]\n"
     "       attnviz [--with FILE] [--model NAME] render [SENTENCE] -o FILE [settings]",
-    "render_usage": "attnviz render [SENTENCE] -o FILE [settings]",
+    "render_usage": "attnviz render [SENTENCE] -o FILE [settings]\n       attnviz render --site FOLDER --links FILE",
     "about": "See attention happen. Without a command, start the page.",
     "more": "Any option of Streamlit may follow, written as --server.baseUrlPath=attention.",
     "port": "1 to 65535; otherwise Streamlit's own, 8501 or the next that is free",
@@ -48,6 +49,8 @@ WORDS = {
     "render": "write a run to a file, without the page",
     "sentence": "the sentence, in quotes",
     "weights": "attention weights of your own to draw, .npz, .npy, .json or .csv; the sentence then names the tokens",
+    "site": "a folder to write interactive pages to, with an index that any web space or browser shows",
+    "links": "a file of links for --site, one a line, and headings after a #; - is standard input",
     "output": "the file; the end of its name says what kind it is; - is standard output",
     "format": "the kind of file, where the name does not say it",
     "link": "start from a link that was copied, or from a setting that was saved as a file",
@@ -64,6 +67,9 @@ FAULTS = {
     "format": "--output is -, which does not say what kind of file it is; add --format and one of {known}",
     "binary": "standard output is a terminal, and a file of this kind is not text; name a file after --output",
     "file": "{name} cannot be {done}: {why}",
+    "links": "{name} holds no link; give one a line, as the page copies them",
+    "line": "line {n} of {name}: {why}",
+    "site": "--links is for --site: name the folder that its pages go to",
     "saved": "{name} holds no settings; give a setting that was saved as a file",
 }
 
@@ -87,7 +93,7 @@ def main(words: Sequence[str] | None = None) -> int:
         hosting.offer(arguments.offered or (), arguments.model_tokens)
         if arguments.command == "render":
             _refuse(rest)
-            _render(vars(arguments))
+            (_render_site if "site" in arguments else _render)(vars(arguments))
         else:
             _start(arguments.port, arguments.address, rest)
     except BrokenPipeError:  # nobody reads any more, which is nothing to complain of
@@ -120,7 +126,10 @@ def _parser() -> Parser:
         allow_abbrev=False,
     )
     render.add_argument("sentence", nargs="?", help=WORDS["sentence"])
-    render.add_argument("-o", "--output", required=True, metavar="FILE", help=WORDS["output"])
+    target = render.add_mutually_exclusive_group(required=True)
+    target.add_argument("-o", "--output", metavar="FILE", help=WORDS["output"])
+    target.add_argument("--site", metavar="FOLDER", help=WORDS["site"])
+    render.add_argument("--links", metavar="FILE", help=WORDS["links"])
     render.add_argument("--format", choices=FORMATS, metavar="KIND", help=WORDS["format"])
     render.add_argument("--weights", metavar="FILE", help=WORDS["weights"])
     render.add_argument("--link", metavar="LINK", help=WORDS["link"])
@@ -176,16 +185,62 @@ def _flat(table: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, str
             yield before + name, str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _render(arguments: Mapping[str, Any]) -> None:
-    name = _kind(arguments["output"], arguments.get("format"))
+def _render_site(arguments: Mapping[str, Any]) -> None:
+    """Write a folder of interactive pages: of the links of a file, or of the one setting of the command line."""
+    folder = Path(arguments["site"])
+    parts = _listed(arguments["links"]) if "links" in arguments else map(_shown, [_computed(arguments)])
+    try:
+        for name, text in site.files(parts):
+            folder.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_text(text, encoding="utf-8", newline="")
+    except (OSError, ValueError) as error:
+        if isinstance(error, ConfigError):
+            raise
+        raise _unusable(str(folder), "written", error) from None
+
+
+def _shown(computed: tuple[Trace, Selection]) -> tuple[Trace, int]:
+    trace, selection = computed
+    return trace, selection.layer
+
+
+def _listed(name: str) -> Iterator[str | tuple[Trace, int]]:
+    """Yield the headings of a file of links, and the runs of the links, each with the layer that it shows."""
+    try:
+        lines = (sys.stdin.read() if name == "-" else Path(name).read_text(encoding="utf-8-sig")).splitlines()
+    except (OSError, ValueError) as error:
+        raise _unusable(name, "read", error) from None
+    said = [(n, line.strip()) for n, line in enumerate(lines, 1) if line.strip()]
+    if all(line.startswith("#") for _, line in said):
+        raise ConfigError(FAULTS["links"].format(name=shorten(name, 120)))
+    for n, line in said:
+        if line.startswith("#"):
+            yield line.lstrip("#").strip()
+            continue
+        config, selection, problems = _linked(line)
+        trace = run(_with_model(config, must=False))
+        for note in (*problems, *trace.notes):
+            print(f"attnviz: {FAULTS['line'].format(n=n, name=shorten(name, 120), why=note)}", file=sys.stderr)
+        yield trace, within(selection, trace).layer
+
+
+def _computed(arguments: Mapping[str, Any]) -> tuple[Trace, Selection]:
+    """Return the run of what the command line says and what is shown of it, with its notes on standard error."""
     config, selection, problems = _linked(arguments.get("link"))
     config = _with_model(replace(config, **options.named_fields(Config, arguments)), "model" in arguments)
     trace = _uploaded(arguments["weights"], arguments.get("sentence", "")) if "weights" in arguments else run(config)
-    selection = replace(within(selection, trace), **options.named_fields(Selection, arguments))
-    target = ExportTarget(**{item.name: getattr(selection, item.name) for item in fields(ExportTarget)})
-    data = export(name, trace, target)
     for note in (*problems, *trace.notes):
         print(f"attnviz: {note}", file=sys.stderr)
+    return trace, replace(within(selection, trace), **options.named_fields(Selection, arguments))
+
+
+def _render(arguments: Mapping[str, Any]) -> None:
+    if "links" in arguments:
+        raise ConfigError(FAULTS["site"])
+    name = _kind(arguments["output"], arguments.get("format"))
+    trace, selection = _computed(arguments)
+    target = ExportTarget(**{item.name: getattr(selection, item.name) for item in fields(ExportTarget)})
+    data = export(name, trace, target)
     _write(data, arguments["output"])
 
 

@@ -21,7 +21,8 @@ from attnviz.codegen.javascript import PRELUDE, javascript
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.records.typed_rows import normaliser_of, score_of
 from attnviz.exports.bundle import joined
-from attnviz.exports.interactive_layers import layers
+from attnviz.exports.interactive_layers import layers, movable
+from attnviz.exports.interactive_live import Live, live
 from attnviz.exports.interactive_part import Part, everything
 from attnviz.exports.links import setting_of
 from attnviz.formula.graph import Formula
@@ -68,6 +69,12 @@ WORDS = Words(
         "all": "Layers × heads",
         "average": "average over heads",
         "nearer": "nearer to 0 than {number}",
+        "number_hint": "Drag a cell up or down to change its number, with Shift in finer steps, or type it: what "
+        "follows is computed at once. Escape takes it back.",
+        "was": "was {number}",
+        "forbid": "Forbid this cell",
+        "allow": "Allow this cell",
+        "back": "Back to the saved numbers",
         "each": "The weights of every head, from {low} to {high}. Click one to open it.",
     }
 )
@@ -86,6 +93,8 @@ TEXTS = Words(
         "lines_hint": "Queries at the left, keys at the right; the thicker a line, the larger the weight. Point at a "
         "query for its own; click it and then a key for the arithmetic.",
         "link": "The setting, to be put after the question mark of a link:",
+        "knobs": "Numbers of the setting",
+        "number": "Number",
         "no_script": "Without scripts only tables are shown.",
         "table": "Layer {layer}, {head}: weights, a row for each query",
         "too_many": "There are {n:,} weights, too many for tables; allow scripts to see them.",
@@ -110,12 +119,13 @@ PAGE = """<!DOCTYPE html>
 </head>
 <body>
 <h1 id="sentence"></h1>
-<p class="quiet">{overview}</p>
+<p id="overview" class="quiet">{overview}</p>
 {notes}<noscript><p>{no_script}</p>{tables}</noscript>
 <main id="page" hidden>
 <div class="bar">
 <span id="views" class="views" role="group" aria-label="{views}" hidden></span>
 <label id="layers" hidden>{layer} <select id="layer"></select></label>
+<span id="knobs" class="knobs" role="group" aria-label="{knobs}" hidden></span>
 </div>
 <div id="as-cells"><div id="stages" class="stages"></div></div>
 <div id="as-lines" hidden>
@@ -127,11 +137,13 @@ PAGE = """<!DOCTYPE html>
 <div id="as-all" hidden></div>
 <section class="panel">
 <h2>{cell}</h2>
-<p class="quiet">{hint}</p>
+<p id="hint" class="quiet">{hint}</p>
 <form id="choose" class="choose">
 <label>{head} <input id="head" type="number" min="1" step="1"></label>
 <label>{query} <input id="query" type="number" min="1" step="1"></label>
 <label><span id="column"></span> <input id="key" type="number" min="1" step="1"></label>
+<label id="held" hidden>{number} <input id="number" type="number" step="any"></label>
+<button id="allowed" type="button" hidden></button>
 </form>
 <p id="said" aria-live="polite"></p>
 <dl id="lines"></dl>
@@ -154,7 +166,9 @@ def html(trace: Trace, part: Part | None = None) -> str:
     part  what of it the file holds; everything if left out
     """
     part = part or everything(trace)
-    script, style = _script().replace(NO_FORMULAS, _formulas(trace)).replace(NOT_WRITTEN, _written(trace)), _style()
+    moved = live(trace, part)
+    script = _script().replace(NO_FORMULAS, _formulas(trace)).replace(NOT_WRITTEN, _written(trace))
+    script, style = script.replace(NO_LINES, lines_of(moved)), _style()
     texts = {name: markup.escape(text) for name, text in TEXTS.items()}
     texts |= {
         "language": current_language(),
@@ -166,7 +180,7 @@ def html(trace: Trace, part: Part | None = None) -> str:
         "tables": "".join(_tables(trace, part)),
     }
     before, after = (half.format_map(texts) for half in PAGE.split("{run}"))
-    return "".join([before, *_run(trace, part), after])
+    return "".join([before, *_run(trace, part, moved), after])
 
 
 def _paragraph(name: str, sentences: Sequence[str]) -> str:
@@ -175,9 +189,9 @@ def _paragraph(name: str, sentences: Sequence[str]) -> str:
     return f'<p id="{name}" class="quiet">{said}</p>\n' if sentences else ""
 
 
-def _run(trace: Trace, part: Part) -> Iterator[str]:
+def _run(trace: Trace, part: Part, moved: Live | None) -> Iterator[str]:
     """Yield what the script reads, a layer at a time: all of a large run would take several times its memory."""
-    whole = _json(described(trace))
+    whole = _json(described(trace) | {"live": moved and movable(moved)})
     yield f'{whole[:-1]},"layers":['
     for place, layer in enumerate(layers(trace, part)):
         yield "," * bool(place) + _json(layer)
@@ -209,6 +223,18 @@ def _written(trace: Trace) -> str:
     """Return that line, as the row of the run's normaliser has it."""
     row = normaliser_of(trace.config).written
     return NOT_WRITTEN.replace("() => null", f"(x, place, head) => {row.browser}") if row else NOT_WRITTEN
+
+
+NO_LINES = "const LINES = {};"
+"""The line of the script in whose place the lines of the rows stand as functions."""
+
+
+def lines_of(moved: Live | None) -> str:
+    """Return that line, with what computes the scores, the mask, the bias and the weights of a run anew."""
+    if moved is None:
+        return NO_LINES
+    listed = ",\n".join(f"{json.dumps(name)}: {source}" for name, source in moved.lines.items())
+    return f"const LINES = {{\n{listed}\n}};"
 
 
 def _definitions(trace: Trace) -> tuple[Formula | None, Formula | None]:

@@ -10,6 +10,7 @@ import numpy as np
 
 from attnviz.arrays import Array
 from attnviz.engine.records.trace import Step, Trace
+from attnviz.exports.interactive_live import Live
 from attnviz.exports.interactive_part import Part, kept
 from attnviz.pictures.colours import SIGNED
 from attnviz.pictures.headings import end_of_scale, sum_up
@@ -48,9 +49,19 @@ def _rounded(trace: Trace, layer: int) -> dict[str, Any]:
     }
 
 
+def movable(moved: Live) -> dict[str, Any]:
+    """Return what may be moved as the script reads it; the lines of the rows stand in the script itself."""
+    arrays = {name: _exact(array) for name, array in moved.arrays.items()}
+    return {"program": moved.program, "knobs": moved.knobs, "arrays": arrays}
+
+
 def _step(step: Step) -> dict[str, Any]:
-    """Return a step as float64 in base64, little end first."""
-    return {"shape": list(step.shape), "form": "exact", "base64": _base64(np.ascontiguousarray(step.array, "<f8"))}
+    return _exact(step.array)
+
+
+def _exact(array: Array) -> dict[str, Any]:
+    """Return numbers as float64 in base64, little end first."""
+    return {"shape": list(array.shape), "form": "exact", "base64": _base64(np.ascontiguousarray(array, "<f8"))}
 
 
 @np.errstate(all="ignore")

@@ -31,6 +31,7 @@ NEIGHBOURS = {
     "classroom/known_mistakes.py: runs.layer - 1",
     "arithmetic/cell_position.py: reach + 1",
     "arithmetic/products.py: layer - 1",
+    "engine/external/layer_plans.py: layer - 1",
     "text/step_names.py: layer - 1",
     "pictures/plotly_figure.py: at + 1",
     "engine/tables/biases.py: below + 1",

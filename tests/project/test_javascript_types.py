@@ -18,7 +18,8 @@ from attnviz import Config, run
 from attnviz.arithmetic.cell import derive
 from attnviz.engine.external.traces import of_weights
 from attnviz.exports import interactive_html
-from attnviz.exports.interactive_layers import layers
+from attnviz.exports.interactive_layers import layers, movable
+from attnviz.exports.interactive_live import live
 from attnviz.exports.interactive_part import Part, everything
 from attnviz.live import program
 from attnviz.live.program import program_of
@@ -94,8 +95,11 @@ def test_python_sends_the_interactive_file_what_its_script_reads(check: Callable
         of_weights([[0.5, 0.5], [0.1, 0.9]], ["a", "b"], ["x", "y"]),
     ]
     parts = [*map(everything, traces[:2]), Part((), (0,))]  # the last with numbers of three digits
+    moved = [live(trace, part) for trace, part in zip(traces, parts)]
+    assert [each is None for each in moved] == [False, False, True]
     texts = [
-        interactive_html.described(trace) | {"layers": list(layers(trace, part))} for trace, part in zip(traces, parts)
+        interactive_html.described(trace) | {"live": each and movable(each), "layers": list(layers(trace, part))}
+        for trace, part, each in zip(traces, parts, moved)
     ]
     assert check(**{f"run{at}_ts": declared(INTERACTIVE, "Run", text) for at, text in enumerate(texts)}) == ""
     texts[0]["setting"]["group"] = "1"

@@ -2,7 +2,7 @@
 
 /** @import { Scale } from "./types" */
 import { make, paintDots } from "./canvas.js";
-import { data, weightsOf, words } from "./run.js";
+import { data, view, weightsOf, words } from "./run.js";
 
 const MOST_DOTS = 64; // along a side; beyond, a dot is the largest weight of a block
 
@@ -43,14 +43,14 @@ export function drawHeads(parent, open) {
   grid.style.setProperty("--heads", String(heads));
   data.layers.forEach((layer, at) =>
     layer.does.forEach(([short, about], head) => {
-      const button = make("button", grid);
+      const button = make("button", grid), name = `${layer.number}.${head + 1}`;
       button.type = "button";
-      button.title = about;
-      button.setAttribute("aria-label", about);
+      if (!view.moved) button.title = about;
+      button.setAttribute("aria-label", view.moved ? name : about);
       paintHead(make("canvas", button), at, head, scale);
       const text = make("span", button);
-      make("b", text, `${layer.number}.${head + 1}`);
-      if (short) make("bdi", text, ` ${short}`);
+      make("b", text, name);
+      if (short && !view.moved) make("bdi", text, ` ${short}`);
       button.addEventListener("click", () => open(at, head));
     }),
   );

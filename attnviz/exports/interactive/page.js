@@ -5,9 +5,10 @@ import { lines } from "./cell.js";
 import { make } from "./canvas.js";
 import { range } from "./formats.js";
 import { drawHeads } from "./heads.js";
+import { before, makeHoldable, offerKnobs, offerNumber, showHeld, showWhatHolds } from "./knobs.js";
 import { drawLines } from "./lines.js";
 import { arrange, Picture } from "./picture.js";
-import { data, digitsOf, element, view, words } from "./run.js";
+import { data, digitsOf, element, headName, view, words } from "./run.js";
 
 const LONG = 24; // rows or columns from which each picture has the whole width
 const FIELDS = ["head", "query", "key"].map((id) => element(id, HTMLInputElement));
@@ -24,7 +25,7 @@ function said({ stage, cell }) {
   const [h, i, j] = cell;
   const column = stage.worded ? `${words.key} ${j + 1} ${quoted(data.keys[j])}` : `${words.entry} ${j + 1}`;
   const number = pictureOf(stage).value(cell);
-  return `${stage.title}, ${stage.heads[h]}, ${words.query} ${i + 1} ${quoted(data.queries[i])}, ${column}: ${number === null ? words.masked : digitsOf(stage.name, number)}`;
+  return `${stage.title}, ${headName(stage, h)}, ${words.query} ${i + 1} ${quoted(data.queries[i])}, ${column}: ${number === null ? words.masked : digitsOf(stage.name, number)}${before({ stage, cell })}`;
 }
 
 /** @param {Marked["stage"]} stage @param {Cell | null} cell @param {PointerEvent} [event] */
@@ -55,6 +56,7 @@ function choose(stage, cell) {
     make("dt", list, title);
     make("dd", list, text);
   }
+  showHeld(view.chosen);
   pictures.forEach((each) => each.light());
 }
 
@@ -78,6 +80,8 @@ function follow(head) {
   if (!element("as-lines", HTMLElement).hidden) connect();
 }
 
+let headsDrawn = false; // of all layers, which takes long in a large file
+
 /** @param {View} wanted */
 function look(wanted) {
   for (const name of VIEWS) element(`as-${name}`, HTMLElement).hidden = name !== wanted;
@@ -85,6 +89,10 @@ function look(wanted) {
   element("layers", HTMLElement).hidden = wanted === "all" || data.layers.length < 2;
   if (wanted === "cells") redraw();
   if (wanted === "lines") connect();
+  if (wanted === "all" && !headsDrawn) {
+    drawHeads(element("as-all", HTMLElement), open);
+    headsDrawn = true;
+  }
 }
 
 /** @param {number} layer @param {number} head */
@@ -113,7 +121,6 @@ function offer() {
     const button = make("button", views, TITLES[name]);
     button.type = "button";
     button.addEventListener("click", () => look(name));
-    if (name === "all") button.addEventListener("click", () => drawHeads(element("as-all", HTMLElement), open), { once: true });
   });
   look("cells");
 }
@@ -124,6 +131,7 @@ function show() {
   const parent = element("stages", HTMLElement);
   parent.replaceChildren();
   pictures = data.layers[view.layer].stages.map((stage) => new Picture(stage, parent, { point, choose }));
+  pictures.forEach((each) => makeHoldable(each.box, each.stage, (event) => each.locate(event), (cell) => choose(each.stage, cell), moved));
   redraw();
   const name = kept ? kept.stage.name : data.first;
   const picture = pictures.find((each) => each.stage.name === name) ?? pictures[0];
@@ -143,9 +151,25 @@ function redraw() {
   pictures.forEach((each) => each.draw());
 }
 
+let isWaiting = false; // for the next frame
+
+/** Draw what follows from a move, once a frame. */
+function moved() {
+  if (isWaiting) return;
+  isWaiting = true;
+  requestAnimationFrame(() => {
+    isWaiting = false;
+    headsDrawn = false;
+    showWhatHolds();
+    pictures.forEach((each) => each.renew());
+    if (view.chosen) choose(view.chosen.stage, view.chosen.cell);
+    const shown = VIEWS.find((name) => !element(`as-${name}`, HTMLElement).hidden) ?? "cells";
+    if (shown !== "cells") look(shown);
+  });
+}
+
 element("sentence", HTMLElement).textContent = data.sentence;
 element("setting", HTMLElement).textContent = data.link;
-element("linked", HTMLElement).hidden = !data.link;
 if (data.layers.length > 1) {
   const select = element("layer", HTMLSelectElement);
   element("layers", HTMLElement).hidden = false;
@@ -164,6 +188,9 @@ element("page", HTMLElement).hidden = false;
 // A frame of a notebook may run this before it has its own width, and tells no listener of "resize" when it gets it.
 let width = document.documentElement.clientWidth;
 offer();
+offerKnobs(moved);
+offerNumber(moved);
+showWhatHolds();
 show();
 new ResizeObserver(() => {
   if (document.documentElement.clientWidth === width) return;

@@ -3,7 +3,7 @@
 /** @import { Cell, Listener, Marked, Scale, Stage } from "./types" */
 import { cut, hatch, make, paintDots, penOf, shade, sharp } from "./canvas.js";
 import { range } from "./formats.js";
-import { at, data, step, view, words } from "./run.js";
+import { at, data, headName, step, view, words } from "./run.js";
 
 const LARGEST_CELL = 34, TALLEST = 620, GAP = 14, NAME = 18, SMALL = 10;
 const NEXT_TO_NOTHING = 1e-12; // of the largest number, or of 1: a head whose numbers are smaller has no colours of its own
@@ -36,7 +36,8 @@ export class Picture {
   height = 0;
   cell = 0;
   across = 1; // heads side by side
-  /** @type {number[]} the largest score of each head, by size, where the colours of each reach to its own */
+  isApart = false; // the colours of each head reach to its own largest number
+  /** @type {number[]} by size, where that is so */
   ends = [];
 
   /** @param {Stage} stage @param {HTMLElement} parent @param {Listener} listener */
@@ -72,7 +73,8 @@ export class Picture {
     const { key: parent, stage: { name, scale }, heads } = this;
     const offered = name === "scores" && heads > 1, apart = offered && view.apart;
     parent.replaceChildren();
-    this.ends = apart ? range(heads).map((head) => this.end(head)) : [];
+    this.isApart = apart;
+    this.measureEnds();
     make("span", parent, apart ? "−" : scale.said[0]);
     const pen = penOf(make("canvas", parent));
     [pen.canvas.width, pen.canvas.height] = [56, 1];
@@ -85,6 +87,16 @@ export class Picture {
     if (!this.stage.masked) return;
     make("i", parent);
     make("span", parent, words.masked);
+  }
+
+  measureEnds() {
+    this.ends = this.isApart ? range(this.heads).map((head) => this.end(head)) : [];
+  }
+
+  /** Draw the same picture of other numbers. */
+  renew() {
+    this.measureEnds();
+    this.draw();
   }
 
   /** @param {HTMLElement} parent */
@@ -194,7 +206,7 @@ export class Picture {
   /** @param {CanvasRenderingContext2D} pen @param {number} h @param {number} x @param {number} y */
   name(pen, h, x, y) {
     const room = this.columns * this.cell + GAP - 4;
-    const ways = [this.stage.heads[h], this.stage.heads[h].split(" · ")[0], String(h + 1)];
+    const ways = [headName(this.stage, h), this.stage.heads[h].split(" · ")[0], String(h + 1)];
     pen.textAlign = "left";
     pen.textBaseline = "alphabetic";
     pen.fillText(ways.find((way) => pen.measureText(way).width <= room) ?? "", x, y - 4);

@@ -1,6 +1,6 @@
 // The run that is shown, and where its reader is in it.
 
-/** @import { Cell, Marked, Run, Step } from "./types" */
+/** @import { Cell, Marked, Run, Stage, Step } from "./types" */
 import { exact, range, short } from "./formats.js";
 
 /**
@@ -20,8 +20,8 @@ export function element(id, kind) {
 export const data = JSON.parse(element("run", HTMLScriptElement).text);
 export const { words, setting } = data;
 
-/** @type {{ layer: number, lit: Marked | null, chosen: Marked | null, apart: boolean }} */
-export const view = { layer: 0, lit: null, chosen: null, apart: true };
+/** @type {{ layer: number, lit: Marked | null, chosen: Marked | null, apart: boolean, moved: boolean }} */
+export const view = { layer: 0, lit: null, chosen: null, apart: true, moved: false };
 
 /** @param {string} name @param {number} [layer] @returns {Step | undefined} the step of a layer, if it was sent */
 export const step = (name, layer = view.layer) => data.layers[layer].steps[name];
@@ -49,7 +49,7 @@ function decoded({ form, base64, shape, power = 0 }) {
 }
 
 /** @param {Step} found @returns {Float64Array} its numbers */
-const numbersOf = (found) => (found.numbers ??= decoded(found));
+export const numbersOf = (found) => (found.numbers ??= decoded(found));
 
 /**
  * Look up one number of a step, as it was sent.
@@ -93,6 +93,9 @@ export function digitsOf(name, x, write = exact, digits = 3) {
   const rounded = Number(x.toPrecision(digits));
   return Math.abs(rounded) < least ? words.nearer.replace("{number}", short(least)) : exact(rounded);
 }
+
+/** @param {Stage} stage @param {number} head @returns {string} its name; what it does was said of the numbers as they were saved */
+export const headName = ({ heads }, head) => (view.moved ? heads[head].split(" · ")[0] : heads[head]);
 
 /** @param {string} name @param {number} head @param {number} row @param {number} width */
 export const vector = (name, head, row, width) => range(width).map((d) => at(name, head, row, d));

@@ -1,5 +1,6 @@
 // The run that Python writes into the file (`described` in interactive_html.py), and what the script makes of it.
 
+import type { Program, Settings } from "../../live/types";
 import type { TypedScore } from "../../pictures/answer/types";
 
 /** A step of a layer in base64, little end first, decoded when its numbers are first asked for. */
@@ -80,6 +81,7 @@ export type Word =
   | "keys" | "masked" | "forbidden" | "given" | "edited" | "query" | "key" | "entry" | "Query" | "Key" | "Entry"
   | "score" | "bias" | "mask" | "row" | "column" | "largest" | "below" | "threshold" | "weight" | "values" | "output"
   | "quoted" | "cells" | "lines" | "all" | "average" | "each" | "nearer"
+  | "number_hint" | "was" | "forbid" | "allow" | "back"
   | "apart" | "common" | "apart_hint" | "common_hint";
 
 export interface Run {
@@ -91,7 +93,28 @@ export interface Run {
   first: string;
   link: string;
   setting: Setting;
+  live: Movable | null;
   layers: Layer[];
+}
+
+/** A number of the setting that may be moved: where it stands, where its slider ends, and what may be typed. */
+export interface Knob {
+  name: string;
+  label: string;
+  value: number;
+  low: number;
+  high: number;
+  whole: boolean;
+  least: number;
+  most: number;
+}
+
+/** What may be moved, and what computes what follows; the lines of the rows stand in the script. */
+export interface Movable {
+  program: Omit<Program, "settings"> & { settings: Settings };
+  knobs: Knob[];
+  /** What the program reads that is not drawn. */
+  arrays: Record<string, Step>;
 }
 
 /** A cell, counted from 0; the column is a key, or an entry of a vector. */

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable
+from dataclasses import replace
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ import pytest
 
 from attnviz import NORMALISERS, SCORES, Config, Trace, run, show
 from attnviz.engine.external.traces import of_scores, of_weights
-from attnviz.exports import interactive_html, interactive_part
+from attnviz.exports import interactive_html, interactive_part, site
 from attnviz.pictures.static import svg
 from attnviz.pictures.static.text_metrics import word
 from attnviz.ui.panels.typed_formula import EXAMPLES
@@ -95,6 +96,95 @@ def test_cells_say_their_numbers_exactly_and_hostile_words_stay_words(opened: Ca
     assert file.page.inner_text("#sentence") == svg.drawable(HOSTILE)
     assert file.faults == []
     assert file.requests == [file.url]
+
+
+def test_a_folder_of_pages_is_opened_from_a_disk(new_page: Callable[..., Any], tmp_path: Path) -> None:
+    runs = [run(Config(sentence=f"{word} cat sat", n_heads=2)) for word in ("the", "a")]
+    for name, text in site.files(["A lecture", *((each, 0) for each in runs)]):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    page, faults = new_page(offline=True, instead=True), []
+    page.on("console", lambda message: faults.append(message.text))
+    page.goto((tmp_path / "index.html").as_uri())
+    sizes = page.evaluate("Array.from(document.images, (image) => image.complete && image.naturalWidth)")
+    assert sizes == [1200, 1200]
+    page.get_by_role("link", name="Open a cat sat").click()
+    assert page.inner_text("#sentence") == "a cat sat"
+    assert page.locator("input[type=range]").count() == 2
+    assert faults == []
+
+
+CELL_AT = """([picture, wanted]) => {
+    const box = document.querySelectorAll(".picture")[picture];
+    const { left, top, width, height } = box.getBoundingClientRect();
+    const tip = document.getElementById("tip");
+    for (let x = 2; x < width; x += 4)
+        for (let y = 2; y < height; y += 4) {
+            const at = { clientX: left + x, clientY: top + y };
+            box.dispatchEvent(new PointerEvent("pointermove", { ...at, bubbles: true }));
+            if (!tip.hidden && tip.textContent.includes(wanted)) return [at.clientX, at.clientY];
+        }
+}"""
+"""The place of a cell in the window, by the words that the page has for it."""
+
+
+def test_numbers_follow_the_hand_and_are_those_of_a_run(opened: Callable[..., File]) -> None:
+    config = Config(sentence="the cat sat on the mat", n_heads=3, mask="causal", n_layers=2, residual=True)
+    file = opened(run(config), viewport={"width": 1280, "height": 720})
+    page, mouse = file.page, file.page.mouse
+    file.choose(1, 0, 2, 1)
+    page.evaluate("scrollTo(0, 0)")
+    slider = page.locator("input[type=range][data-knob=temperature]").bounding_box()
+    x, y = slider["x"], slider["y"] + slider["height"] / 2
+    places = "Array.from(document.querySelectorAll('.picture'), (each) => each.getBoundingClientRect().top)"
+    before = page.evaluate(places)
+    mouse.move(x + slider["width"] / 2, y)
+    mouse.down()
+    for share in (0.45, 0.4, 0.3):
+        mouse.move(x + slider["width"] * share, y)
+        moved = replace(config, temperature=float(page.input_value("input[type=number][data-knob=temperature]")))
+        page.evaluate("new Promise(requestAnimationFrame)")
+        assert number(file.caption) == pytest.approx(run(moved).layers[0]["weights"].array[0, 2, 1], rel=1e-9)
+    mouse.up()
+    assert moved.temperature < 1
+    assert page.evaluate(places) == before
+    assert page.evaluate("getComputedStyle(document.getElementById('overview')).visibility") == "hidden"
+    assert not page.is_visible("#linked")
+
+    x, y = page.evaluate(CELL_AT, [0, "head 2, query 4 “on”, key 2 “cat”"])
+    mouse.move(x, y)
+    mouse.down()
+    mouse.move(x, y - 30, steps=3)
+    page.evaluate("new Promise(requestAnimationFrame)")
+    assert file.page.inner_text("#said").startswith("QKᵀ, head 2, query 4 “on”, key 2 “cat”")
+    held = float(page.input_value("#number"))
+    after = run(moved, edits=[(0, "scores", (1, 3, 1), held)])
+    first = run(moved).layers[0]["scores"].array[1, 3, 1]
+    assert f"(was {first}".replace("-", "−") in file.caption
+    page.keyboard.press("Escape")
+    page.evaluate("new Promise(requestAnimationFrame)")
+    assert number(file.caption) == first
+    mouse.move(x, y - 60)  # it is let go
+    mouse.up()
+    page.fill("#number", str(held))
+    page.select_option("#layer", "2")
+    for at, name in enumerate(("scores", "weights", "heads")):
+        file.choose(at, 1, 4, 2)
+        assert number(file.caption) == pytest.approx(after.layers[1][name].array[1, 4, 2], rel=1e-9)
+        assert "edited" not in str(file.lines)
+
+    page.click("#back")
+    page.select_option("#layer", "1")
+    file.choose(1, 0, 1, 4)
+    assert file.caption.endswith("masked")
+    page.click("#allowed")
+    page.evaluate("new Promise(requestAnimationFrame)")
+    allowed = run(config, edits=[(0, "allowed", (1, 4), 1.0)])
+    assert number(file.caption) == pytest.approx(allowed.layers[0]["weights"].array[0, 1, 4], rel=1e-9)
+    page.click("#allowed")
+    page.evaluate("new Promise(requestAnimationFrame)")
+    assert file.caption.endswith("masked")
+    assert page.evaluate("getComputedStyle(document.getElementById('overview')).visibility") == "visible"
+    assert file.faults == []
 
 
 @for_each(
