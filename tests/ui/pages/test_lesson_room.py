@@ -21,6 +21,8 @@ from tests.support.cases import for_each
 from tests.ui.pages.test_lessons import everything, lesson, measures, question
 from tests.ui.test_app import clean, page_text
 
+pytestmark = pytest.mark.usefixtures("language_models")
+
 
 def texts(at: Any) -> str:
     return html.unescape("\n".join(each.value for each in (*at.get("html"), *at.markdown)))
