@@ -37,6 +37,23 @@ def torch_counts_in_float32() -> Iterator[None]:
         library.set_default_dtype(library.float32)
 
 
+@functools.cache
+def _boxed(name: str) -> Any:
+    from attnviz.models.model import load
+
+    return load(name)
+
+
+@pytest.fixture
+def language_models(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Offer the models in the package, as the page does, which lessons ask for."""
+    from attnviz.engine.pretrained.model_registry import MODELS
+    from attnviz.models import boxed
+
+    for name in boxed.NAMES:
+        monkeypatch.setitem(MODELS, name, _boxed(name))
+
+
 MARKS = {"torch": "torch", "tokenizers": "torch", "node": "slow"}
 """The mark of a test by the fixture that it asks for: CI has what these stand for in its later steps alone."""
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from attnviz.classroom import open_questions, slides
 from attnviz.classroom.measures import MEASURES
+from attnviz.classroom.next_word.readings import READINGS, is_reading
 from attnviz.classroom.question_kinds import resolve
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.step_specs import STEPS
@@ -67,16 +68,17 @@ def opened(name: str, text: str, admit: Callable[[Config], None]) -> Lesson:
 
 def _gone_through(lesson: Lesson, slide: Slide) -> None:
     """Raise an error for a slide that cannot be shown."""
-    unknown = [step for step in slide.steps if step not in STEPS]
+    unknown = [step for step in slide.steps if step not in STEPS and not is_reading(step)]
     if unknown or not slide.steps:
-        raise ConfigError(WORDS["steps"].format(given=shorten(unknown), allowed=", ".join(STEPS)))
-    if slide.layer not in range(lesson.on(slide).n_layers):
-        raise ConfigError(WORDS["layer"].format(given=ordinal(slide.layer), n=lesson.on(slide).n_layers))
+        allowed = ", ".join((*STEPS, *READINGS))
+        raise ConfigError(WORDS["steps"].format(given=shorten(unknown), allowed=allowed))
     missing = [name for name in (slide.control.measures if slide.control else ()) if name not in MEASURES]
     if missing:
         raise ConfigError(WORDS["measure"].format(given=shorten(missing[0]), allowed=", ".join(MEASURES)))
     _all_rows_given(lesson.on(slide))
     baseline, shown = run(lesson.config), run(lesson.on(slide))
+    if slide.layer not in range(len(shown.layers)):
+        raise ConfigError(WORDS["layer"].format(given=ordinal(slide.layer), n=len(shown.layers)))
     slides.fill_numbers(slide.text, shown)
     slides.fill_numbers(slide.notes, shown)
     if not any(slides.rows(slide, baseline, shown)):

@@ -8,7 +8,7 @@ import numpy as np
 
 from attnviz.arrays import Array
 from attnviz.classroom.resolved_question import Mistake, QuestionContext
-from attnviz.engine.records.trace import Step
+from attnviz.engine.records.trace import Step, result_of
 
 
 def of_number(runs: QuestionContext, step: Step, index: tuple[int, ...]) -> tuple[Mistake, ...]:
@@ -19,6 +19,12 @@ def of_number(runs: QuestionContext, step: Step, index: tuple[int, ...]) -> tupl
         mistakes = _score(runs, step, index)
     elif step.name == "heads":
         mistakes = _output(runs, index)
+    elif step.name == "added":
+        mistakes = _added(runs, index)
+    elif step.name == "normed":
+        mistakes = _normed(runs, index)
+    elif step.name == "positions":
+        mistakes = _position(step, index)
     elif step.name == "concat":
         mistakes = (Mistake(name, float(joined[index])) for name, joined in _joined(runs).items())
     else:
@@ -49,11 +55,13 @@ def of_sum(numbers: Array, across: Array, value: float) -> tuple[Mistake, ...]:
     return _wrong_only(iter([Mistake("crossed", float(across.sum())), Mistake("mean", float(numbers.mean()))]), value)
 
 
-def of_size(step: Step) -> tuple[Mistake, ...]:
-    """Return the known mistakes for the number of entries of a step."""
+def of_size(step: Step, before: Step | None = None) -> tuple[Mistake, ...]:
+    """Return the known mistakes for the number of entries of a step; `before` is it with another number of words."""
     n = step.array.size
-    mistakes = [Mistake("one_head", n / len(step.array)), Mistake("sides", float(sum(step.shape[-2:])))]
-    return _wrong_only(iter(mistakes if step.array.ndim == 3 else mistakes[1:]), float(n))
+    linear = 0.0 if before is None else before.array.size * step.shape[-2] / before.shape[-2]
+    mistakes = [Mistake("one_side", linear)] if before is not None and before.shape[-1] != step.shape[-1] else []
+    mistakes += [Mistake("one_head", n / len(step.array)), Mistake("sides", float(sum(step.shape[-2:])))]
+    return _wrong_only((each for each in mistakes if each.name != "one_head" or step.array.ndim == 3), float(n))
 
 
 def of_spread(value: float, divisor: float, width: int | None = None) -> tuple[Mistake, ...]:
@@ -107,6 +115,34 @@ def _score(runs: QuestionContext, step: Step, index: tuple[int, ...]) -> Iterato
     if query < array.shape[1] and key < array.shape[0]:
         yield Mistake("transposed", float(array[key, query]))
     yield Mistake("sign", -float(step.array[index]))
+
+
+def _added(runs: QuestionContext, index: tuple[int, ...]) -> Iterator[Mistake]:
+    yield Mistake("no_residual", float(runs.step("output").array[index]))
+    yield Mistake("only_before", float(_read(runs)[index]))
+
+
+def _normed(runs: QuestionContext, index: tuple[int, ...]) -> Iterator[Mistake]:
+    row, x = _read(runs)[index[0]], float(_read(runs)[index])
+    yield Mistake("no_root", x / float(np.mean(row**2)))
+    yield Mistake("by_length", x / float(np.sum(row**2)) ** 0.5)
+    yield Mistake("unnormed", x)
+
+
+def _read(runs: QuestionContext) -> Array:
+    """Return the vectors that a layer reads."""
+    X: Array = runs.trace.around["embedded"].array
+    return X if runs.layer == 0 else result_of(runs.trace.layers[runs.layer - 1]).array
+
+
+def _position(step: Step, index: tuple[int, ...]) -> Iterator[Mistake]:
+    """Yield mistakes with sines: the next position, and the other one of a pair of columns."""
+    row, column = index
+    if row + 1 < len(step.array):
+        yield Mistake("from_one", float(step.array[row + 1, column]))
+    other = column + 1 if column % 2 == 0 else column - 1
+    if other < step.array.shape[1]:
+        yield Mistake("other_wave", float(step.array[row, other]))
 
 
 def _is_reshaped(runs: QuestionContext) -> bool:

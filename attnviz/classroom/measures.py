@@ -10,6 +10,7 @@ import numpy as np
 from attnviz.analysis import importance
 from attnviz.arrays import Array
 from attnviz.classroom import score_variance
+from attnviz.classroom.next_word import readings
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.run import run
 from attnviz.lessons import predicates
@@ -119,6 +120,10 @@ def _cache_size(_: Trace, tried: Trace) -> float:
     return float(tried["keys"].array.size + tried["values"].array.size)
 
 
+def _next_share(_: Trace, tried: Trace) -> float:
+    return float(readings.shares(tried).max())
+
+
 def _may(value: bool) -> Found:
     return lambda _, tried: float((tried["allowed"].array.astype(bool) == value).sum())
 
@@ -169,6 +174,7 @@ MEASURES: dict[str, Measure] = {
         "largest entry of W_V, over Glorot's limit",
         _values_over_limit,
     ),
+    "next_share": Measure("share of the likeliest next word", _next_share),
     "first_weight": Measure("weight of the first word in the last row", _of_first_word("weight")),
     "first_by_weight": Measure("∂L/∂weight there", _of_first_word("by_weight")),
     "first_by_score": Measure("∂L/∂score there", _of_first_word("by_score")),

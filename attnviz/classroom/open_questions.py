@@ -9,6 +9,7 @@ import numpy as np
 
 from attnviz.arrays import Array
 from attnviz.classroom import slides
+from attnviz.classroom.next_word import readings
 from attnviz.classroom.resolved_question import SAME, QuestionContext, ResolvedQuestion
 from attnviz.engine.records.step_specs import STEPS
 from attnviz.engine.records.trace import Step, Trace
@@ -19,6 +20,9 @@ from attnviz.pictures.stage_record import Stage
 FOLLOWS_FROM = {
     "token_embeddings": (),
     "embedded": ("token_embeddings", "positions"),
+    "normed": ("embedded",),
+    "positions": (),
+    "added": ("embedded", "output"),
     "w_q": ("embedded", "queries"),
     "queries": ("projected_queries",),
     "projected_queries": ("embedded", "w_q"),
@@ -112,7 +116,8 @@ def covered(runs: QuestionContext, step: Step, position: tuple[int, ...]) -> Arr
 def steps_before(steps: Sequence[str], hides: str) -> tuple[str, ...]:
     """Return the steps that come before the one that gives an answer away."""
     order = list(STEPS)
-    return tuple(name for name in steps if hides and order.index(name) < order.index(hides))
+    before = order[: order.index(hides)] if hides else []
+    return tuple(name for name in steps if name in before)
 
 
 def open_steps(slide: Slide, question: ResolvedQuestion) -> tuple[str, ...]:
@@ -121,7 +126,7 @@ def open_steps(slide: Slide, question: ResolvedQuestion) -> tuple[str, ...]:
     names -= {"scaled", "capped"} if "scores" in names and question.hides == "weights" else set()
     if question.covered is not None and question.hides in slide.steps:
         names.add(question.hides)
-    return tuple(name for name in STEPS if name in names)
+    return (*(name for name in STEPS if name in names), *filter(readings.is_reading, question.inputs))
 
 
 def compares(question: Question) -> bool:

@@ -104,6 +104,6 @@ SHOWS: dict[str, tuple[str, ...]] = {
     "scores_within_v": ("queries", "keys", "score_v"),
     "values_within_limit": ("w_q", "w_v"),
     "scores_of_queries": ("queries", "keys", "scores"),
-    "scores_follow_distance": ("projected_queries", "projected_keys"),
+    "scores_follow_distance": ("projected_queries", "projected_keys", "positions"),
 }
 """By name: the steps that it can be judged by, which are drawn while it is asked."""

@@ -14,8 +14,7 @@ import numpy as np
 from attnviz.arithmetic.cell import derive
 from attnviz.arithmetic.notation.derivation import ArithmeticLine
 from attnviz.arithmetic.notation.latex_numbers import NumberFormat, aligned, chain
-from attnviz.arrays import Array
-from attnviz.classroom import known_mistakes, score_variance, wrong_choices
+from attnviz.classroom import changed_rows, known_mistakes, next_word_questions, score_variance, wrong_choices
 from attnviz.classroom.open_questions import covered, inputs_of, shape_inputs
 from attnviz.classroom.predicates import PREDICATES, SHOWS
 from attnviz.classroom.resolved_question import SAME, QuestionContext, ResolvedQuestion, required
@@ -31,7 +30,6 @@ from attnviz.text.format.number_format import grouped
 from attnviz.text.format.sentence_parts import (
     Sentence,
     fill,
-    join_sentences,
     name_token,
     rounded_number,
     within_sentence,
@@ -51,10 +49,6 @@ WORDS = Words(
         "number": "It is {value}.",
         "size": "{shape} makes {value} numbers.",
         "shape": "{shape}: {words}.",
-        "no_row": "No row changes: every number is the same.",
-        "one_row": "Only {row} changes, by up to {change}; the others stay as they are.",
-        "every_row": "Every row changes; {row} by the most, up to {change}.",
-        "rows": "Changed: {rows}; {row} by the most, up to {change}. The others stay as they are.",
         "sum_title": "The sum",
         "sum_row": "The numbers of the row added up.",
         "sum_column": "The numbers of the column added up.",
@@ -73,6 +67,9 @@ ASK = Words(
         "own_words": "Explain it in your own words.",
         "spread": "What is the standard deviation of the scores?",
         "largest_weight": "How large is the largest weight of a row, on average?",
+        "next_word": "Which of these words does the model give the largest share as the next one?",
+        "times_as_likely": "How many times as likely is the first word as the second?",
+        "head_owed": "Without which head is most of the difference lost?",
     }
 )
 LINE = Words({"query": "the row of {token}", "key": "the column of {token}"})
@@ -207,7 +204,7 @@ def _size(runs: QuestionContext, at: Mapping[str, Any]) -> ResolvedQuestion:
         value=value,
         solution=(solution,),
         inputs=shape_inputs(runs, step.name),
-        mistakes=known_mistakes.of_size(step),
+        mistakes=known_mistakes.of_size(step, runs.own_step(step.name)),
         how="size",
     )
 
@@ -228,35 +225,6 @@ def _shape(runs: QuestionContext, at: Mapping[str, Any]) -> ResolvedQuestion:
         how="shape",
         inputs=shape_inputs(runs, step.name),
     )
-
-
-def _rows_changed(runs: QuestionContext, at: Mapping[str, Any]) -> ResolvedQuestion:
-    step = runs.step(at.get("step", "weights"))
-    apart = runs.compared(step.name, at)
-    if "head" in at and step.axes[0].endswith("head"):
-        apart = apart[runs.index(step, at, step.axes[:1])]
-    most = apart.reshape(-1, *step.shape[-2:]).max(axis=(0, 2))
-    tokens = runs.trace.key_tokens if step.axes[-2] == "key" else runs.trace.query_tokens
-    rows = tuple(name_token(tokens, position) for position in range(len(tokens)))
-    changed = np.flatnonzero(most > SAME).tolist()
-    right = frozenset(changed)
-    return ResolvedQuestion(
-        form="some",
-        options=rows,
-        right=right,
-        solution=(_rows(rows, changed, most),),
-        axis=step.axes[-2],
-        said_of=lambda chosen: wrong_choices.rows(chosen, right, len(rows)),
-    )
-
-
-def _rows(rows: Sequence[Sentence], right: Sequence[int], most: Array) -> Sentence:
-    """Ask for the rows that change, with the size of each change."""
-    if not right:
-        return fill(WORDS["no_row"])
-    named = join_sentences([rows[position] for position in right])
-    words = "every_row" if len(right) == len(rows) else "one_row" if len(right) == 1 else "rows"
-    return fill(WORDS[words], rows=named, row=rows[int(most.argmax())], change=rounded_number(float(most.max())))
 
 
 def _true_or_false(runs: QuestionContext, at: Mapping[str, Any]) -> ResolvedQuestion:
@@ -290,10 +258,11 @@ QUESTIONS: dict[str, Find] = {
     "sum": _sum,
     "size": _size,
     "shape": _shape,
-    "rows_changed": _rows_changed,
+    "rows_changed": changed_rows.question,
     "true_or_false": _true_or_false,
     "own_words": _own_words,
     **{name: score_variance.question(name) for name in score_variance.MEASURES},
+    **next_word_questions.QUESTIONS,
 }
 """The kinds of questions, by name; each finds its answer in a run."""
 

@@ -60,6 +60,20 @@ HINTS = Words(
         "by_root": "That is divided by the root of the divisor only.",
         "side_by_side": "That is the number where heads are put side by side: here they are taken as they lie in "
         "memory.",
+        "no_exponential": "That is the difference of the logits: a ratio of shares is e to the power of it.",
+        "no_temperature": "That is the ratio at temperature 1: the difference has to be divided by the temperature "
+        "first.",
+        "times_temperature": "That multiplies the difference by the temperature: it has to be divided by it.",
+        "halved_ratio": "That divides the ratio by the temperature: the difference has to be divided, before the "
+        "exponential.",
+        "one_side": "That grows with one side only: more words are more rows and more columns.",
+        "from_one": "That is the position counted from 1: here the first word stands at position 0.",
+        "other_wave": "That takes the sine for the cosine, or the cosine for the sine: they take turns along a row.",
+        "no_root": "That divides by the mean of the squares: its root is missing.",
+        "by_length": "That divides by the root of the sum: the mean of the squares is asked for.",
+        "unnormed": "That is the number before the norm.",
+        "no_residual": "That is what attention writes: what the word was before has to be added.",
+        "only_before": "That is the word before attention: what attention writes has to be added.",
         "as_they_lie": "That takes the heads as they lie in memory: they have to be put side by side.",
     }
 )
@@ -82,6 +96,12 @@ HOW = Words(
         "size": "Multiply the lengths of all axes.",
         "spread": "A sum of n independent products spreads as the root of n; a divisor divides the spread.",
         "largest_weight": "The wider the scores of a row are spread, the nearer its largest weight is to 1.",
+        "next_word": "Look where the heads attend at the last word: which word would they bring here?",
+        "times_as_likely": "Shares are exponentials of the logits, over one sum: divide one by the other.",
+        "head_owed": "A weight says where a head looks. Ask what is lost without it, not how dark its cells are.",
+        "added": "Add what attention writes to what the word was before, number by number.",
+        "normed": "Square the numbers of the row, take the root of their mean, and divide by it.",
+        "positions": "Divide the position by the wavelength of its pair of columns, and take the sine or the cosine.",
         "symmetric": "Compare the score of row i and column j with that of row j and column i: each is a query times "
         "a key.",
         "rows_sum_to_one": "Add up the weights of a row, from left to right.",
@@ -214,6 +234,12 @@ class QuestionContext:
     def steps(self) -> dict[str, Step]:
         return step_names.steps(self.trace, self.layer)
 
+    def own_step(self, name: str) -> Step | None:
+        """Return a step of the lesson's own run, where it has one."""
+        if self.own is None or self.layer >= len(self.own.layers):
+            return None
+        return step_names.steps(self.own, self.layer).get(name)
+
     def step(self, name: str) -> Step:
         if name not in self.steps:
             raise ValueError(PROBLEMS["no_step"].format(given=shorten(name)))
@@ -249,10 +275,27 @@ class QuestionContext:
         if other is None:
             raise ValueError(PROBLEMS["two_runs"])
         left, right = self.step(name).array, replace(self, trace=other).step(name).array
+        if len(other.query_tokens) < len(self.trace.query_tokens) and left.ndim == right.ndim:
+            left, right = _alike(left, right)
         if left.shape != right.shape:
             raise ValueError(PROBLEMS["shapes"].format(step=name))
         with np.errstate(invalid="ignore"):
             return np.where(left == right, 0.0, np.abs(right.astype(float) - left))
+
+
+def _alike(left: Array, right: Array) -> tuple[Array, Array]:
+    """Return a step of a sentence and that of its beginning: new rows are nowhere the same.
+
+    A key that only one of them has counts as one that gets nothing.
+    """
+    rows, columns = (max(left.shape[axis], right.shape[axis]) for axis in (-2, -1))
+    filled = list[Array]()
+    for array, number in ((left, np.inf), (right, -np.inf)):
+        more = [(0, 0)] * (array.ndim - 2)
+        wide = np.pad(array.astype(float), [*more, (0, 0), (0, columns - array.shape[-1])])
+        missing = rows - wide.shape[-2]
+        filled.append(np.pad(wide, [*more, (0, missing), (0, 0)], constant_values=number))
+    return filled[0], filled[1]
 
 
 def required(name: str, at: Mapping[str, Any]) -> Any:

@@ -9,6 +9,8 @@ from dataclasses import replace
 import numpy as np
 
 from attnviz.classroom import score_variance
+from attnviz.classroom.next_word import readings
+from attnviz.classroom.next_word.pictures import picture as reading_picture
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Step, Trace
 from attnviz.engine.run import run
@@ -23,7 +25,11 @@ from attnviz.text.captions import NAMES
 from attnviz.text.format.number_format import short
 from attnviz.text.format.sentence_parts import within_sentence
 
-NUMBER = re.compile(r"\[\[([a-z_0-9]+?)((?:\.\d+)+)\]\]")
+_READ = "|".join((*readings.OF_WORDS, *readings.READINGS))
+READ = re.compile(rf"\[\[({_READ})((?:\.[a-z]+)*)((?:\.\d+)*)\]\]")
+"""A number that is read off the run of a language model: [[share.mary]], [[without.mary.john.2.3]]."""
+
+NUMBER = re.compile(rf"\[\[(?!(?:{_READ})\.)([a-z_0-9]+?)((?:\.\d+)+)\]\]")
 """A step, its layer where it stands in one, and a position in it, counted from 1: [[scores.1.2.3.4]]."""
 
 MEASURE = re.compile(rf"\[\[({'|'.join(score_variance.MEASURES)})\]\]")
@@ -52,6 +58,7 @@ def fill_numbers(text: str, trace: Trace) -> str:
     text = text.replace(DIVISORS, score_variance.divisor_table(trace), 1) if DIVISORS in text else text
     measured = {name: score_variance.measure(name, trace, 0, {}) for name in set(MEASURE.findall(text))}
     text = MEASURE.sub(lambda named: format_number(measured[named[1]]), text)
+    text = READ.sub(lambda named: format_number(_read(trace, named)), text)
     return NUMBER.sub(lambda named: format_number(_number(trace, named)), text)
 
 
@@ -63,6 +70,11 @@ def named_steps(text: str) -> tuple[str, ...]:
 def format_number(x: float) -> str:
     """Return a number as it stands in a text."""
     return short(x)
+
+
+def _read(trace: Trace, named: re.Match[str]) -> float:
+    words, position = ([part for part in named[group].split(".") if part] for group in (2, 3))
+    return readings.number(trace, named[1], words, [int(each) for each in position])
 
 
 def _number(trace: Trace, named: re.Match[str]) -> float:
@@ -84,10 +96,13 @@ def pictures(trace: Trace, layer: int, names: Sequence[str]) -> tuple[Stage, ...
     """
     explored = {stage.name: stage for stage in stages.side_by_side(trace, layer)}
     by_name = step_names.steps(trace, layer)
-    return tuple(explored.get(name) or _picture(trace, by_name, layer, name) for name in names if name in by_name)
+    shown = [name for name in names if name in by_name or readings.is_reading(name)]
+    return tuple(explored.get(name) or _picture(trace, by_name, layer, name) for name in shown)
 
 
 def _picture(trace: Trace, steps: Mapping[str, Step], layer: int, name: str) -> Stage:
+    if name not in steps:
+        return reading_picture(trace, name)
     entry = next(entry for entry in pipeline_strip.entries(trace, layer) if entry.name == name)
     return stages.stage(trace, steps[name], entry.text, entry.meaning, entry.plain_formula)
 

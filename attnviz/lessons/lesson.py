@@ -39,6 +39,10 @@ class Question:
                          "width") of 2,000 random rows of that width: queries and keys of independent normal numbers
           largest_weight  as spread: the largest weight of a row, the mean over rows and heads
 
+          next_word      words: which of them the model finds likeliest to come next
+          times_as_likely  words, two of them; temperature (1): the ratio of their shares
+          head_owed      words, two of them: the head without which the first loses most of its lead
+
           read     true: the answer is read off the pictures of the slide, so all of them are drawn with the question
           before   true: what is drawn with the question is the lesson's own setting, before the slide's change
 

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from attnviz import Config, run
-from attnviz.classroom import question_codec, score_variance
+from attnviz.classroom import next_word_questions, question_codec, score_variance
 from attnviz.classroom.marking import assignments
 from attnviz.classroom.marking.assignments import Assignment
 from attnviz.classroom.question_kinds import QUESTIONS
@@ -227,7 +227,8 @@ def test_the_seed_is_never_free_where_it_follows_from_the_name() -> None:
 
 
 def test_every_kind_can_be_asked_and_every_kind_is_a_question_of_lessons() -> None:
-    assert {kind.question for kind in question_codec.KINDS.values()} == set(QUESTIONS) - set(score_variance.MEASURES)
+    asked = set(QUESTIONS) - {*score_variance.MEASURES, *next_word_questions.QUESTIONS}
+    assert {kind.question for kind in question_codec.KINDS.values()} == asked
     task = Assignment(task_questions=tuple(every_kind()))
     trace = run(replace(CONFIG, second_sentence="", mask="causal", n_layers=2))
     found = assignments.resolved_questions(task, trace)

@@ -183,7 +183,8 @@ def _shape_rules(asked: Question, trace: Trace, found: ResolvedQuestion, option:
 
 def _key_rules(asked: Question, trace: Trace, found: ResolvedQuestion, option: int) -> dict[str, str]:
     head, query = asked.at.get("head", 1) - 1, asked.at["query"] - 1
-    A, masked, capped = (trace.layers[0][name].array for name in ("weights", "masked", "capped"))
+    layer = trace.layers[asked.at.get("layer", 1) - 1]
+    A, masked, capped = (layer[name].array for name in ("weights", "masked", "capped"))
     n_heads, n, m = A.shape
     allowed = [j for j in range(m) if masked[head, query, j] > -np.inf]
     rules = {"forbidden": KEYS["forbidden"]} if option not in allowed else {}

@@ -58,4 +58,6 @@ def test_every_slide_of_every_lesson_has_its_text_and_its_pictures(lesson: objec
     for slide in lesson.slides:  # type: ignore[attr-defined]
         trace = run(lesson.on(slide))  # type: ignore[attr-defined]
         assert "[[" not in slides.fill_numbers(slide.text, trace)
-        assert [picture.name for picture in slides.pictures(trace, slide.layer, slide.steps)] == list(slide.steps)
+        assert [picture.name for picture in slides.pictures(trace, slide.layer, slide.steps)] == [
+            name.replace(".", "-") for name in slide.steps
+        ]

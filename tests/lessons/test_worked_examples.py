@@ -125,3 +125,15 @@ def test_why_the_printed_scores_of_tied_cannot_be_right() -> None:
     assert (np.argmax(Three.TRUE_SCORES, axis=1) == 1).all()
     assert np.argmax(Three.PRINTED_WEIGHTS[0]) == 0
     np.testing.assert_array_equal(Three.PRINTED_SCORES, np.transpose(Three.PRINTED_SCORES))
+
+
+def test_a_printed_example_is_shown_before_it_is_checked() -> None:
+    """On the first slide stands what was printed for the first word, all of it, and the lesson says what is right."""
+    for lesson, scores, weights in (
+        (TRANSLATION, [row[0] for row in Chat.PRINTED_S], [row[0] for row in Chat.PRINTED_ALPHA]),
+        (TIED, [round(x, 3) for x in Three.PRINTED_SCORES[0]], [round(x, 4) for x in Three.PRINTED_WEIGHTS[0]]),
+    ):
+        first = lesson.slides[0].text
+        for name, numbers in (("score", scores), ("weight", weights)):
+            assert f"| {name} | " + " | ".join(map(minus, numbers)) + " |" in first, (lesson.name, name)
+    assert f"{Three.PRINTED_CONTEXT[0][0]:.4g}" in TIED.slides[0].text

@@ -27,6 +27,7 @@ POSITIONS = {
 SAYS = {"format", "fill", "translate", "str"}
 """Functions that put a number into words."""
 NEIGHBOURS = {
+    "classroom/known_mistakes.py: runs.layer - 1",
     "arithmetic/cell_position.py: reach + 1",
     "engine/external/layer_plans.py: layer - 1",
     "text/step_names.py: layer - 1",

@@ -14,6 +14,7 @@ from attnviz import run
 from attnviz.classroom import open_questions, slides
 from attnviz.classroom.question_kinds import resolve
 from attnviz.lessons.lesson import Lesson, Slide
+from attnviz.text import step_names
 
 ENCODED = re.compile(rb"[A-Za-z0-9+/]{8,}={0,2}")
 
@@ -32,9 +33,9 @@ def hidden(lesson: Lesson, slide: Slide) -> set[float]:
     found = resolve(question, trace, own)
     values = {found.value} if found.form == "number" else set()
     if found.covered is not None and found.hides:
-        values |= set(trace.layers[slide.layer - 1][found.hides].array[found.covered].tolist())
+        values |= set(step_names.steps(trace, slide.layer)[found.hides].array[found.covered].tolist())
     before = open_questions.run_of(question, own, trace)
-    given = [step.array for name, step in before.layers[slide.layer - 1].items() if name in found.inputs]
+    given = [step.array for name, step in before.layers[slide.layer].items() if name in found.inputs]
     inputs = np.concatenate([np.ravel(array).astype(float) for array in given] or [np.zeros(0)])
     return {float(x) for x in values if np.isfinite(x) and telling(x) and not np.isclose(inputs, x, rtol=1e-9).any()}
 

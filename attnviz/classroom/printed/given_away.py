@@ -46,7 +46,12 @@ def is_telling(number: str) -> bool:
 
 
 def rank(name: str) -> int:
-    """Return the rank of a step in the computation; what follows from the scores cell by cell ranks like the scores."""
+    """Return the rank of a step in the computation; what follows from the scores cell by cell ranks like the scores.
+
+    What is read off the run of a language model ranks like the last step.
+    """
+    if name not in STEPS and name not in blanks.CHAIN:
+        return ANYWHERE - 1
     return list(STEPS).index(blanks.CHAIN[0] if name in blanks.CHAIN else name)
 
 

@@ -13,6 +13,7 @@ from functools import cache
 from pathlib import Path
 
 from attnviz.classroom import open_questions, question_codec, slides
+from attnviz.classroom.next_word.readings import is_reading
 from attnviz.classroom.printed import blanks, given_away, printed_pictures, printed_question
 from attnviz.classroom.printed.printed_tables import MAX_PRINTED_ROWS, STEPS, Paper, changes, matrix, worked
 from attnviz.classroom.question_codec import Item
@@ -74,6 +75,8 @@ SMALL = MAX_PRINTED_ROWS
 """Rows, and columns, of a matrix that stands as numbers beside the text of a lesson."""
 
 READ = ("queries", "keys", "values")
+HARMLESS = ("ends", "foreseen")
+"""What is read off a language model and answers no question of a handout by itself."""
 
 
 def html(
@@ -304,6 +307,7 @@ def _slide(
         printed_steps = [name for name, *position in printed if position == [layer, head]]
         yield _tables(paper, trace, layer, small, head, same, printed_steps)
     large = [step.name for step in steps if step not in small and not _gives_away(paper, trace, layer, step, same)]
+    large += [name for name in names if is_reading(name) and (paper.solutions or name in HARMLESS)]
     if large:
         yield printed_pictures.html(paper, slides.pictures(trace, layer, large))
 

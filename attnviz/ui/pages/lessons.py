@@ -13,6 +13,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from attnviz.classroom import open_questions, slides
 from attnviz.classroom.marking import assignments, lesson_assignment
+from attnviz.classroom.next_word.readings import is_reading
 from attnviz.classroom.printed import handout
 from attnviz.classroom.question_kinds import resolve
 from attnviz.classroom.resolved_question import ResolvedQuestion
@@ -262,7 +263,8 @@ def _ways_on(lesson: Lesson, slide: Slide, selection: Selection, setting: Config
     cell: dict[str, Any] = {name: index_of(at.get(name)) for name in ("head", "query", "key")}
     if cell["query"] is None or cell["key"] is None:
         cell["head"] = None
-    target = replace(selection, page="explore", layer=slide.layer, step=slide.steps[0], **cell)
+    step = next((name for name in slide.steps if not is_reading(name)), "weights")
+    target = replace(selection, page="explore", layer=slide.layer, step=step, **cell)
     with st.container(horizontal=True, gap="small"):
         if slides.can_be_reseeded(lesson, slide):
             st.button(WORDS["again"], key="again", on_click=_deal, args=(lesson, selection))

@@ -37,7 +37,7 @@ def drawn(page: Any, name: str) -> None:
 def test_a_question_is_answered_and_the_slide_opens_in_explore(browser_page: Any, app: Any) -> None:
     page = browser_page
     page.goto(f"{app.url}/?v=1&page=lessons&sentence=mine")
-    page.get_by_text("Find the stale scores").click()
+    page.get_by_text("Check another printed example").click()
     settled(page, "lesson=tied")
     for slide in (2, 3):
         page.locator(".st-key-next-slide").get_by_role("button").click()

@@ -22,6 +22,8 @@ from tests.support.cases import for_each
 from tests.support.lesson_leaks import found_in, hidden
 from tests.ui.test_app import clean, opened
 
+pytestmark = pytest.mark.usefixtures("language_models")
+
 SENT: list[list[bytes]] = []
 
 

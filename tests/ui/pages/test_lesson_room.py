@@ -22,6 +22,8 @@ from tests.support.page_figures import figures
 from tests.ui.pages.test_lessons import everything, lesson, measures, question
 from tests.ui.test_app import clean, page_text
 
+pytestmark = pytest.mark.usefixtures("language_models")
+
 
 def texts(at: Any) -> str:
     return html.unescape("\n".join(each.value for each in (*at.get("html"), *at.markdown)))

@@ -30,6 +30,8 @@ from tests.support.cases import for_each
 from tests.support.page_figures import figures, numbers
 from tests.ui.test_app import clean, drawn, expected, opened, page_text
 
+pytestmark = pytest.mark.usefixtures("language_models")
+
 
 def lesson(name: str, slide: int, **query: str) -> AppTest:
     return opened(page="lessons", lesson=name, slide=str(slide), **query)

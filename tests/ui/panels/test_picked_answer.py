@@ -15,6 +15,8 @@ from tests.support.cases import for_each
 from tests.ui.pages.test_lessons import everything, lesson
 from tests.ui.test_app import clean, page_text
 
+pytestmark = pytest.mark.usefixtures("language_models")
+
 
 def question_at(name: str, number: int):  # type: ignore[no-untyped-def]
     slide = LESSONS[name].slides[number - 1]
