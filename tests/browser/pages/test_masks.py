@@ -66,7 +66,9 @@ def drag(page: Any, start: tuple[int, int], end: tuple[int, int], steps: int = 1
 def weights(page: Any) -> np.ndarray:
     """The numbers of the picture of the weights."""
     chart = page.locator(".st-key-explore [data-stage=weights]")
-    return np.array(chart.evaluate("(chart) => Array.from(chart.picture?.filled.z ?? [], (row) => [...row])"), dtype=float)
+    return np.array(
+        chart.evaluate("(chart) => Array.from(chart.picture?.filled.z ?? [], (row) => [...row])"), dtype=float
+    )
 
 
 def drawn_as(page: Any, **settings: Any) -> None:
