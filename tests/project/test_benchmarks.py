@@ -159,6 +159,7 @@ def test_visitors_on_a_model_say_sentences_as_long_as_a_host_allows_and_each_ano
 
 
 def test_a_visitor_on_a_model_counts_what_that_model_computes() -> None:
+    model_registry.MODELS.clear()  # what a command offered in an earlier test
     model_hosting.offer([model_visitors.SMALL])
     try:
         config = Config(model=offered_models.names()[0])
