@@ -231,7 +231,7 @@ def test_a_map_with_every_cell_masked_has_its_words_and_can_be_chosen(browser_pa
     weights.locator("text[data-head='0']").wait_for()
     page.evaluate(QUIET)
     assert weights.locator(".attn-layer text").all_text_contents().count("b") == 2
-    box = weights.locator(".shapelayer path").first.bounding_box()
+    box = weights.locator("[data-map]").bounding_box()
     page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
     page.wait_for_url("**query=2**")
     assert "key=2" in page.url
