@@ -24,7 +24,10 @@ def telling(value: float) -> bool:
 
     Whole numbers of three digits stand in the page's styles and scripts.
     """
-    return not (float(value).is_integer() and abs(value) < 1000) and len(re.sub(r"e.*|[-.]", "", f"{value:.4g}").lstrip("0")) >= 3
+    return (
+        not (float(value).is_integer() and abs(value) < 1000)
+        and len(re.sub(r"e.*|[-.]", "", f"{value:.4g}").lstrip("0")) >= 3
+    )
 
 
 def hidden(lesson: Lesson, slide: Slide) -> set[float]:
