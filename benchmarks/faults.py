@@ -37,8 +37,8 @@ from local import Replica, Site, site
 QUIET = ("--disable-background-networking", "--disable-component-update", "--disable-sync")
 CONNECTED = "[data-test-connection-state=CONNECTED]"
 REST = f"{CONNECTED}[data-test-script-state=notRunning]"
-SHOWN = """(part) => location.search.includes(part) && [...document.querySelectorAll(".js-plotly-plot")].every(
-  (chart) => chart.data && chart.querySelector(".hm image"))"""
+SHOWN = """(part) => location.search.includes(part) && [...document.querySelectorAll(".attn-maps")].every(
+  (maps) => maps.querySelector("[data-map]"))"""
 
 
 def setting(trial: int) -> dict[str, str]:

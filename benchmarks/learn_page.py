@@ -44,7 +44,7 @@ WATCH = """() => {
   };
 }"""
 WAIT = """() => {
-  const chart = document.querySelector(".st-key-learn-layer0 .js-plotly-plot");
+  const chart = document.querySelector(".st-key-learn [data-stage=layer0]");
   window.frame = new Promise((done) => {
     addEventListener("keydown", () => {
       const start = performance.now();
@@ -69,7 +69,7 @@ def main() -> int:
             print(learned(name, page), flush=True)
             page.close()
         page = opened(browser, arguments.url, "translation")
-        page.locator(".st-key-learn-layer0 .heatmaplayer image").wait_for(state="attached")
+        page.locator(".st-key-learn [data-stage=layer0] .attn-cells").wait_for(state="attached")
         page.locator(".st-key-learn-loss .trace").first.wait_for(state="attached")
         page.evaluate(QUIET)  # the maps are built once more when they know their room
         took = [scrubbed(page) for _ in range(12)]

@@ -68,12 +68,13 @@ SETTLED = """(text) => performance.now() - Math.max(seen.last, seen.start) > 400
 
 PICTURES = """(() => {
     const seen = (window.pictures = { last: 0 });
-    const isPicture = ({ target }) => target.closest?.(".js-plotly-plot");
+    const isPicture = ({ target }) => target.closest?.(".js-plotly-plot, .attn-maps");
     const mark = (changes) => changes.some(isPicture) && requestAnimationFrame(() => (seen.last = performance.now()));
     new MutationObserver(mark).observe(document, { subtree: true, childList: true, attributes: true,
         attributeFilter: ["href", "xlink:href", "width", "height", "d", "transform"] });
 })()"""
-DRAWN = """() => document.querySelector(".heatmaplayer image") && performance.now() - pictures.last > 1000"""
+DRAWN = """() => document.querySelector(".heatmaplayer image, [data-map]") &&
+    performance.now() - pictures.last > 1000"""
 
 
 ANSWERED = """() => {
@@ -184,7 +185,7 @@ def opened(browser: Browser, address: str, result: Result) -> Page:
         page.wait_for_function(DRAWN)
         result.visit.append(page.evaluate("pictures.last"))
     if "heads=" in address:
-        page.wait_for_function("() => document.querySelectorAll('.heatmaplayer image').length === 3")
+        page.wait_for_function("() => document.querySelectorAll('[data-stage], .heatmaplayer image').length >= 3")
         page.wait_for_function("() => document.querySelectorAll('.attn-layer').length === 3")
     page.evaluate(WATCH)
     return page
@@ -212,7 +213,7 @@ def measure(page: Page, wire: Wire, pid: int, moves: int, seed: int, result: Res
 def measure_answers(page: Page, cells: int, result: Result) -> None:
     """Choose one cell after the other in the weights, and wait for the answer to each."""
     page.evaluate(ANSWERED)
-    page.locator(".st-key-explore-weights .attn-focus").focus()
+    page.locator(".st-key-explore [data-stage=weights] .attn-focus").focus()
     times = []
     for _ in range(cells + 1):
         page.keyboard.press("ArrowRight")

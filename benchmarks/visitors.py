@@ -8,8 +8,6 @@ work, and its download of the static files.
 from __future__ import annotations
 
 import asyncio
-import json
-import math
 import sys
 import time
 from collections.abc import AsyncIterator, Awaitable, Iterable, Sequence
@@ -30,6 +28,7 @@ from websockets.exceptions import WebSocketException
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from attnviz import Config, run
+from attnviz.pictures.stage_bytes import unpacked
 from attnviz.settings import url_codec
 
 SEEDS = 997  # as many different answers are asked for
@@ -60,14 +59,14 @@ def prepared(seeds: Iterable[int] = range(1, SEEDS + 1)) -> None:
 
 
 def numbers_of(data: bytes) -> list[Numbers]:
-    """Return the numbers that are brought for each picture, without its gutters, in one order."""
-    header, _, behind = data.partition(b"\0")
-    tables, at = [], 0
-    for picture in json.loads(header)["pictures"].values():
-        z = picture["trace"]["z"]
-        array = np.frombuffer(behind, z["dtype"], math.prod(z["shape"]), at)
-        at += array.nbytes
-        tables.append(np.sort(array[~np.isnan(array)]))
+    """Return the numbers of each map, without those that are masked, in one order."""
+    header, arrays = unpacked(data)
+    tables = []
+    for stage in header["stages"]:
+        array = arrays[stage["name"]]
+        masked = 0 if stage["masked"] is None else arrays[stage["masked"]]
+        shown = array[np.broadcast_to(masked, array.shape) == 0]
+        tables.append(np.sort(shown[~np.isnan(shown)].ravel()))
     return tables
 
 
@@ -183,7 +182,7 @@ class Visitor:
                 self.widgets[element.text_input.id.rpartition("-")[2]] = element.text_input.id
             case "button":
                 self.widgets[element.button.id.rpartition("-")[2]] = element.button.id
-            case "bidi_component" if element.bidi_component.component_name == "attnviz_pictures":
+            case "bidi_component" if element.bidi_component.component_name == "attnviz_heatmap":
                 return numbers_of(element.bidi_component.bytes)
         return []
 

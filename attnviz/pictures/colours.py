@@ -55,6 +55,7 @@ PAGE = {
     "sums": ("#858f9f", "#8a93a3"),
     "fault": (SIGNED[-1], SIGNED[-1]),
     "wanted": (WANTED, WANTED),
+    "edited": (EDITED, EDITED),
     "hatch": HATCH,
     "masked-edge": MASKED_EDGE,
     "outline": 2 * ("rgba(128, 128, 128, 0.35)",),

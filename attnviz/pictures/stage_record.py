@@ -10,7 +10,6 @@ import numpy as np
 
 from attnviz.arrays import Array
 from attnviz.pictures.colours import ABOVE, BELOW, QUIET, SHARE, SIGNED
-from attnviz.pictures.layout import placement
 from attnviz.pictures.layout.mosaic import Shape, room_for
 from attnviz.settings.counting import ordinals
 from attnviz.settings.language import translate
@@ -156,16 +155,6 @@ class Stage:
         if self.large:
             left, bottom = LARGER * left // 10, LARGER * bottom // 10
         return Shape(self.true_widths, self.array.shape[1], left, bottom, self.columns is not None)
-
-    @property
-    def outline(self) -> placement.Shape:
-        """The size of this stage in a window."""
-        left = placement.room_beside(self.rows)
-        left = round(placement.LARGER * left) if self.large else left
-        worded = self.columns is not None
-        return placement.Shape(
-            self.true_widths, self.array.shape[1], left, worded, self.leads, self.sums, large=self.large
-        )
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from attnviz.engine.cost import estimate as cost
 from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import Words, nearest_language, set_language
-from attnviz.ui import link_route, stage_route
+from attnviz.ui import link_route, plotly_route, stage_route
 from attnviz.ui.hosting import counts, public_address, security_headers
 from attnviz.ui.hosting.index_page import IndexPage
 from attnviz.ui.hosting.security_headers import SecurityHeaders
@@ -161,6 +161,7 @@ ROUTES: list[BaseRoute] = [
     *public_address.routes("/attnviz/ready", _ready),
     *public_address.routes("/attnviz/metrics", _metrics),
     *stage_route.ROUTES,
+    *plotly_route.ROUTES,
     *link_route.ROUTES,
 ]
 MIDDLEWARE = [Middleware(SecurityHeaders), Middleware(WhileThereIsRoom), Middleware(IndexPage, tags=link_route.tags)]

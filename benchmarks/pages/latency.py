@@ -7,7 +7,7 @@ import streamlit as st
 
 from attnviz.pictures.stage_record import Stage
 from attnviz.ui.components.stage import heatmap
-from attnviz.ui.components.stage.available_space import View
+from attnviz.ui.components.stage.view import View
 from attnviz.ui.session.browser import styles, transport
 
 WIDE = 8  # columns of a head's output
@@ -81,7 +81,7 @@ def page() -> None:
     seed = st.slider("Seed", 0, 10_000, 0)
     if query.get("heads"):
         drawn = stages(int(query["heads"]), int(query["tokens"]), seed, causal=query.get("causal") == "yes")
-        heatmap.show(drawn, key="mosaic", view=View(width=1216))
+        heatmap.show(drawn, key="mosaic", view=View())
     elif query.get("chart"):
         st.plotly_chart({"data": [{"type": "heatmap", "z": np.random.default_rng(seed).normal(size=(12, 12))}]})
     elif query.get("elements"):

@@ -16,7 +16,7 @@ from attnviz.exports.interactive_html import html
 from attnviz.exports.interactive_part import everything, that_fits
 from tests.exports.test_interactive_html import held, numbers
 
-SHELL = 80_000
+SHELL = 90_000
 """The characters of a file that are no numbers, at most."""
 
 

@@ -17,11 +17,11 @@ from attnviz.classroom.resolved_question import ResolvedQuestion
 from attnviz.engine.records.step_specs import STEPS
 from attnviz.lessons.catalogue import LESSONS
 from attnviz.lessons.lesson import Lesson, Question, Slide
-from attnviz.pictures.figures import placed
 from attnviz.pictures.stage_record import Stage
 from attnviz.text import step_names
 from attnviz.text.format.sentence_parts import plain
 from tests.support.cases import for_each
+from tests.support.stage_maps import placed
 
 QUESTIONS = [
     pytest.param(lesson, slide, id=f"{lesson.name}-{position}")

@@ -34,7 +34,6 @@ AGAIN = {
     ),
     "exports/interactive_html.css": ("rgba(128,128,128,0.35)", "the same"),
     "exports/workbook/book.py": ("#ff8040 #804020", "an example"),
-    "pictures/figures.py": ("#000001", "a comment on how Streamlit reads what looks like a colour"),
     "pictures/static/colour_scale.py": ("#808080", "an example"),
     "pictures/static/svg_stage.py": ("#808080", "an SVG has the opacity of outlines beside their grey"),
     "ui/components/answer/motion_parts.js": ("#808080", "until the style sheet has come"),
@@ -42,7 +41,10 @@ AGAIN = {
     "ui/components/pickers/small_pictures.js": (NOT_A_NUMBER, "drawn before Python can have sent it"),
     "ui/components/stage/heatmap.css": ("rgba(0,0,0,0.28) rgba(128,128,128,0.4)", "a shadow and its edge"),
     "ui/components/stage/ink.js": (f"{NOT_A_NUMBER} #111", "drawn before Python can have sent it"),
-    "ui/components/stage/numbers.js": ("rgba(128,128,128,.35)", "an attribute of an SVG, which knows no variables"),
+    "ui/components/stage/picture/numbers.js": (
+        "rgba(128,128,128,.35)",
+        "an attribute of an SVG, which knows no variables",
+    ),
     "ui/components/svg_to_png.js": ("rgba(128,128,128,.4)", "where Streamlit gives no colour of a border"),
     "ui/page.css": ("#222 rgba(0,0,0,.25)", "where Streamlit gives no colour of text, and a shadow"),
 }

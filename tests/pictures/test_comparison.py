@@ -6,12 +6,12 @@ import numpy as np
 
 from attnviz import Config, run
 from attnviz.pictures.comparison import pictures
-from attnviz.pictures.figures import placed
-from attnviz.pictures.headings import heading
 from attnviz.text import changes
 from attnviz.text.changes import Move, change_summary, describe_move, finding, first_difference, moves, pair
 from attnviz.text.format.sentence_parts import plain
 from tests.support.cases import for_each
+from tests.support.page_script import heading
+from tests.support.stage_maps import placed
 
 SETTING = {"sentence": "the cat sat on mats", "n_heads": 3, "d_model": 8, "d_k": 3, "d_v": 2}
 

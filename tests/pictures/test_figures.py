@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-import base64
 import itertools
-import json
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
 import pytest
 
 from attnviz import Config, run
-from attnviz.pictures import columns, figures, headings
+from attnviz.pictures import columns
 from attnviz.pictures.colours import DARK, QUIET, SHARE, SIGNED
 from attnviz.pictures.layout.mosaic import Shape, arrange, room_for
-from attnviz.pictures.layout.placement import Tiling
 from attnviz.pictures.stage_record import Scale, Stage
 from attnviz.ui.panels import window
 from attnviz.ui.session.selection import Selection
+from tests.support import stage_maps
 from tests.support.cases import for_each
+from tests.support.page_script import heading
+from tests.support.placement import Tiling
 
 INF, NAN = np.inf, np.nan
 
@@ -34,9 +33,9 @@ def stage(array: Any, kind: str = "signed", **more: Any) -> Stage:
 
 def drawn(shown: Stage, width: int = 1216) -> tuple[dict[str, Any], dict[str, Any], Tiling]:
     """The trace of a stage, what its meta says, and its tiles."""
-    (grid,) = figures.placed([shown], width, 640).tilings
-    (trace,) = figures.mosaic(shown, grid)["data"]
-    return trace, json.loads(trace["meta"]), grid
+    (grid,) = stage_maps.placed([shown], width, 640).tilings
+    trace = stage_maps.mosaic(shown, grid)
+    return trace, trace["meta"], grid
 
 
 def numbers(heads: int, rows: int, columns: int) -> np.ndarray:
@@ -72,92 +71,6 @@ def test_heads_narrower_than_the_widest_show_their_true_columns_only() -> None:
     assert np.isfinite(trace["z"]).sum() == 4 * sum(widths)
 
 
-def test_nothing_is_rounded_in_a_small_picture_and_only_to_float32_in_a_large_one() -> None:
-    small, large = numbers(2, 7, 7), numbers(4, 40, 40)
-    assert drawn(stage(small))[0]["z"].dtype == np.float64
-    trace, meta, _ = drawn(stage(large))
-    assert trace["z"].dtype == np.float32
-    found = cells(trace["z"], meta, 40)
-    assert found == {index: np.float32(large[index]) for index in np.ndindex(large.shape)}
-
-
-def test_where_words_share_a_cell_the_strong_weights_of_each_row_come_along() -> None:
-    scores = 3 * numbers(16, 64, 64)
-    scores[0, 0, :] = 0.0  # a row whose weights are all as weak
-    weights = np.exp(scores) / np.exp(scores).sum(-1, keepdims=True)
-    masked = np.zeros(weights.shape, bool)
-    masked[:, 1, 5:] = True
-    _, meta, grid = drawn(replace(stage(weights, "share"), masked=masked))
-    assert grid.block > 1
-    types = {"counts": "<u2", "columns": "<u2", "weights": "<f4"}
-    parts = {name: np.frombuffer(base64.b64decode(meta["strong"][name]), dtype) for name, dtype in types.items()}
-    seen, at = np.where(masked, 0.0, weights), 0
-    for (head, row), count in zip(np.ndindex(16, 64), parts["counts"], strict=True):
-        columns = np.flatnonzero(seen[head, row] >= min(figures.READ_FROM, seen[head, row].max()))
-        assert parts["columns"][at : at + count].tolist() == columns.tolist(), (head, row)
-        assert parts["weights"][at : at + count].tolist() == np.float32(seen[head, row, columns]).tolist()
-        at += int(count)
-    assert parts["counts"][0] == 64
-    assert at == len(parts["weights"])
-    assert drawn(stage(weights[:2, :7, :7], "share"))[1]["strong"] is None
-    assert drawn(stage(scores))[1]["strong"] is None, "scores are no weights"
-
-
-def test_masked_cells_are_left_out_over_one_grey_ground() -> None:
-    array = numbers(3, 4, 4)
-    masked = np.triu(np.ones((4, 4), bool), 1)
-    shown = stage(array, masked=masked)
-    trace, meta, grid = drawn(shown)
-    found = cells(trace["z"], meta, 4)
-    assert {index for index, number in found.items() if np.isnan(number)} == {
-        (head, row, column) for head in range(3) for row in range(4) for column in range(row + 1, 4)
-    }
-    (ground,) = figures.mosaic(shown, grid)["layout"]["shapes"]
-    assert ground["layer"] == "below"
-    assert ground["path"].count("M") == 3
-    assert ground["path"].startswith(f"M0,0H{grid.x[4]}V{grid.y[4]}H0Z")
-    assert (meta["masked"], meta["odd"], meta["nan"]) == (True, False, None)
-
-
-def test_without_a_mask_there_is_no_ground() -> None:
-    shown = stage(numbers(2, 3, 3), masked=np.zeros((3, 3), bool))
-    _, meta, grid = drawn(shown)
-    assert figures.mosaic(shown, grid)["layout"]["shapes"] == []
-    assert meta["masked"] is False
-
-
-def test_where_all_cells_are_asked_for_a_clear_ground_says_where_they_are() -> None:
-    """Plotly draws no cell then, and the frames of single cells must not be taken for all of them."""
-    shown = stage(np.full((2, 1, 3), NAN), edited=[(head, 0, column) for head in range(2) for column in range(3)])
-    _, _, grid = drawn(shown)
-    ground, *frames = figures.mosaic(shown, grid)["layout"]["shapes"]
-    assert (ground["type"], ground["layer"], len(frames)) == ("path", "below", 6)
-    assert ground["path"].startswith(f"M0,0H{grid.x[3]}V{grid.y[1]}H0Z")
-    assert ground["path"].count("M") == 2
-    assert "fillcolor" not in ground
-
-
-def test_a_number_that_is_none_is_told_from_a_masked_cell() -> None:
-    array = numbers(2, 3, 5)
-    array[0, 1, 2], array[1, 2, 4], array[1, 0, 0], array[0, 0, 1] = NAN, NAN, INF, -INF
-    masked = np.zeros((2, 3, 5), bool)
-    masked[1, 1, 1] = True
-    array[1, 1, 1] = NAN
-    trace, meta, _ = drawn(stage(array, masked=masked))
-    bits = np.unpackbits(np.frombuffer(base64.b64decode(meta["nan"]), np.uint8))[: array.size].reshape(array.shape)
-    assert np.argwhere(bits).tolist() == [[0, 1, 2], [1, 2, 4]]
-    found = cells(trace["z"], meta, 3)
-    assert (found[1, 0, 0], found[0, 0, 1]) == (INF, -INF)
-    assert meta["odd"] is True
-
-
-def test_a_number_beyond_float32_is_drawn_as_infinite_not_as_masked() -> None:
-    array = numbers(4, 30, 30)
-    array[2, 3, 4] = -1e300
-    trace, meta, _ = drawn(stage(array))
-    assert cells(trace["z"], meta, 30)[2, 3, 4] == -INF
-
-
 def test_what_is_allowed_is_drawn_and_what_is_not_is_ground() -> None:
     allowed = np.tril(np.ones((1, 3, 3), bool))
     trace, meta, _ = drawn(Stage("mask", "mask", allowed, "allowed", "abc", "abc"))
@@ -190,82 +103,6 @@ def test_what_is_not_drawn_does_not_stretch_the_scale() -> None:
     assert shown.scale == Scale(-3.0, 3.0, SIGNED)
 
 
-def test_the_whole_figure_is_plotlys_and_holds_no_text() -> None:
-    shown = stage(numbers(2, 3, 3), rows=("<b>", "constructor", "$x$"), masked=np.eye(3, dtype=bool))
-    _, _, grid = drawn(shown)
-    figure = figures.without_template(figures.mosaic(shown, grid))
-    assert isinstance(figure, go.Figure)
-    written = json.loads(figure.to_json())
-    assert written["data"][0].keys().isdisjoint({"text", "texttemplate", "hovertext", "hovertemplate", "customdata"})
-    assert written["layout"].keys().isdisjoint({"annotations", "title"})
-    assert not written["layout"]["xaxis"]["visible"]
-    assert not written["layout"]["yaxis"]["visible"]
-    written["data"][0].pop("meta")
-    assert "constructor" not in json.dumps(written)
-
-
-def test_a_chart_drawn_twice_looks_the_same_to_plotly_only_if_its_numbers_are() -> None:
-    array = numbers(2, 3, 3)
-    _, _, grid = drawn(stage(array))
-    first, again, other = (
-        json.loads(figures.without_template(figures.mosaic(stage(each), grid)).to_json())
-        for each in (array, array.copy(), -array)
-    )
-    assert first == again
-    assert first["layout"]["datarevision"] != other["layout"]["datarevision"]
-    assert "template" not in first["layout"]
-    assert isinstance(first["data"][0]["meta"], str)
-
-
-def test_a_chart_is_the_same_for_other_numbers_and_another_for_another_size() -> None:
-    def parts(array: np.ndarray, **other: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-        shown = stage(array, **other)
-        whole = figures.mosaic(shown, drawn(shown)[2])
-        chart, given, brought = figures.split_numbers(whole)
-        assert np.array_equal(brought, whole["data"][0]["z"], equal_nan=True)
-        assert given["trace"]["z"] == {"dtype": str(brought.dtype), "shape": brought.shape}
-        json.dumps([chart, given])
-        return chart, given
-
-    array = numbers(2, 3, 3)
-    chart, given = parts(array)
-    assert chart["data"][0]["name"] == given["trace"]["name"]
-    revisions = {given["revision"]}
-    for changed in (
-        parts(-array),
-        parts(array, masked=np.eye(3, dtype=bool)),
-        parts(array, reach=9.0),
-        parts(3 * array),
-    ):
-        assert changed[0] == chart
-        revisions.add(changed[1]["revision"])
-    assert len(revisions) == 5
-    assert parts(array.copy()) == (chart, given)
-    (grid,) = figures.placed([stage(array)], 1216, 640).tilings
-    higher, filling, _ = figures.split_numbers(figures.mosaic(stage(array), grid, 700))
-    assert higher["data"][0]["name"] == filling["trace"]["name"] != chart["data"][0]["name"]
-    other = numbers(2, 3, 5)
-    (wider,) = figures.placed([stage(other)], 1216, 640).tilings
-    assert figures.split_numbers(figures.mosaic(stage(other), wider, 700))[0] == higher, "more words, the same box"
-    whole = figures.mosaic(stage(array), drawn(stage(array))[2])
-    rest = {part: value for part, value in whole["layout"].items() if part != "datarevision"}
-    assert (chart["layout"] | given["layout"] | {"template": "none"}).items() >= rest.items()
-    taller = replace(grid, cell_h=grid.cell_h / 2)
-    _, squat, _ = figures.split_numbers(figures.mosaic(stage(array), taller, whole["layout"]["height"]))
-    assert squat["layout"]["datarevision"] != given["layout"]["datarevision"], "equal numbers, other cells"
-    same = {"z", "name"}
-    assert {part: value for part, value in given["trace"].items() if part not in same} == {
-        part: value for part, value in whole["data"][0].items() if part not in same
-    }
-
-
-def test_no_word_looks_like_a_colour_of_streamlits() -> None:
-    words = ("#000001", "#000010", "a#b")
-    trace, meta, _ = drawn(stage(np.eye(3)[None], rows=words, columns=words))
-    assert "#" not in trace["meta"]
-    assert tuple(meta["rows"]) == words
-
-
 def test_meta_names_every_row_column_head_and_axis() -> None:
     shown = stage(numbers(2, 3, 4), rows=("the", "cat", "the"), columns=None, axes=("query", "dimension"))
     _, meta, _ = drawn(shown)
@@ -277,22 +114,22 @@ def test_meta_names_every_row_column_head_and_axis() -> None:
 def test_the_heading_says_name_phrase_formula_shape_and_both_ends() -> None:
     shown = stage([[[1.5, -3.375]]], phrase="a < b", formula="S = Q Kᵀ", rows=("SECRET",))
     for left in (0, 42):
-        html = headings.heading(shown, left=left)
+        html = heading(shown, left=left)
         assert all(word in html for word in ("QKᵀ", "a &lt; b", "S = Q Kᵀ", "1 × 1 × 2", "−3.4", "+3.4", SIGNED[0]))
         assert "SECRET" not in html
         assert "masked" not in html
-    share = headings.heading(stage([[[0.25, 0.75]]], "share", masked=np.array([[True, False]])))
+    share = heading(stage([[[0.25, 0.75]]], "share", masked=np.array([[True, False]])))
     assert ">0<i" in share.replace("</span>0", "</span>>0")
     assert DARK[SHARE][0] in share
     assert "</i>1<" in share
     assert "masked" in share
-    beside = headings.heading(stage([[[0.25, 0.75]]], "share", masked=np.array([[True, False]])), says_masked=False)
+    beside = heading(stage([[[0.25, 0.75]]], "share", masked=np.array([[True, False]])), saysMasked=False)
     assert "masked" not in beside
 
 
 def test_the_heading_tells_the_widths_of_unequal_heads() -> None:
     shown = stage(numbers(3, 4, 9), widths=(9, 2, 5), columns=None)
-    assert "3 × 4 × 2 to 9" in headings.heading(shown)
+    assert "3 × 4 × 2 to 9" in heading(shown)
 
 
 # geometry
@@ -446,15 +283,15 @@ def test_shares_grow_darker_for_every_eye_and_in_print(kind: str | None) -> None
 def test_large_type_has_more_room_for_words_and_says_so() -> None:
     usual, large = (stage(numbers(1, 3, 3), large=flag) for flag in (False, True))
     assert large.shape.left > usual.shape.left
-    assert large.outline.left > usual.outline.left
+    assert stage_maps.outline(large).left > stage_maps.outline(usual).left
     assert large.shape.bottom > usual.shape.bottom
     assert [drawn(each)[1]["large"] for each in (usual, large)] == [False, True]
 
 
 def test_a_step_without_heads_has_no_head_in_its_shape() -> None:
     array = numbers(1, 7, 16)
-    assert "7 × 16" in headings.heading(stage(array, heads=[""], columns=None))
-    assert "1 × 7" not in headings.heading(stage(array, heads=[""], columns=None))
+    assert "7 × 16" in heading(stage(array, heads=[""], columns=None))
+    assert "1 × 7" not in heading(stage(array, heads=[""], columns=None))
 
 
 @for_each("kind", [None, *BLIND])
@@ -475,14 +312,14 @@ def test_a_block_shows_its_largest_number_and_says_where_it_is() -> None:
     masked[1, 2, 3] = True
     shown = stage(array, masked=masked)
     tiling = Tiling((7, 7), 5, 2, 9, 9, 6, 28, 42, 1, 17, 42, block=2, fold=2)
-    cells = figures.blocks(shown, tiling)
+    cells = stage_maps.blocks(shown, tiling)
     assert cells.shape == (2, 3, 4)
     assert cells[0, 2, 3] == -9.0
-    assert figures.behind(shown, tiling, 0, 4, 6) == (4, 6)
+    assert stage_maps.behind(shown, tiling, 0, 4, 6) == (4, 6)
     for head, line, column in np.ndindex(cells.shape):
         block = np.where(masked, 0.0, array)[head, 2 * line : 2 * line + 2, 2 * column : 2 * column + 2]
         assert abs(cells[head, line, column]) == np.abs(block).max()
-        row, index = figures.behind(shown, tiling, head, 2 * line, 2 * column)
+        row, index = stage_maps.behind(shown, tiling, head, 2 * line, 2 * column)
         assert array[head, row, index] == cells[head, line, column]
 
 
@@ -490,7 +327,7 @@ def test_blocks_that_are_masked_as_a_whole_are_left_out() -> None:
     masked = np.zeros((1, 4, 4), bool)
     masked[0, :2, 2:] = True
     shown = stage(numbers(1, 4, 4), masked=masked)
-    cells = figures.blocks(shown, Tiling((4,), 4, 1, 9, 9, 6, 28, 42, 1, 17, 42, block=2, fold=2))
+    cells = stage_maps.blocks(shown, Tiling((4,), 4, 1, 9, 9, 6, 28, 42, 1, 17, 42, block=2, fold=2))
     assert np.isnan(cells[0]).tolist() == [[False, True], [False, False]]
 
 
@@ -499,7 +336,7 @@ def test_no_cell_is_so_small_that_several_words_would_be_one_stripe_and_the_head
     _, meta, tiling = drawn(shown, 600)
     assert meta["block"] == [tiling.block] * 2
     assert tiling.block > 1
-    assert f"{tiling.block} × {tiling.block}" in headings.heading(shown, block=tiling.block)
+    assert f"{tiling.block} × {tiling.block}" in heading(shown, block=tiling.block)
 
 
 # what stands beside the cells
@@ -516,15 +353,15 @@ def test_each_head_can_have_colours_of_its_own() -> None:
     array = np.array([[[1.0, -4.0]], [[0.5, 0.25]], [[0.0, 0.0]]])
     assert drawn(stage(array, apart=True))[1]["ends"] == [4.0, 0.5, 0.0]
     assert drawn(stage(array))[1]["ends"] is None
-    assert "own scales" in headings.heading(stage(array, apart=True), switch=True)
-    assert "one scale" in headings.heading(stage(array), switch=True)
-    assert "own scales" not in headings.heading(stage(array, apart=True))
+    assert "own scales" in heading(stage(array, apart=True), switches=True)
+    assert "one scale" in heading(stage(array), switches=True)
+    assert "own scales" not in heading(stage(array, apart=True))
 
 
 def test_signed_numbers_are_paler_beside_weights_and_the_legend_says_so() -> None:
     quiet = stage([[[1.5, -0.5]]], quiet=True)
     assert quiet.scale == Scale(-1.5, 1.5, QUIET)
-    legend = headings.heading(quiet)
+    legend = heading(quiet)
     assert all(f"light-dark({light},{dark})" in legend for light, dark in zip(QUIET, DARK[QUIET], strict=True))
     assert SIGNED[0] not in legend
     assert stage([[[0.25]]], "share", quiet=True).scale.colours is SHARE
@@ -545,32 +382,32 @@ def test_a_step_has_the_same_colours_wherever_it_is_shown_and_a_window_of_weight
 
 def test_a_stage_without_words_of_its_own_stands_close_to_one_that_has_them() -> None:
     shown, counted = stage(numbers(2, 5, 5)), stage(numbers(2, 5, 3), columns=None)
-    beside = figures.placed([shown, counted], 900, 500).tilings
-    assert beside[1].left < beside[0].left == shown.outline.left
-    assert figures.placed([counted], 900, 500).tilings[0].left == counted.outline.left
-    before = figures.placed([counted, shown], 900, 500).tilings
-    assert before[0].left == counted.outline.left, "words at its right are read too late"
+    beside = stage_maps.placed([shown, counted], 900, 500).tilings
+    assert beside[1].left < beside[0].left == stage_maps.outline(shown).left
+    assert stage_maps.placed([counted], 900, 500).tilings[0].left == stage_maps.outline(counted).left
+    before = stage_maps.placed([counted, shown], 900, 500).tilings
+    assert before[0].left == stage_maps.outline(counted).left, "words at its right are read too late"
 
 
 def test_what_is_said_gets_shorter_with_the_room_for_it() -> None:
     shown = stage(numbers(2, 3, 4), phrase="values, mixed by the shares", shorter=("mixed values", "mixed"))
     for room, phrase in ((300, "values, mixed by the shares"), (90, "mixed values"), (30, "mixed")):
-        assert f'<span class="attn-phrase">{phrase}</span>' in headings.heading(shown, room=room)
-    narrow = headings.heading(shown, room=30)
+        assert f'<span class="attn-phrase">{phrase}</span>' in heading(shown, room=room)
+    narrow = heading(shown, room=30)
     assert 'title="values, mixed by the shares' in narrow, "the whole of it, for those who point at it"
 
 
 def test_a_heading_offers_the_stages_beside_it_where_one_is_shown_at_a_time() -> None:
     shown = stage(numbers(2, 3, 4))
-    html = headings.heading(shown, beside=[(shown.name, "x"), ("weights", "A < B")])
+    html = heading(shown, turns=[(shown.name, "x"), ("weights", "A < B")])
     assert html.count("attn-step") == 1
     assert 'data-step="weights">A &lt; B</button>' in html
 
 
 def test_a_heading_for_a_room_says_less_in_larger_letters() -> None:
     shown = stage([[[0.25, 0.75]]], "share", phrase="how well each word matches each", shorter=("how words match",))
-    assert ">how well each word matches each<" in headings.heading(shown, room=180)
-    large = headings.heading(replace(shown, large=True), room=180)
+    assert ">how well each word matches each<" in heading(shown, room=180)
+    large = heading(replace(shown, large=True), room=180)
     assert ">how words match<" in large
     assert "attn-large" in large
 

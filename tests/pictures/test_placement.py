@@ -6,8 +6,8 @@ import itertools
 
 import pytest
 
-from attnviz.pictures.layout.placement import BLOCKS_BELOW, NARROWEST_STAGE, STAGE_GAP, Placement, Shape, place
 from tests.support.cases import for_each
+from tests.support.placement import BLOCKS_BELOW, NARROWEST_STAGE, STAGE_GAP, Placement, Shape, place
 
 DESK, LARGE_DESK, PHONE = (960, 522), (1600, 882), (366, 600)
 """What is left of windows of 1280 x 720, 1920 x 1080 and 390 x 844 beside the sidebar and below the sentence."""

@@ -9,9 +9,9 @@ import pytest
 
 from attnviz import Config, run
 from attnviz.lessons.catalogue import LESSONS
-from attnviz.pictures import headings
 from attnviz.pictures.stages import side_by_side, stage
 from attnviz.text import step_names
+from tests.support.page_script import heading
 
 SETTINGS = [
     Config(sentence="a b c d e", mask="causal", d_v=(3, 1), n_heads=2),
@@ -108,7 +108,7 @@ def test_a_legend_shows_the_half_of_the_scale_that_has_numbers_in_it() -> None:
     bits = stage(trace, trace["embedded"], "X")
     assert (bits.scale.low, bits.scale.high) == (-1, 1)
     assert (bits.legend.low, bits.legend.high, bits.legend.colours) == (0, 1, bits.scale.colours[2:])
-    legend = headings.heading(bits).partition('class="attn-legend">')[2]
+    legend = heading(bits).partition('class="attn-legend">')[2]
     assert legend.startswith("0<i ")
     assert "+1</span>" in legend
     below = replace(bits, array=-bits.array)

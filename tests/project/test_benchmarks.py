@@ -27,9 +27,9 @@ from attnviz.engine.pretrained import model_registry
 from attnviz.engine.records import offered_models
 from attnviz.exports.formats import FORMATS
 from attnviz.models import hosting as model_hosting
+from attnviz.pictures.stage_bytes import packed
 from attnviz.ui.panels.stage_of_run import stage_of_run
 from attnviz.ui.session.admission import MAPS
-from attnviz.ui.session.browser import transport
 from attnviz.ui.session.selection import Selection
 from benchmarks import frames, hosting, limits, load, model_visitors, served, stage_route, stranger, table, visitors
 from benchmarks.outcome import Outcome, outcome
@@ -52,14 +52,15 @@ class Socket:
 
 
 def picture(seed: int, cells: float = 0.0) -> ForwardMsg:
-    """A chart with the weights of a seed, off by so much, and with a gutter."""
+    """A map with the weights of a seed, off by so much, and with a number that is masked."""
     weights = visitors.expected(replace(visitors.USUAL, seed=seed)) + cells
-    array = np.append(weights[::-1], np.nan).astype("float32")
-    z = {"shape": [1, array.size], "dtype": "float32"}
+    array = np.append(weights[::-1], 0.5).astype("float32")[None, None]
+    axes = ("head", "query", "key")
+    arrays = {"weights": (axes, array), "forbidden": (axes, np.arange(array.size).reshape(array.shape) == weights.size)}
     message = ForwardMsg()
     brings = message.delta.new_element.bidi_component
-    brings.component_name = "attnviz_pictures"
-    brings.bytes = transport.packed({"pictures": {"weights": {"trace": {"z": z}}}}, array.tobytes())
+    brings.component_name = "attnviz_heatmap"
+    brings.bytes = packed({"stages": [{"name": "weights", "masked": "forbidden"}]}, arrays)
     return message
 
 
@@ -158,6 +159,7 @@ def test_visitors_on_a_model_say_sentences_as_long_as_a_host_allows_and_each_ano
 
 
 def test_a_visitor_on_a_model_counts_what_that_model_computes() -> None:
+    model_registry.MODELS.clear()  # what a command offered in an earlier test
     model_hosting.offer([model_visitors.SMALL])
     try:
         config = Config(model=offered_models.names()[0])

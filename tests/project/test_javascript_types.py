@@ -27,6 +27,7 @@ from attnviz.pictures import stages
 from attnviz.pictures.answer import browser_facts
 from attnviz.pictures.answer.explanation import explanation
 from attnviz.pictures.pipeline_strip import entries
+from attnviz.pictures.stage_bytes import unpacked
 from attnviz.pictures.step_path import way
 from attnviz.text.query_sentences import query_weights
 from attnviz.ui.components import mask_painter, paste_guard, svg_to_png
@@ -111,13 +112,12 @@ def test_python_sends_the_interactive_file_what_its_script_reads(check: Callable
 
 def test_python_sends_each_component_what_it_reads(check: Callable[..., str], monkeypatch: pytest.MonkeyPatch) -> None:
     mask, trace = np.tril(np.ones((2, 2), dtype=bool)), run(Config(sentence="a b"))
-    monkeypatch.setattr(heatmap, "_component", lambda **given: shown.update(StageData=json.loads(given["data"])) or {})
-    monkeypatch.setattr(heatmap, "_pictures", lambda **given: shown.update(PicturesData=header(given["data"])))
+    monkeypatch.setattr(heatmap, "_component", lambda **given: shown.update(StageData=unpacked(given["data"])[0]))
     shown: dict[str, Any] = {}
     heatmap.show([stages.stage(trace, trace["weights"], "Weights")], key="key")
     data = {
         **shown,
-        "FilmData": header(film_strip.packed(film_strip.Strip(trace["weights"].array, 0), 100)),
+        "FilmData": header(film_strip.packed(film_strip.Strip(trace["weights"].array, 0))),
         "CardsData": header(head_cards.packed(trace, 0, None)),
         "MosaicData": header(head_mosaic.packed(trace, None)),
         "PathData": header(step_path.packed(way(trace, 0, 0), 2, ["weights"])),

@@ -26,6 +26,7 @@ from attnviz.settings.kinds import Named, Number, Option, Switch, Text
 from attnviz.settings.tuple_kinds import Knobs, Listed, Options, Widths
 from attnviz.ui.session.selection import Selection
 from tests.support.cases import for_each
+from tests.support.page_figures import figures
 
 ROOT = Path(__file__).parents[2]
 WORDS = "the cat sat on mats"
@@ -374,7 +375,7 @@ def test_the_command_loads_numpy_and_nothing_heavier() -> None:
 def test_the_script_in_the_package_is_the_page() -> None:
     at = AppTest.from_file(str(Path(attnviz.__file__).with_name("app.py")), default_timeout=30).run()
     assert not at.exception
-    assert len(at.get("plotly_chart")) == 3
+    assert len(figures(at)) == 3
 
 
 def test_weights_of_your_own_are_written(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

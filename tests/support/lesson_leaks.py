@@ -20,8 +20,14 @@ ENCODED = re.compile(rb"[A-Za-z0-9+/]{8,}={0,2}")
 
 
 def telling(value: float) -> bool:
-    """Whether a number is known by its value: three digits and more, which no other number has by chance."""
-    return len(re.sub(r"e.*|[-.]", "", f"{value:.4g}").lstrip("0")) >= 3
+    """Whether a number is known by its value: three digits and more, which no other number has by chance.
+
+    Whole numbers of three digits stand in the page's styles and scripts.
+    """
+    return (
+        not (float(value).is_integer() and abs(value) < 1000)
+        and len(re.sub(r"e.*|[-.]", "", f"{value:.4g}").lstrip("0")) >= 3
+    )
 
 
 def hidden(lesson: Lesson, slide: Slide) -> set[float]:

@@ -1,51 +1,72 @@
-"""The charts of a page, each with what the page puts into it."""
+"""The maps of a page, and the charts that Streamlit draws, each as the browser shows it."""
 
 from __future__ import annotations
 
 import json
-import math
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 from streamlit.testing.v1 import AppTest
 
+from attnviz.pictures.columns import focused
+from attnviz.pictures.stage_bytes import unpacked
+from attnviz.pictures.stage_record import Stage
+from tests.support.stage_maps import mosaic, placed
+
+BOX = 960, 520
+"""Pixels for which the maps are laid out."""
+
 
 def figures(at: AppTest) -> list[dict[str, Any]]:
-    """The charts in the order in which they stand, as the browser shows them; `alt` is the text alternative."""
-    return [_figure(element, _sent_figures(at).get(element.key)) for element in at.get("plotly_chart")]
+    """The maps and charts in the order in which they stand; `alt` is the text alternative, `key` the element's."""
+    found: list[dict[str, Any]] = []
+    for element in at.main:
+        if element.type == "plotly_chart":
+            found.append(json.loads(element.proto.spec) | {"alt": element.proto.alt, "key": element.key})
+        elif element.type == "bidi_component" and element.proto.component_name == "attnviz_heatmap":
+            found += maps(element.proto.bytes)
+    return found
 
 
-def _figure(element: Any, given: dict[str, Any] | None) -> dict[str, Any]:
-    chart = json.loads(element.proto.spec)
-    if given is None:
-        return chart | {"alt": element.proto.alt}
-    assert given["trace"]["name"] == chart["data"][0]["name"], "what is brought does not fit its chart"
-    return {"data": [given["trace"]], "layout": chart["layout"] | given["layout"], "alt": given["alt"]}
+def maps(message: bytes) -> list[dict[str, Any]]:
+    """The maps of a message, in the form of a figure of Plotly."""
+    header, _ = unpacked(message)
+    shown, key, focus = stages(message), header["key"], header["focus"]
+    if focus is not None:
+        shown = [focused(stage, focus, header["heads"]) for stage in shown]
+    tilings = placed(shown, *BOX).tilings
+    return [
+        {
+            "data": [{"type": "heatmap", **mosaic(stage, tiling)}],
+            "alt": stage.alt,
+            "key": f"{key}-{stage.name}",
+            "stage": stage,
+        }
+        for stage, tiling in zip(shown, tilings, strict=True)
+    ]
 
 
-def _sent_figures(at: AppTest) -> dict[str, Any]:
-    """What is brought for the charts, by their keys."""
-    protos = [element.proto for element in at.get("bidi_component")]
-    sent: dict[str, Any] = {}
-    for proto in protos:
-        if proto.component_name == "attnviz_pictures":
-            told, _, behind = proto.bytes.partition(b"\0")
-            each = json.loads(told)
-            sent |= {f"{each['key']}-{stage}": given for stage, given in each["pictures"].items()}
-            _fill(each["pictures"].values(), behind)
-    return sent
+def stages(message: bytes) -> list[Stage]:
+    """The stages of a message."""
+    header, arrays = unpacked(message)
+    return [_stage(facts, arrays) for facts in header["stages"]]
 
 
-def _fill(pictures: Iterable[dict[str, Any]], behind: bytes) -> None:
-    """Give each picture its part of the numbers behind the JSON, of which none is left."""
-    at = 0
-    for given in pictures:
-        z = given["trace"]["z"]
-        array = np.frombuffer(behind, z["dtype"], math.prod(z["shape"]), at)
-        at += array.nbytes
-        given["trace"]["z"] = array.reshape(z["shape"]).tolist()
-    assert at == len(behind)
+def _stage(facts: dict[str, Any], arrays: dict[str, Any]) -> Stage:
+    as_they_are = ("name", "title", "kind", "phrase", "formula", "alt", "large", "reach", "margin", "grey", "symbol")
+    lists = ("rows", "columns", "axes", "widths", "heads", "roles", "shorter", "positions")
+    array = arrays[facts["name"]].astype(float)
+    sums = [arrays[f"{facts['name']}.{part}"] for part in ("total", "spread")] if facts["sums"] else None
+    masked = None if facts["masked"] is None else np.broadcast_to(arrays[facts["masked"]], array.shape).astype(bool)
+    return Stage(
+        array=array,
+        masked=masked,
+        **{name: facts[name] for name in (*as_they_are, "leads", "sums", "apart")},
+        **{name: None if facts[name] is None else tuple(facts[name]) for name in lists},
+        **{name: tuple(map(tuple, facts[name])) for name in ("edited", "wanted")},
+        bars=None if sums is None else (sums[0], sums[1]),
+        quiet="#7395c4" in facts["scale"]["colours"],
+    )
 
 
 def numbers(figure: dict[str, Any]) -> np.ndarray:

@@ -43,7 +43,8 @@ def unfolded(group: str, **query: str) -> AppTest:
 
 def page_text(at: AppTest) -> str:
     """Everything that the page says in plain text."""
-    return "\n".join(element.proto.body for element in at.get("html"))
+    headings = (f"{each['stage'].title} {each['stage'].phrase}" for each in figures(at) if "stage" in each)
+    return "\n".join([*(element.proto.body for element in at.get("html")), *headings])
 
 
 def pictures(at: AppTest) -> dict[str, np.ndarray]:
@@ -275,7 +276,7 @@ SLOW = pytest.mark.slow  # the same once more for settings that the other tests 
 def test_every_panel_opens_from_its_link(panel: str, setting: dict[str, str]) -> None:
     at = opened(panel=panel, head="1", query="1", key="1", **setting)
     assert clean(at)
-    assert len(at.get("plotly_chart")) >= 3
+    assert len(figures(at)) >= 3
 
 
 @pytest.mark.slow
@@ -295,7 +296,7 @@ def test_a_position_that_this_run_does_not_have_is_let_go() -> None:
 def test_the_class_page_shows_one_step_and_goes_on() -> None:
     at = opened(page="class", step="embedded")
     assert clean(at)
-    assert len(at.get("plotly_chart")) == 1
+    assert len(figures(at)) == 1
     assert not at.sidebar.children
     at.button(key="next").click().run()
     assert at.query_params["step"] == "queries"

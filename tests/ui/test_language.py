@@ -120,7 +120,7 @@ def of_element(element: Any) -> Iterator[str]:
 
 
 def of_component(proto: Any) -> Iterator[str]:
-    """What a component writes; its bytes begin with a line of JSON, or are those of a stage."""
+    """What a component writes; its bytes begin with a line of JSON, or are those of stages."""
     which = proto.WhichOneof("data")
     data = (getattr(proto, which) if which else "") or "{}"
     if isinstance(data, bytes) and data.startswith(MAGIC):
@@ -134,7 +134,8 @@ def of_component(proto: Any) -> Iterator[str]:
     for sentence in words.pop("sentences", ()):
         yield "".join(part if isinstance(part, str) else part[0] for part in sentence)
     yield from strings(words)
-    yield from (picture["alt"] for picture in whole.get("pictures", {}).values())
+    for stage in whole.get("stages", ()):
+        yield from strings({name: stage[name] for name in ("title", "phrase", "shorter", "alt", "roles", "grey")})
 
 
 def read(at: AppTest) -> Iterator[str]:

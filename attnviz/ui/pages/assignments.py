@@ -133,7 +133,7 @@ def _heading(task: Assignment) -> None:
 def _pictures(trace: Trace, selection: Selection, task: Assignment) -> Selection:
     """Draw the steps of the run that are not hidden."""
     if task.pictures or task.panels:
-        selection = explore.pictures(trace, selection, key="task", names=task.pictures)
+        selection = explore.pictures(trace, selection, key="task-maps", names=task.pictures)
     if task.panels:
         selection = _panel(trace, selection, task.panels)
     return selection

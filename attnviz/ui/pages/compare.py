@@ -25,7 +25,7 @@ from attnviz.text.format.html_math import as_markdown
 from attnviz.text.format.number_format import localised
 from attnviz.text.format.sentence_parts import plain
 from attnviz.ui.components.stage import heatmap
-from attnviz.ui.components.stage.available_space import View, is_narrow
+from attnviz.ui.components.stage.view import View
 from attnviz.ui.panels import explore_panels, typed_formula
 from attnviz.ui.panels.depth import layers
 from attnviz.ui.session import admission, session_state, widgets
@@ -187,7 +187,7 @@ def _beside(trace: Trace, second: Trace, selection: Selection) -> None:
     if layer < len(second.layers):
         findings = changes.first_difference(trace, second, layer), changes.finding(trace, second, layer, name)
         paragraph(map(localised, filter(None, findings)))
-    view = View(fill=not is_narrow("compare"), least=MIN_HEIGHT)
+    view = View(fill=True, beside=True, least=MIN_HEIGHT)
     shown = comparison.pictures(trace, second, layer, name)
     heatmap.show(shown if selection.changes else shown[:1], key="compare", view=view)
     notice(*map(localised, changes.change_summary(trace, second, layer, name)))

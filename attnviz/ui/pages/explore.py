@@ -24,9 +24,9 @@ from attnviz.ui.components.pickers import film_strip, head_cards, overview, step
 from attnviz.ui.components.sentence import opening_sentence
 from attnviz.ui.components.sentence.opening_sentence import Opening
 from attnviz.ui.components.stage import heatmap, picking
-from attnviz.ui.components.stage.available_space import SCROLLED, View, in_front, is_narrow
 from attnviz.ui.components.stage.heatmap import Heads
 from attnviz.ui.components.stage.picking import Picked
+from attnviz.ui.components.stage.view import View
 from attnviz.ui.pages.panels import PANELS
 from attnviz.ui.panels import cell as cell_panel
 from attnviz.ui.panels import explore_panels, model_views, window
@@ -37,7 +37,7 @@ from attnviz.ui.session.failures import contained
 from attnviz.ui.session.notices import paragraph
 from attnviz.ui.session.selection import Selection
 
-KEY, WAY, SENTENCE, ANSWER, OVERVIEW, CELLS = "explore", "way", "telling", "answer", "overview", "cells"
+KEY, WAY, SENTENCE, ANSWER, CELLS = "explore", "way", "telling", "answer", "cells"
 TOOLS = 248  # pixels at the foot of the window for what changes something, so that both are seen
 GONE = ("flow",)  # once a tab, now the strip over the maps
 
@@ -66,21 +66,22 @@ def page(trace: Trace, selection: Selection) -> Selection:
 
 def _draw_maps(trace: Trace, selection: Selection, seen: Seen, head: int, query: int) -> None:
     """Draw the path of steps, the sentence and the maps; `head` and `query` are those that the sentence is about."""
-    drawn = _of_answer(selection)
-    shown = _stages(trace, drawn)
-    names = [in_front(shown, selection.shown).name] if is_narrow(KEY) else [stage.name for stage in shown]
-    step_path.show(steps_of(trace, selection.layer, head), key=WAY, words=len(trace.query_tokens), shown=names)
-    opening = Opening(head, query, _roles(trace, drawn, shown), selection.query == query, seen.queries, seen.keys)
+    shown = _stages(trace, selection)
+    names, front = [stage.name for stage in shown], _in_front(shown, selection.shown)
+    way = steps_of(trace, selection.layer, head)
+    step_path.show(way, key=WAY, words=len(trace.query_tokens), shown=names, front=front)
+    opening = Opening(head, query, _roles(trace, selection, shown), selection.query == query, seen.queries, seen.keys)
     opening_sentence.show(trace, selection.layer, opening, key=SENTENCE)
-    picked = _picked(seen.inside(drawn), shown)
+    picked = _picked(seen.inside(selection), shown)
     is_opening = not picked and seen.has(query)
     heads = Heads(
-        film=_film(trace, drawn),
+        film=_film(trace, selection),
         number=trace.config.n_heads,
-        overview=window.overview(trace, selection, seen, key=OVERVIEW),
-        opening=(head if selection.focus is None else 0, seen.position(query)) if is_opening else None,
+        answered=None if selection.query is None else selection.head,
+        overview=window.overview(trace, selection, seen),
+        opening=(head, seen.position(query)) if is_opening else None,
     )
-    heatmap.show(shown, key=KEY, picked=picked, view=_view(selection, seen), heads=heads)
+    heatmap.show(shown, key=KEY, picked=picked, view=_view(selection), heads=heads)
 
 
 def _draw_panel(trace: Trace, selection: Selection, cell: Cell | None) -> Selection:
@@ -98,22 +99,16 @@ def _draw_panel(trace: Trace, selection: Selection, cell: Cell | None) -> Select
         return panel.draw(trace, selection)
 
 
-def _of_answer(selection: Selection) -> Selection:
-    """Return what is drawn of a selection: on a phone an answer leaves room for one head, that of the cell."""
-    if selection.focus is None and None not in (selection.query, selection.head) and is_narrow(KEY):
-        return replace(selection, focus=selection.head)
-    return selection
-
-
-def _view(selection: Selection, seen: Seen) -> View:
+def _view(selection: Selection) -> View:
     """Return the share of the window that the maps have."""
-    view = View(fill=True, first=selection.shown, reserved=_tools(selection), has_answer=selection.query is not None)
-    return replace(view, has_overview=seen.is_window)
+    tools = TOOLS if selection.panel in places.CHANGING else 0
+    return View(fill=True, first=selection.shown, tools=tools, has_answer=selection.query is not None)
 
 
-def _tools(selection: Selection) -> int:
-    """Return the pixels below the maps that are for the panel."""
-    return 0 if is_narrow(KEY) or selection.panel not in places.CHANGING else TOOLS
+def _in_front(stages: Sequence[Stage], first: str) -> str:
+    """Return the stage that a phone shows: the one of a name, or else the one that leads."""
+    names = [stage.name for stage in stages]
+    return first if first in names else next((stage.name for stage in stages if stage.leads), names[0])
 
 
 def _explain(trace: Trace, selection: Selection, head: int) -> Cell | None:
@@ -152,13 +147,12 @@ def _updated(trace: Trace, selection: Selection) -> Selection:
 def _changed(trace: Trace, selection: Selection) -> Selection:
     heads, seen = trace.config.n_heads, window.seen(trace, selection)
     before = selection
-    drawn = _of_answer(selection)
-    picked = _chosen(trace, drawn)
+    picked = _chosen(trace, selection)
     opened = model_views.opened(trace) or (owed_to.opened(trace) if selection.panel == "owed_to" else None)
     if opened is not None:
         selection = replace(selection, every=False, layer=opened[0], focus=opened[1], shown="weights")
     if picked is not None:
-        selection = seen.outside(selection, replace(_selected(drawn, *picked), focus=selection.focus))
+        selection = seen.outside(selection, _selected(selection, *picked))
     elif drawer.is_closed(ANSWER):
         selection = replace(selection, query=None, key=None, dimension=None)
     if drawer.wants_all(ANSWER):
@@ -168,7 +162,7 @@ def _changed(trace: Trace, selection: Selection) -> Selection:
     if key is not None and selection.query is not None:
         described = _described(trace, selection, seen)[0] if selection.key is None else selection.head or 0
         selection = replace(selection, head=described, key=key, dimension=None)
-    focused = picking.focused_head(KEY, heads) or film_strip.chosen(f"{KEY}-film", heads)
+    focused = picking.focused_head(KEY, heads) or film_strip.chosen(KEY, heads)
     card = head_cards.chosen(explore_panels.CARDS, heads)
     focused = focused if card is None else (card,)
     if focused is not None:
@@ -185,15 +179,15 @@ def _changed(trace: Trace, selection: Selection) -> Selection:
         selection = replace(selection, query=None if again else query, key=None, dimension=None)
     if (selection.query, selection.key) != (before.query, before.key):
         selection = window.held(selection, seen)
-    return window.moved(selection, seen, overview.moved(OVERVIEW))
+    return window.moved(selection, seen, overview.moved(KEY))
 
 
 def _chosen(trace: Trace, selection: Selection) -> tuple[Picked, list[Stage]] | None:
     """Return the choice made in the maps since the last run, and the maps as they were drawn then."""
     if not picking.has_picked(KEY):
         return None
-    shown, seen = _stages(trace, selection), window.seen(trace, selection)
-    picked = picking.picked(KEY, shown, _view(selection, seen), has_film=selection.focus is not None)
+    shown = _stages(trace, selection)
+    picked = picking.picked(KEY, shown)
     return None if picked is None else (picked, shown)
 
 
@@ -208,17 +202,15 @@ def _described(trace: Trace, selection: Selection, seen: Seen) -> tuple[int, int
 
 
 def _stages(trace: Trace, selection: Selection) -> list[Stage]:
-    """Return the stages in the columns, of all heads or of the one in focus."""
+    """Return the stages in the columns, of all heads; the browser shows the one in focus alone."""
     stages = columns.columns(trace, selection.layer, selection.shown, apart=selection.colours == "apart")
-    if selection.focus is not None:
-        stages = tuple(columns.focused(stage, selection.focus, trace.config.n_heads) for stage in stages)
     seen = window.seen(trace, selection)
     return [seen.part(stage) for stage in stages]
 
 
 def _roles(trace: Trace, selection: Selection, shown: Sequence[Stage]) -> Sequence[str]:
     """Return what each head does: as the weights say it already, where they are shown of all heads."""
-    roles = next((stage.roles for stage in shown if stage.name == "weights" and selection.focus is None), ())
+    roles = next((stage.roles for stage in shown if stage.name == "weights"), ())
     return roles or columns.roles(trace, selection.layer)
 
 
@@ -236,8 +228,7 @@ def pictures(trace: Trace, selection: Selection, *, key: str, names: Collection[
     """Draw the named stages of a layer side by side; return the selection with what was picked in them."""
     selection = explore_panels.choose_layer(trace, selection)
     everywhere = replace(selection, focus=None)
-    overview_key = f"{key}-{OVERVIEW}"
-    everywhere = window.moved(everywhere, window.seen(trace, everywhere), overview.moved(overview_key))
+    everywhere = window.moved(everywhere, window.seen(trace, everywhere), overview.moved(key))
     seen = window.seen(trace, everywhere)
     stages = columns.opening(trace, selection.layer)
     shown = [seen.part(stage) for stage in stages if stage.name in names]
@@ -247,8 +238,7 @@ def pictures(trace: Trace, selection: Selection, *, key: str, names: Collection[
         shown,
         key=key,
         picked=_picked(seen.inside(everywhere), shown),
-        view=replace(SCROLLED, has_overview=seen.is_window),
-        heads=Heads(overview=window.overview(trace, everywhere, seen, key=overview_key)),
+        heads=Heads(overview=window.overview(trace, everywhere, seen)),
     )
     if picked is not None:
         everywhere = window.held(seen.outside(everywhere, _selected(everywhere, picked, shown)), seen)
@@ -260,8 +250,6 @@ def _picked(selection: Selection, stages: list[Stage]) -> Picked | None:
     head, query, key = selection.head, selection.query, selection.key
     if query is None:
         return None
-    if selection.focus is not None:
-        head = 0 if head == selection.focus else None
     leading = sorted(stages, key=lambda stage: (not stage.leads, stage.axes != ("query", "key")))
     stage = next((stage for stage in leading if stage.axes[0] == "query"), None)
     if stage is None:

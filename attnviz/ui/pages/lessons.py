@@ -29,7 +29,7 @@ from attnviz.settings.language import Words
 from attnviz.text.format.number_format import localised
 from attnviz.text.format.sentence_parts import TEXT
 from attnviz.ui.components.stage import heatmap
-from attnviz.ui.components.stage.available_space import SCROLLED, View
+from attnviz.ui.components.stage.view import SCROLLED, View
 from attnviz.ui.panels.lesson import classroom_tools, controls, from_file, path, picked_answer, speaker, tally
 from attnviz.ui.panels.lesson import question as question_panel
 from attnviz.ui.panels.lesson.controls import Tried
@@ -87,7 +87,7 @@ def page(config: Config, selection: Selection) -> Selection:
     if is_open and question is not None and not selection.presenter:
         stages = _rows(slide, baseline, shown, question)[0]
         answer = question_panel.answer_key(at)
-        picked_answer.take(question, stages, pictures=_pictures_key(0), view=_UNSCROLLED, answer=answer)
+        picked_answer.take(question, stages, pictures=_pictures_key(0), answer=answer)
     with st.container(key="slide-large" if selection.presenter else "slide", gap="xsmall"):
         if selection.slide == 0 and not selection.presenter:
             path.goal(lesson)

@@ -16,8 +16,8 @@ from attnviz.text.format.sentence_parts import plain, rounded_number
 from attnviz.text.headline import headline
 from attnviz.ui.components import formula
 from attnviz.ui.components.stage import heatmap
-from attnviz.ui.components.stage.available_space import View
 from attnviz.ui.components.stage.picking import Picked
+from attnviz.ui.components.stage.view import View
 from attnviz.ui.panels import explore_panels
 from attnviz.ui.session import session_state
 from attnviz.ui.session.callback import callback

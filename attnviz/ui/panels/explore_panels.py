@@ -95,7 +95,7 @@ def steps_panel(trace: Trace, selection: Selection) -> Selection:
     entry = entries[names.index(selection.step)]
     step = step_names.steps(trace, selection.layer)[entry.name]
     formula.show(entry.formula)
-    heatmap.show([stages.stage(trace, step, entry.text)], key="large")
+    heatmap.show([stages.stage(trace, step, entry.text)], key="step-large")
     _shapes(trace, selection.layer)
     return selection
 

@@ -18,9 +18,7 @@ The header says, beside the `arrays` (see `attnviz.pictures.stage_bytes` for how
     path      the steps from the words to the output: name, symbol, shape, meaning, before, colours, dark; the small
               picture of each is the array `path.` and its name
     stages    the maps side by side, each with its words; its numbers are the array of its `name`, (heads, rows,
-              columns). `masked` says whether `forbidden` lies over it, `ends` the largest size in each head, and
-              `scale` the ends of the colours that all heads share. `sums` stands where it has the arrays `total`
-              (heads, columns) and `spread` (heads, rows) behind its name and a dot
+              columns). See `attnviz.pictures.figures.described`
     overview  the size of the blocks of which the array `overview` has the largest weights, in a long text; else null
 
 Beside the stages stand the other steps that the arithmetic of a cell reads, queries, keys, values, bias and what else
@@ -44,8 +42,7 @@ from attnviz.engine.pretrained import model_registry
 from attnviz.engine.records.trace import Step, Trace
 from attnviz.exports.interactive_part import kept
 from attnviz.pictures import columns, step_path
-from attnviz.pictures.colours import DARK
-from attnviz.pictures.figures import EXACT_UP_TO, bars
+from attnviz.pictures.figures import EXACT_UP_TO, as_colour, described, shades
 from attnviz.pictures.stage_bytes import NamedArray, packed
 from attnviz.pictures.stage_record import Stage
 from attnviz.settings import url_codec
@@ -59,7 +56,7 @@ from attnviz.ui.session.selection import Selection, within
 
 FORMAT = 1
 PACKAGE = Path(__file__).parents[2]
-FORBIDDEN, OVERVIEW, PATH = "forbidden", "overview", "path."
+OVERVIEW, PATH = "overview", "path."
 FOLLOWS = ("masked",)
 """Steps that the interactive file keeps and that are not sent: they follow from the others and from `forbidden`."""
 
@@ -70,7 +67,7 @@ def stage_of_run(trace: Trace, selection: Selection) -> bytes:
     seen = window.seen(trace, selection)
     stages = [seen.part(stage) for stage in columns.columns(trace, selection.layer, selection.shown, apart=False)]
     header, arrays = _said(trace, selection, seen), dict[str, NamedArray]()
-    header["stages"] = [_described(stage, arrays) for stage in stages]
+    header["stages"] = [described(stage, arrays) for stage in stages]
     header["roles"] = _roles(trace, selection.layer, stages)
     header["path"] = [_node(node, arrays) for node in _path(trace, selection.layer, header["telling"])]
     _add_steps(trace, selection.layer, seen, arrays)
@@ -121,48 +118,6 @@ def _roles(trace: Trace, layer: int, stages: Sequence[Stage]) -> Sequence[str]:
     return next((stage.roles for stage in stages if stage.roles), None) or columns.roles(trace, layer)
 
 
-def _described(stage: Stage, arrays: dict[str, NamedArray]) -> dict[str, Any]:
-    """Return what is said of a stage, and add its arrays."""
-    axes, array = ("head", *stage.axes), stage.array
-    arrays[stage.name] = axes, array if array.size <= EXACT_UP_TO else _as_colour(array)
-    if stage.masked is not None:
-        shared = stage.masked.shape[0] == 1 or stage.masked.strides[0] == 0  # one mask, seen from all heads
-        arrays[FORBIDDEN] = axes, stage.masked[:1] if shared else stage.masked
-    if stage.sums:
-        total, spread = bars(stage)
-        arrays[f"{stage.name}.total"] = (axes[0], axes[2]), _as_colour(total)
-        arrays[f"{stage.name}.spread"] = axes[:2], _as_colour(spread)
-    said = ("name", "title", "symbol", "phrase", "shorter", "formula", "alt", "kind", "axes", "leads", "sums", "grey")
-    listed = {"rows": stage.rows, "columns": stage.columns, "roles": stage.roles}
-    return {
-        **{name: getattr(stage, name) for name in said},
-        **{name: each if each is None else list(each) for name, each in listed.items()},
-        "heads": stage.names,
-        "widths": stage.true_widths,
-        "edited": list(stage.edited),
-        "wanted": list(stage.wanted),
-        "masked": stage.masked is not None,
-        "scale": {"low": stage.scale.low, "high": stage.scale.high, **_shades(stage.scale.colours)},
-        "ends": _ends(stage),
-    }
-
-
-def _as_colour(array: Array) -> Array:
-    """Return numbers of which a picture shows the colour; what float32 cannot hold is infinite."""
-    with np.errstate(over="ignore"):
-        return array.astype(np.float32)
-
-
-def _shades(colours: Sequence[str]) -> dict[str, Sequence[str]]:
-    return {"colours": colours, "dark": DARK.get(tuple(colours), colours)}
-
-
-def _ends(stage: Stage) -> list[float]:
-    """Return the size of the largest number of each head, or where that is only what rounding left, a little more."""
-    sizes = np.where(stage.drawn_cells & np.isfinite(stage.array), np.abs(stage.array), 0.0).max((1, 2), initial=0.0)
-    return [max(float(size), stage.least_end) if size else 0.0 for size in sizes]
-
-
 def _path(trace: Trace, layer: int, telling: tuple[int, int, int] | None) -> Sequence[step_path.PathStep]:
     return () if telling is None else step_path.way(trace, layer, telling[0])
 
@@ -171,7 +126,7 @@ def _node(node: step_path.PathStep, arrays: dict[str, NamedArray]) -> dict[str, 
     """Return what is said of a step on the path, and add its small picture."""
     arrays[f"{PATH}{node.name}"] = ("down", "across"), node.picture
     said = {name: getattr(node, name) for name in ("name", "symbol", "shape", "meaning", "before")}
-    return said | _shades(node.colours)
+    return said | dict(shades(node.colours))
 
 
 def _add_steps(trace: Trace, layer: int, seen: Seen, arrays: dict[str, NamedArray]) -> None:
@@ -202,5 +157,5 @@ def _add_overview(
     weights = steps["weights"].array
     weights = seen.of_weights(np.where(np.broadcast_to(forbidden(steps), weights.shape), np.nan, weights))
     block = overview.block_size(max(weights.shape[1:]))
-    arrays[OVERVIEW] = ("query", "key"), _as_colour(overview.blocks(weights, block))
+    arrays[OVERVIEW] = ("query", "key"), as_colour(overview.blocks(weights, block))
     return {"block": block}

@@ -162,7 +162,7 @@ def held(selection: Selection, before: Seen) -> Selection:
     return replace(selection, **changed)  # type: ignore[arg-type]
 
 
-def overview(trace: Trace, selection: Selection, shown: Seen, *, key: str) -> Overview | None:
+def overview(trace: Trace, selection: Selection, shown: Seen) -> Overview | None:
     """Return the overview of all tokens beside a window of them: of the head in focus, or else of all heads."""
     if not shown.is_window or shown.queries is None or shown.keys is None:
         return None
@@ -170,7 +170,7 @@ def overview(trace: Trace, selection: Selection, shown: Seen, *, key: str) -> Ov
     weights = np.where(np.broadcast_to(forbidden(steps), steps["weights"].shape), np.nan, steps["weights"].array)
     weights = shown.of_weights(weights if selection.focus is None else weights[selection.focus][None])
     positions = (_position(shown.queries[0], shown.of_queries), _position(shown.keys[0], shown.of_keys))
-    return Overview(key, weights, positions, (len(shown.queries), len(shown.keys)))
+    return Overview(weights, positions, (len(shown.queries), len(shown.keys)))
 
 
 def moved(selection: Selection, shown: Seen, to: tuple[int, int] | None) -> Selection:

@@ -161,12 +161,10 @@ def shown(words: tuple[str, ...]) -> list[str]:
     return list(TOKENISERS["whitespace"].fn(" ".join(kept)))
 
 
-ROWS = """() => [...document.querySelectorAll(".js-plotly-plot")]
-  .map((chart) => chart.data?.[0]?.meta).filter((meta) => typeof meta === "string")
-  .map((meta) => JSON.parse(meta).rows)"""
+ROWS = """() => [...document.querySelectorAll("[data-stage]")].map((stage) => stage.picture.meta.rows)"""
 DRAWN = f"(rows) => ({ROWS})().some((each) => JSON.stringify(each) === JSON.stringify(rows))"
-FINISHED = """() => [...document.querySelectorAll(".js-plotly-plot")].every(
-  (chart) => chart.data && (chart.data[0].type !== "heatmap" || chart.querySelector(".hm image")))"""
+FINISHED = """() => [...document.querySelectorAll(".js-plotly-plot")].every((chart) => chart.data) &&
+  [...document.querySelectorAll(".attn-maps")].every((maps) => maps.querySelector("[data-map]"))"""
 
 
 def drawn(watch: Watch, rows: list[str]) -> None:
@@ -188,9 +186,13 @@ def test_every_word_is_drawn_read_and_listed_as_it_was_typed(watch: Watch, app: 
     watch.page.locator(".aw-word").first.wait_for()
     drawn(watch, rows)
     assert watch.page.locator(".aw-word bdi").all_inner_texts() == rows * 2
-    layer = watch.page.locator(".st-key-explore-weights .attn-layer svg >> nth=0").locator("text").all_text_contents()
+    layer = (
+        watch.page.locator(".st-key-explore [data-stage=weights] .attn-layer svg >> nth=0")
+        .locator("text")
+        .all_text_contents()
+    )
     assert [word for word in rows if sum(whole(text, word) for text in layer) < 2] == []
-    box = watch.page.locator(".st-key-explore-weights .heatmaplayer image").bounding_box()
+    box = watch.page.locator(".st-key-explore [data-stage=weights] .attn-cells").bounding_box()
     watch.page.mouse.move(box["x"] + 3, box["y"] + 3)
     watch.page.locator(".attn-tip").get_by_text(rows[0]).first.wait_for()
     watch.page.get_by_role("radio", name="Table").click()
@@ -237,14 +239,14 @@ def typed_and_drawn(watch: Watch, words: tuple[str, ...]) -> None:
 def test_words_that_come_with_own_numbers_are_only_shown(watch: Watch, app: Any) -> None:
     five = (HTML[2], MARKDOWN[3], MARKDOWN[5], MARKDOWN[9], SCRIPT[0])
     opened(watch, app, ("mine",), page="data")
-    watch.page.locator(".st-key-own-weights .attn-focus").wait_for()
+    watch.page.locator(".st-key-own [data-stage=weights] .attn-focus").wait_for()
     typed_and_drawn(watch, five)
     assert watch.harm() == {}
 
 
 def test_a_lesson_is_not_touched_by_the_words(watch: Watch, app: Any) -> None:
     opened(watch, app, ALL, page="lessons", lesson=next(iter(LESSONS)))
-    watch.page.locator(".js-plotly-plot .hm image").first.wait_for()
+    watch.page.locator("[data-map]").first.wait_for()
     assert watch.harm() == {}
 
 

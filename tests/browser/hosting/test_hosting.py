@@ -233,10 +233,8 @@ class Page:
         self.page.wait_for_function(DRAWN)
 
 
-DRAWN = """() => [...document.querySelectorAll(".js-plotly-plot")].every((chart) => chart.data && (
-  chart.data[0].type !== "heatmap" || chart.querySelector(".hm image")
-  || chart.data[0].z?.every((row) => !row.some(isFinite))))"""
-"""Whether every chart is drawn; of numbers that are all hidden, and so NaN, Plotly draws no image."""
+DRAWN = """() => [...document.querySelectorAll(".js-plotly-plot")].every((chart) => chart.data) &&
+  [...document.querySelectorAll(".attn-maps")].every((maps) => maps.querySelector("[data-map]"))"""
 TASK = Assignment(task_questions=(question_codec.item("weight", {}), question_codec.item("rows_changed", {})))
 PLACES = [
     *({"panel": name} for name in PANEL_NAMES),
@@ -256,7 +254,7 @@ def test_every_page_works_under_the_policy_and_nothing_is_forbidden(site: Any, b
         assert visit.errors == [], query
     visit.open(panel="word", sentence="one two three")
     browser_page.locator(".aw-word").first.wait_for()  # a component whose code comes from a blob:
-    browser_page.locator(".st-key-explore-weights .attn-focus").wait_for()
+    browser_page.locator(".st-key-explore [data-stage=weights] .attn-focus").wait_for()
     with browser_page.expect_download() as download:
         visit.open(page="take")
         browser_page.get_by_role("button", name="Save .csv").click()

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.browser
 LINK = "?v=1&n_heads=7&d_model=512&n_layers=6&d_k=64&d_v=64"
 LOST = "The connection to the server was lost while it computed this setting"
 NOTED = "document.cookie.includes('attnviz_unfinished=') && !document.cookie.includes('attnviz_unfinished=;')"
-PICTURES = ".st-key-explore-heads .attn-focus"
+PICTURES = ".st-key-explore [data-stage=heads] .attn-focus"
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -72,9 +72,10 @@ def started(command: list[str], url: str, folder: Path, **given: str) -> Iterato
     try:
         last = time.monotonic() + PATIENCE
         while not answers(url):
-            assert process.poll() is None, (folder / "log").read_text("utf-8")
             assert time.monotonic() < last, url
-            time.sleep(0.05)
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(0.05)
+                pytest.fail((folder / "log").read_text("utf-8"))
         yield
     finally:
         process.terminate()

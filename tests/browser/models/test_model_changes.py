@@ -22,7 +22,7 @@ from tests.support.small_models import FOLDER
 pytestmark = pytest.mark.browser
 
 NAMES = [f"{name}={FOLDER / name}" for name in ("bert", "gpt2")]
-NUMBERS = """(key) => [...document.querySelectorAll(`.st-key-${key} .attn-layer text`)].map((text) => text.textContent)
+NUMBERS = """(map) => [...document.querySelectorAll(`${map} .attn-layer text`)].map((text) => text.textContent)
   .filter((text) => /^(0?\\.\\d\\d|1)$/.test(text))"""
 
 
@@ -63,10 +63,11 @@ def weights(config: Config, layer: int, head: int | None = None) -> list[str]:
     return [f"{x:.2f}".removeprefix("0").removesuffix(".00") for x in A.ravel() if x >= 0.005]
 
 
-def shown(page: Any, key: str, wanted: list[str]) -> None:
+def shown(page: Any, key: str, stage: str, wanted: list[str]) -> None:
     page.evaluate(QUIET)
-    page.locator(f".st-key-{key} .attn-layer text").first.wait_for()
-    assert page.evaluate(NUMBERS, key) == wanted
+    drawn = f".st-key-{key} [data-stage={stage}]"
+    page.locator(f"{drawn} .attn-layer text").first.wait_for()
+    assert page.evaluate(NUMBERS, drawn) == wanted
 
 
 def opened(browser_page: Any, site: Any, **query: str) -> Any:
@@ -80,7 +81,7 @@ def opened(browser_page: Any, site: Any, **query: str) -> Any:
 def test_a_matrix_that_is_changed_changes_all_that_follows(browser_page: Any, site: Any) -> None:
     page = opened(browser_page, site, panel="what_if", step="weights", layer="2", focus="1")
     before, _ = setting(page)
-    shown(page, "explore-weights", weights(before, 1, 0))
+    shown(page, "explore", "weights", weights(before, 1, 0))
     page.get_by_role("radio", name="1", exact=True).or_(page.get_by_role("button", name="1", exact=True)).first.click()
     in_address(page, "focus")
     page.get_by_text("Paste or upload a whole matrix").click()
@@ -92,10 +93,10 @@ def test_a_matrix_that_is_changed_changes_all_that_follows(browser_page: Any, si
     in_address(page, "edits")
     config, _ = setting(page)
     np.testing.assert_array_equal(run(config).layers[0]["weights"].array[0], np.eye(n)[::-1])
-    shown(page, "explore-weights", ["1"] * n)
+    shown(page, "explore", "weights", ["1"] * n)
     opened(page, site, focus="1", layer="2", edits=parse_qs(urlsplit(page.url).query)["edits"][-1])
     assert weights(config, 1, 0) != weights(before, 1, 0)
-    shown(page, "explore-weights", weights(config, 1, 0))
+    shown(page, "explore", "weights", weights(config, 1, 0))
 
 
 def test_a_cell_that_is_closed_is_closed_in_every_layer(browser_page: Any, site: Any) -> None:
@@ -104,7 +105,7 @@ def test_a_cell_that_is_closed_is_closed_in_every_layer(browser_page: Any, site:
     in_address(page, "mask", "custom")
     config, _ = setting(page)
     assert [run(config).layers[i]["weights"].array[0, 1, 0] for i in (0, 1)] == [0.0, 0.0]
-    shown(page, "explore-weights", weights(config, 1, 1))
+    shown(page, "explore", "weights", weights(config, 1, 1))
 
 
 def test_a_temperature_sharpens_the_models_own_weights(browser_page: Any, site: Any) -> None:
@@ -116,7 +117,7 @@ def test_a_temperature_sharpens_the_models_own_weights(browser_page: Any, site: 
     in_address(page, "temperature", "0.5")
     config, _ = setting(page)
     assert weights(config, 0, 2) != weights(replace(config, temperature=1.0), 0, 2)
-    shown(page, "explore-weights", weights(config, 0, 2))
+    shown(page, "explore", "weights", weights(config, 0, 2))
 
 
 def test_b_is_made_causal_by_one_press(browser_page: Any, site: Any) -> None:
@@ -124,12 +125,12 @@ def test_b_is_made_causal_by_one_press(browser_page: Any, site: Any) -> None:
     page.get_by_role("button", name="A causal mask").click()
     in_address(page, "b_mask", "causal")
     config, _ = setting(page)
-    shown(page, "compare-a", weights(config, 1))
-    shown(page, "compare-b", weights(replace(config, mask=("causal",)), 1))
+    shown(page, "compare", "a", weights(config, 1))
+    shown(page, "compare", "b", weights(replace(config, mask=("causal",)), 1))
 
 
 def test_b_is_another_model(browser_page: Any, site: Any) -> None:
     page = opened(browser_page, site, sentence="the", page="compare", step="weights", layer="2", b_model="gpt2")
     config, _ = setting(page)
-    shown(page, "compare-a", weights(config, 1))
-    shown(page, "compare-b", weights(replace(config, model="gpt2"), 1))
+    shown(page, "compare", "a", weights(config, 1))
+    shown(page, "compare", "b", weights(replace(config, model="gpt2"), 1))

@@ -47,9 +47,9 @@ def test_a_text_is_written_on_as_python_writes_it(browser_page: Any, site: Any) 
         page.get_by_role("button", name="Whom is it owed to?")
     ).first.click()
     in_address(page, panel="owed_to")
-    page.locator(".st-key-owed-off .hm image").first.wait_for()
-    image = page.locator(".st-key-owed-off .hm image").first
-    image.scroll_into_view_if_needed()
-    box = image.bounding_box()
+    heads = page.locator(".st-key-owed [data-map=off]")
+    heads.wait_for()
+    heads.scroll_into_view_if_needed()
+    box = heads.bounding_box()
     page.mouse.click(box["x"] + 0.625 * box["width"], box["y"] + 0.75 * box["height"])  # layer 2, head 3
     in_address(page, layer="2", focus="3", panel="owed_to")

@@ -59,8 +59,8 @@ def answered(page: Any, link: str, name: str, answer: float) -> str:
     page.goto(link)
     page.get_by_role("textbox", name="Your name or number").fill(name)
     page.keyboard.press("Enter")
-    page.wait_for_selector(".st-key-task-scores .js-plotly-plot .hm image")
-    assert page.locator(".st-key-task-weights").count() == 0
+    page.wait_for_selector(".st-key-task-maps [data-stage=scores] .attn-cells")
+    assert page.locator(".st-key-task-maps [data-stage=weights]").count() == 0
     assert page.get_by_text("Explore").count() == 0
     assert page.get_by_role("slider").count() == 0
     assert f"{right(link, name):.4g}" not in page.content()

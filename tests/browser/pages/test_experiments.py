@@ -47,19 +47,20 @@ def test_every_question_is_opened_and_answered_in_numbers(browser_page: Any, app
     found = permutations.reordered(Config(sentence=CONFIG.sentence, n_heads=3), (3, 2, 1, 0))
     assert found is not None
     answers = {
-        "Which axis sums to one": ("axis", "trial-keys", words.axis_sentences(sides, 0)[1]),
+        "Which axis sums to one": ("axis", "trial", "keys", words.axis_sentences(sides, 0)[1]),
         "Why divide by": (
             "scale",
-            "trial-root",
+            "trial",
+            "root",
             variance_charts.of_spread(trace, variance_and_sharing.spread(trace, 0, 16))[0],
         ),
-        "Sharing keys and values": ("sharing", "trial-kv1", words.sharing_sentences(variants, 0)[0]),
-        "Does order matter": ("shuffle", "trial-on-on", plain(permutation.order_sentences("on", found))),
+        "Sharing keys and values": ("sharing", "trial", "kv1", words.sharing_sentences(variants, 0)[0]),
+        "Does order matter": ("shuffle", "trial-on", "on", plain(permutation.order_sentences("on", found))),
     }
-    for label, (name, picture, sentence) in answers.items():
+    for label, (name, maps, stage, sentence) in answers.items():
         press(page, label)
         settled(page, f"experiment={name}")
-        page.wait_for_selector(f".st-key-{picture} .attn-focus")
+        page.wait_for_selector(f".st-key-{maps} [data-stage={stage}] .attn-focus")
         page.get_by_text(as_set(sentence)).first.wait_for()
 
 

@@ -46,23 +46,26 @@ def test_backwards_is_learned_in_the_worker_with_our_bits(server: Callable[..., 
     assert run(config)["w_q"].array.tobytes() == frames.layers(80)[0]["w_q"].tobytes()
 
 
-TAGGED = "() => [...document.querySelectorAll('.js-plotly-plot')].map((chart) => chart.tag ?? '')"
+RESTS = "document.querySelector('.st-key-learn .attn-canvas').style.visibility === 'hidden'"
+"""Plotly has drawn the maps."""
+TAGGED = "() => [...document.querySelectorAll('.attn-stage, .js-plotly-plot')].map((chart) => chart.tag ?? '')"
 
 
 def test_no_chart_is_built_anew_while_the_film_is_played(server: Callable[..., Any], browser_page: Any) -> None:
     config = TASKS["translation"].config()
     address = link_check.checked({"page": "learn", **url_codec.encode(config)})
     browser_page.goto(f"{server('app.py').url}/?{urlencode(address)}")
-    browser_page.locator(".st-key-learn-layer0 .heatmaplayer image").wait_for(state="attached")
+    browser_page.locator(".st-key-learn [data-stage=layer0] .attn-cells").wait_for(state="attached")
     browser_page.locator(".st-key-learn-loss .js-plotly-plot .trace").first.wait_for(state="attached")
-    browser_page.evaluate(QUIET)  # the maps are built once more when they know their room
+    browser_page.evaluate(QUIET)
+    browser_page.wait_for_function(RESTS)
     browser_page.evaluate(
-        "document.querySelectorAll('.js-plotly-plot').forEach((chart, n) => (chart.tag = `kept${n}`))"
+        "document.querySelectorAll('.attn-stage, .js-plotly-plot').forEach((chart, n) => (chart.tag = `kept${n}`))"
     )
     browser_page.get_by_role("button", name="Play", exact=True).click()
     browser_page.locator(".attn-mark[data-step='0']").wait_for(state="attached")
     browser_page.locator(f".attn-mark[data-step='{learn(config).best}']").wait_for(state="attached")
-    assert browser_page.evaluate(TAGGED) == ["kept0", "kept1", "kept2"]
+    assert browser_page.evaluate(TAGGED) == ["kept0", "kept1", "kept2", "kept3"]
     mark, axis = browser_page.evaluate(
         """(step) => {
           const chart = document.querySelector(".st-key-learn-loss .js-plotly-plot");
@@ -80,7 +83,7 @@ def test_a_frame_of_the_slider_is_told_everywhere_and_back_leads_to_the_one_befo
 ) -> None:
     address = link_check.checked({"page": "learn", **url_codec.encode(TASKS["backwards"].config())})
     browser_page.goto(f"{server('app.py').url}/?{urlencode(address)}")
-    browser_page.locator(".st-key-learn-layer0 .heatmaplayer image").wait_for(state="attached")
+    browser_page.locator(".st-key-learn [data-stage=layer0] .attn-cells").wait_for(state="attached")
 
     slider = browser_page.get_by_test_id("stMain").get_by_role("slider", name="Steps of learning")
 
@@ -103,7 +106,7 @@ def test_a_frame_of_the_slider_is_told_everywhere_and_back_leads_to_the_one_befo
 def test_maps_follow_the_slider_without_a_word_of_the_server(server: Callable[..., Any], browser_page: Any) -> None:
     address = link_check.checked({"page": "learn", **url_codec.encode(TASKS["backwards"].config())})
     browser_page.goto(f"{server('app.py').url}/?{urlencode(address)}")
-    browser_page.locator(".st-key-learn-layer0 .heatmaplayer image").wait_for(state="attached")
+    browser_page.locator(".st-key-learn [data-stage=layer0] .attn-cells").wait_for(state="attached")
     browser_page.evaluate(QUIET)
     slider = browser_page.get_by_test_id("stMain").get_by_role("slider", name="Steps of learning")
     slider.press("ArrowLeft")
@@ -116,7 +119,7 @@ def test_maps_follow_the_slider_without_a_word_of_the_server(server: Callable[..
         weights = run(TASKS["backwards"].config(learn_steps=step))["weights"].array[0]
         browser_page.wait_for_function(
             """([largest]) => {
-              const z = document.querySelector(".st-key-learn-layer0 .js-plotly-plot").data[0].z;
+              const z = document.querySelector(".st-key-learn [data-stage=layer0]").picture.filled.z;
               const held = z.flatMap((row) => [...row]).filter((x) => x === x);
               return Math.abs(Math.max(...held) - largest) < 1e-6;
             }""",

@@ -31,7 +31,7 @@ def settled(page: Any, part: str) -> None:
 
 def drawn(page: Any, name: str) -> None:
     """Wait until a picture is drawn."""
-    page.wait_for_selector(f".st-key-lesson-0-{name} .js-plotly-plot .hm image")
+    page.wait_for_selector(f".st-key-lesson-0 [data-stage={name}] .attn-cells")
 
 
 def test_a_question_is_answered_and_the_slide_opens_in_explore(browser_page: Any, app: Any) -> None:
@@ -44,7 +44,7 @@ def test_a_question_is_answered_and_the_slide_opens_in_explore(browser_page: Any
         settled(page, f"slide={slide}")
     drawn(page, "keys")
     drawn(page, "scores")
-    page.locator(".st-key-lesson-0-scores").get_by_text("?", exact=True).wait_for()
+    page.locator(".st-key-lesson-0 [data-stage=scores]").get_by_text("?", exact=True).wait_for()
     assert "5.993" not in page.content()
     page.get_by_role("textbox", name="Your number").fill("5")
     page.get_by_role("button", name="Check").click()
@@ -53,7 +53,7 @@ def test_a_question_is_answered_and_the_slide_opens_in_explore(browser_page: Any
     page.get_by_role("textbox", name="Your number").fill("5,99")
     page.get_by_role("button", name="Check").click()
     page.get_by_text("It is 5.993.").wait_for()
-    page.locator(".st-key-lesson-0-scores").get_by_text("?", exact=True).wait_for(state="detached")
+    page.locator(".st-key-lesson-0 [data-stage=scores]").get_by_text("?", exact=True).wait_for(state="detached")
     drawn(page, "scores")
     page.get_by_text("The products added up.").wait_for()
     settled(page, "sentence=mine")
@@ -116,15 +116,10 @@ def test_a_learners_slide_fits_into_a_small_window(browser_page: Any, app: Any, 
     page.wait_for_function(UNSCROLLED)
 
 
-CELLS = """() => Object.fromEntries([
-    ...document.querySelectorAll(".stMain [class*=st-key-lesson-0-]"),
-].flatMap(part => {
-    const chart = part.querySelector(".js-plotly-plot"), image = chart?.querySelector(".hm image");
-    const name = [...part.classList].find(each => each.startsWith("st-key-lesson-0-"));
-    if (!image || name.endsWith("-row")) return [];
-    const { width, height } = image.getBoundingClientRect(), { x, y } = chart.data[0];
+CELLS = """() => Object.fromEntries([...document.querySelectorAll(".st-key-lesson-0 [data-stage]")].map((part) => {
+    const { width, height } = part.querySelector(".attn-cells").getBoundingClientRect(), { x, y } = part.picture.tiling;
     const side = (drawn, edges) => ({ drawn, planned: edges.at(-1), cell: drawn * edges[1] / edges.at(-1) });
-    return [[name.slice("st-key-lesson-0-".length), [side(width, x), side(height, y)]]];
+    return [part.dataset.stage, [side(width, x), side(height, y)]];
 }))"""
 """Pixels of the pictures of a slide, across and down: as drawn, as laid out, and those of one cell as drawn."""
 
@@ -175,24 +170,6 @@ def cells(page: Any, steps: Sequence[str]) -> Any:
     return page.evaluate(CELLS)
 
 
-def test_what_plotly_writes_into_a_picture_makes_the_next_no_smaller(browser_page: Any, app: Any) -> None:
-    page, steps = browser_page, ["heads", "concat", "output"]
-    page.goto(f"{app.url}/?v=1&page=lessons&lesson=what_w_o_does&slide=3")
-    cells(page, steps)
-    page.evaluate(
-        """() => {
-            const host = document.querySelector(".st-key-lesson-0"), { output } = host.attnPictures;
-            const layout = { ...output.layout, xaxis: { ...output.layout.xaxis, domain: [0, 0.5] } };
-            host.attnPictures = { ...host.attnPictures, output: { ...output, layout, revision: 1 } };
-            const chart = host.querySelector(".st-key-lesson-0-output .js-plotly-plot");
-            chart.once("plotly_afterplot", () => (window.again = true));
-            host.dispatchEvent(new Event("attnviz:pictures"));
-        }"""
-    )
-    page.wait_for_function("window.again")
-    cells(page, steps)
-
-
 def while_open(lesson: Lesson, slide: Slide) -> list[str]:
     """Return the names of the pictures of which a cell is drawn while the question of a slide is open."""
     assert slide.question is not None
@@ -203,7 +180,7 @@ def while_open(lesson: Lesson, slide: Slide) -> list[str]:
 
 
 UNSCROLLED = "(main => main.scrollHeight <= main.clientHeight)(document.querySelector('[data-testid=stMain]'))"
-BOTTOM = "Math.max(...[...document.querySelectorAll('.js-plotly-plot')].map(e => e.getBoundingClientRect().bottom))"
+BOTTOM = "Math.max(...[...document.querySelectorAll('.attn-box')].map(e => e.getBoundingClientRect().bottom))"
 
 
 def test_space_on_a_button_goes_on_once(browser_page: Any, app: Any) -> None:
@@ -261,7 +238,7 @@ def whole_on_a_phone(page: Any, app: Any, names: Sequence[str]) -> None:
             if not (wide or slide.control or number == len(slides)):
                 continue
             page.goto(f"{app.url}/?v=1&page=lessons&lesson={name}&slide={number}")
-            page.wait_for_selector(".js-plotly-plot")
+            page.wait_for_selector("[data-map]")
             page.evaluate(QUIET)
             if slide.question and (slide.control or number == len(slides)):
                 page.get_by_role("button", name="Show the answer").click()

@@ -65,8 +65,10 @@ def drag(page: Any, start: tuple[int, int], end: tuple[int, int], steps: int = 1
 
 def weights(page: Any) -> np.ndarray:
     """The numbers of the picture of the weights."""
-    chart = page.locator(".st-key-explore-weights .js-plotly-plot")
-    return np.array(chart.evaluate("(chart) => Array.from(chart.data?.[0]?.z ?? [], (row) => [...row])"), dtype=float)
+    chart = page.locator(".st-key-explore [data-stage=weights]")
+    return np.array(
+        chart.evaluate("(chart) => Array.from(chart.picture?.filled.z ?? [], (row) => [...row])"), dtype=float
+    )
 
 
 def drawn_as(page: Any, **settings: Any) -> None:
@@ -209,11 +211,9 @@ def test_hostile_words_stay_words(browser_page: Any, app: Any) -> None:
 def test_the_lab_shows_five_ways_and_an_emptied_row(browser_page: Any, lab: Any) -> None:
     page = browser_page
     page.goto(f"{lab.url}/?mask=causal&head=2")
-    page.wait_for_selector(".st-key-lab-fills .attn-focus")
+    page.wait_for_selector(".st-key-lab [data-stage=fills] .attn-focus")
     page.evaluate(QUIET)
-    names = (
-        "() => JSON.parse(document.querySelector('.st-key-lab-fills .js-plotly-plot')?.data?.[0]?.meta ?? '{}').heads"
-    )
+    names = "() => document.querySelector('.st-key-lab [data-stage=fills]')?.picture.meta.heads"
     assert page.evaluate(names) == ["−∞", "−1e9", "0 as a score", "0 afterwards", "renormalised"]
     page.get_by_text("Empty a row").click()
     page.get_by_text("may attend to nothing").wait_for()
@@ -227,11 +227,11 @@ def test_the_lab_shows_five_ways_and_an_emptied_row(browser_page: Any, lab: Any)
 def test_a_map_with_every_cell_masked_has_its_words_and_can_be_chosen(browser_page: Any, app: Any) -> None:
     page = browser_page
     page.goto(f"{app.url}/?v=1&mask=custom&custom_cells=&sentence=a+b+c&n_heads=1")
-    weights = page.locator(".st-key-explore-weights")
+    weights = page.locator(".st-key-explore [data-stage=weights]")
     weights.locator("text[data-head='0']").wait_for()
     page.evaluate(QUIET)
     assert weights.locator(".attn-layer text").all_text_contents().count("b") == 2
-    box = weights.locator(".shapelayer path").first.bounding_box()
+    box = weights.locator("[data-map]").bounding_box()
     page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
     page.wait_for_url("**query=2**")
     assert "key=2" in page.url

@@ -49,7 +49,7 @@ def test_a_file_is_drawn_its_cells_are_followed_and_a_bad_one_leaves_it(url: str
     browser_page.get_by_text("3 heads of self-attention over 6 tokens").wait_for()
     settled(browser_page)
     browser_page.locator(".attn-layer text", has_text=HARM[0]).first.wait_for()
-    box = browser_page.locator(".st-key-own-weights .heatmaplayer image").bounding_box()
+    box = browser_page.locator(".st-key-own [data-stage=weights] .attn-cells").bounding_box()
     browser_page.mouse.click(box["x"] + 12, box["y"] + 12)
     browser_page.get_by_text("Head 1: query 1").wait_for()
     browser_page.get_by_text("there is nothing before it").wait_for()

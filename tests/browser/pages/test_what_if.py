@@ -57,7 +57,7 @@ def test_numbers_are_typed_one_after_the_other_and_taken_back(browser_page: Any,
     page.get_by_text("S, “b” → “b”").or_(page.get_by_text("S, head 1, “b” → “b”")).wait_for()
     edits, _ = decode(address(page)["edits"])
     share = run(Config(sentence="a b c d", n_heads=1, edits=edits))["weights"].array[0, 0, 1]
-    page.locator(".st-key-explore-weights").get_by_text(f"{share:.2f}"[1:], exact=True).wait_for()
+    page.locator(".st-key-explore [data-stage=weights]").get_by_text(f"{share:.2f}"[1:], exact=True).wait_for()
     page.get_by_role("button", name="Undo", exact=True).first.click()
     wait_for(page, "edits", "scores.1.1.2.2~-3.0")
     page.go_back()
@@ -117,7 +117,7 @@ def test_a_visitor_finds_compare_and_changes_one_thing(browser_page: Any, app: A
     page.get_by_role("button", name="A causal mask").click()
     wait_for(page, "b_mask", "causal")
     page.get_by_text("A and B first differ in mask M").wait_for()
-    assert page.locator(".st-key-compare .js-plotly-plot").count() == 3
+    assert page.locator(".st-key-compare [data-stage]").count() == 3
     page.evaluate(QUIET)
     page.get_by_role("button", name="Swap A and B").click()
     wait_for(page, "mask", "causal")

@@ -21,8 +21,8 @@ pytestmark = pytest.mark.browser
 OPEN = ".attn-drawer[data-open]"
 SETTING = 288  # pixels that the setting takes in a wide window
 BOXES = """() => {
-    const seen = ".st-key-explore-row .js-plotly-plot, .st-key-explore-row .heatmaplayer image, .st-key-way,"
-        + " .st-key-explore-row text[data-head], .attn-opening, .attn-opening .at-line";
+    const seen = ".st-key-explore :is([data-stage], [data-map], .attn-box), .st-key-way,"
+        + " .st-key-explore text[data-head], .attn-opening, .attn-opening .at-line";
     const words = [...document.querySelectorAll(".attn-opening button")]; // of a long line those in question are seen
     const boxes = [...document.querySelectorAll(seen)].map((element) => {
         const { left, top, width, height } = element.getBoundingClientRect();
@@ -48,7 +48,7 @@ MEASURED = """() => {
 
 def clicked(page: Page, stage: str = "weights", at: tuple[float, float] = (0.08, 0.08)) -> dict[str, Any]:
     """Click a cell of a map, at a part of it, and measure the answer."""
-    image = page.page.locator(f".st-key-explore-{stage} .heatmaplayer image").bounding_box()
+    image = page.page.locator(f".st-key-explore [data-stage={stage}] .attn-cells").bounding_box()
     page.page.mouse.click(image["x"] + at[0] * image["width"], image["y"] + at[1] * image["height"])
     page.page.wait_for_selector(OPEN)
     page.page.evaluate(QUIET)
@@ -157,7 +157,7 @@ def test_a_click_is_answered_in_the_window_and_the_maps_stay_whole(
 def keyboard_stays_where_it_was(page: Any) -> None:
     """Choose a cell by keys and close its answer: the focus is in the map before, in between and after."""
     focused = "document.activeElement.className === 'attn-focus'"
-    page.locator(".st-key-explore-weights .attn-focus").focus()
+    page.locator(".st-key-explore [data-stage=weights] .attn-focus").focus()
     page.keyboard.press("ArrowRight")
     page.keyboard.press("Enter")
     page.wait_for_selector(OPEN)
@@ -215,13 +215,13 @@ def test_a_choice_is_explained_before_the_server_hears_of_it_and_its_run_changes
     page = at.page
     page.wait_for_function("window.attnvizCells")
     words = page.locator(".attn-opening button")
-    weights = page.locator(".st-key-explore-weights .heatmaplayer image").bounding_box()
+    weights = page.locator(".st-key-explore [data-stage=weights] .attn-cells").bounding_box()
 
     def cell(x: float, y: float) -> None:
         page.mouse.click(weights["x"] + x * weights["width"], weights["y"] + y * weights["height"])
 
     def by_keys() -> None:
-        page.locator(".st-key-explore-weights .attn-focus").focus()
+        page.locator(".st-key-explore [data-stage=weights] .attn-focus").focus()
         page.keyboard.press("ArrowDown")
         page.keyboard.press("Enter")
 
@@ -306,7 +306,9 @@ def test_what_is_pointed_at_lights_its_cells_and_back(new_page: Callable[..., An
 
     def lit(stage: str) -> list[float]:
         """The middle of the ring in a map, over its width and height of a head."""
-        light = page.page.locator(f".st-key-explore-{stage} .attn-layer svg >> nth=1").locator("path.attn-ring, path")
+        light = page.page.locator(f".st-key-explore [data-stage={stage}] .attn-layer svg >> nth=1").locator(
+            "path.attn-ring, path"
+        )
         box = light.last.bounding_box()
         return [box["x"] + box["width"] / 2, box["y"] + box["height"] / 2]
 

@@ -12,8 +12,7 @@ pytestmark = pytest.mark.browser
 
 MOST_BYTES = 600_000
 FIRST = """() => {
-    const { meta } = document.querySelector('.st-key-explore-weights .js-plotly-plot').data[0];
-    const { rows, positions } = JSON.parse(meta);
+    const { rows, positions } = document.querySelector('.st-key-explore [data-stage=weights]').picture.meta;
     return [rows[0], positions[0][0], positions[1][0]];
 }"""
 SHARES = """(bar) => {
@@ -31,13 +30,13 @@ def test_the_frame_is_dragged_and_the_maps_show_the_words_in_it(browser_page: An
 
     page.on("websocket", counted)
     page.goto(f"{app.url}/?v=1&sentence=the+cat&n_heads=2")
-    page.locator(".st-key-explore-weights .attn-layer svg path").first.wait_for(state="attached")
+    page.locator(".st-key-explore [data-stage=weights] .attn-layer svg path").first.wait_for(state="attached")
     page.evaluate(QUIET)
     field = page.get_by_role("textbox", name="Sentence", exact=True)
     field.fill(" ".join(f"w{number}" for number in range(300)))
     field.press("Enter")
     page.get_by_role("button", name="Use 300 tokens").click()
-    frame = page.locator(".st-key-explore-row .frame")
+    frame = page.locator(".st-key-explore .frame")
     frame.wait_for()
     page.evaluate(QUIET)
     assert page.evaluate(FIRST) == ["w0", 0, 0]
@@ -53,7 +52,7 @@ def test_the_frame_is_dragged_and_the_maps_show_the_words_in_it(browser_page: An
     assert got[0] < MOST_BYTES
     frame.press("ArrowRight")
     page.wait_for_function("/from_key=9(&|$)/.test(location.search)")
-    image = page.locator(".st-key-explore-weights .heatmaplayer image").bounding_box()
+    image = page.locator(".st-key-explore [data-stage=weights] .attn-cells").bounding_box()
     page.mouse.click(image["x"] + 4, image["y"] + 4)
     page.wait_for_function("/query=269(&|$)/.test(location.search) && /[?&]key=9(&|$)/.test(location.search)")
     page.locator(".ad-live", has_text="row").wait_for(state="attached")

@@ -16,6 +16,22 @@ from tests.support.cases import for_each
 pytestmark = pytest.mark.browser
 
 DRAWN = "document.querySelectorAll('.attn-layer svg path').length >= 3"
+PIXELS = """[...document.querySelectorAll('.attn-cells')].map((cells) => {
+    const canvas = document.querySelector('.attn-canvas');
+    const [box, all] = [cells, canvas].map((each) => each.getBoundingClientRect());
+    const at = [box.x - all.x, box.y - all.y, box.width, box.height];
+    return canvas.getContext('2d').getImageData(...at).data.join();
+})"""
+"""The pixels of each map."""
+COUNTED = """() => {
+    window.painted = 0;
+    const { putImageData } = CanvasRenderingContext2D.prototype;
+    CanvasRenderingContext2D.prototype.putImageData = function (...given) {
+        window.painted++;
+        putImageData.apply(this, given);
+    };
+}"""
+"""Count how often a map is drawn, in `painted`."""
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +55,7 @@ class Mosaic:
         self.page.evaluate(QUIET)
 
     def picture(self, name: str) -> Any:
-        return self.page.locator(f".st-key-mosaic-{name}")
+        return self.page.locator(f".st-key-mosaic [data-stage={name}]")
 
     def words(self, name: str) -> list[str]:
         """What is written over a picture, without what its axes are called."""
@@ -49,19 +65,19 @@ class Mosaic:
 
     def image(self, name: str) -> dict[str, float]:
         """Where the heat map is; while a chart is being drawn anew it has none, so ask until it has one."""
-        image = self.picture(name).locator(".heatmaplayer image")
+        image = self.picture(name).locator(".attn-cells")
         while not (box := image.bounding_box()):
             self.page.wait_for_function(DRAWN)
         return dict(box)
 
     def meta(self, name: str) -> dict[str, Any]:
-        script = "(chart) => JSON.parse(chart.data[0].meta)"
-        return dict(self.picture(name).locator(".js-plotly-plot").evaluate(script))
+        script = "(chart) => chart.picture.meta"
+        return dict(self.picture(name).evaluate(script))
 
     def edges(self, name: str) -> tuple[list[float], list[float]]:
         """The edges of all cells and gutters, as the picture was laid out."""
-        script = "(chart) => [[...chart.data[0].x], [...chart.data[0].y]]"
-        x, y = self.picture(name).locator(".js-plotly-plot").evaluate(script)
+        script = "(chart) => [[...chart.picture.tiling.x], [...chart.picture.tiling.y]]"
+        x, y = self.picture(name).evaluate(script)
         return x, y
 
     def centre(self, name: str, head: int, row: int, column: int) -> tuple[float, float]:
@@ -182,11 +198,11 @@ def test_masked_infinite_and_no_number_are_three_things(open_at: Callable[..., M
 
 def test_a_click_chooses_and_redraws_no_chart(open_at: Callable[..., Mosaic]) -> None:
     mosaic = open_at()
-    mosaic.page.evaluate("window.first = document.querySelector('.st-key-mosaic-weights .main-svg')")
+    mosaic.page.evaluate(COUNTED)
     mosaic.page.mouse.click(*mosaic.centre("weights", 1, 4, 2))
     mosaic.chosen("Picked(stage='weights', head=1, row=4, column=2)")
     mosaic.settled()
-    assert mosaic.page.evaluate("window.first.isConnected")
+    assert mosaic.page.evaluate("window.painted") == 0
     mosaic.page.mouse.move(2, 2)
     marks = mosaic.picture("scores").locator(".attn-chosen text")
     assert marks.all_text_contents() == ["the", "sat", "sat"]
@@ -202,40 +218,19 @@ def test_new_numbers_are_drawn_by_the_charts_that_are_there(open_at: Callable[..
     """A chart that is built from nothing costs more than all else in a move. A theme gives it other colours only."""
     mosaic = open_at("heads=2&rows=5")
     page = mosaic.page
-    hrefs = "[...document.querySelectorAll('.heatmaplayer image')].map((image) => image.href.baseVal)"
     mosaic.settled()
-    page.evaluate("document.querySelectorAll('.js-plotly-plot').forEach((chart) => (chart.known = true))")
-    seen = [page.evaluate(hrefs)]
+    page.evaluate("document.querySelectorAll('.attn-stage').forEach((chart) => (chart.known = true))")
+    seen = [page.evaluate(PIXELS)]
     for seed in (1, 2, 3):
         page.get_by_role("slider").press("ArrowRight")
-        page.wait_for_function(f"(before) => {hrefs}.every((href, at) => href !== before[at])", arg=seen[-1])
+        page.wait_for_function(f"(before) => {PIXELS}.every((map, at) => map !== before[at])", arg=seen[-1])
         page.get_by_text(f"seed {seed},").wait_for()
-        seen.append(page.evaluate(hrefs))
+        seen.append(page.evaluate(PIXELS))
     page.emulate_media(color_scheme="dark")
-    page.wait_for_function(f"(before) => {hrefs}.every((href, at) => href !== before[at])", arg=seen[-1])
+    page.wait_for_function(f"(before) => {PIXELS}.every((map, at) => map !== before[at])", arg=seen[-1])
     page.emulate_media(color_scheme="light")
-    page.wait_for_function(f"(before) => {hrefs}.every((href, at) => href === before[at])", arg=seen[-1])
-    assert page.evaluate("[...document.querySelectorAll('.js-plotly-plot')].every((chart) => chart.known)")
-
-
-def test_a_chart_keeps_what_it_holds_until_plotly_is_given_other_numbers(open_at: Callable[..., Mosaic]) -> None:
-    """Plotly draws bit by bit: a chart whose numbers change in between is never drawn."""
-    page = open_at("heads=2&rows=5").page
-    kept = page.evaluate("""() => {
-        const host = document.querySelector(".attn-host");
-        const charts = [...host.querySelectorAll(".js-plotly-plot")];
-        const held = charts.map((chart) => chart.data);
-        window.held = held.map(([trace]) => trace);
-        host.attnPictures = structuredClone(host.attnPictures);
-        Object.values(host.attnPictures).forEach((picture) => (picture.revision += 1));
-        host.dispatchEvent(new Event("attnviz:pictures"));
-        return charts.map((chart, at) => chart.data === held[at]);
-    }""")
-    assert kept == [True] * 3
-    page.wait_for_function("""() => {
-        const charts = [...document.querySelectorAll(".js-plotly-plot")];
-        return charts.every((chart, at) => chart.data?.[0] && chart.data[0] !== window.held[at]);
-    }""")
+    page.wait_for_function(f"(before) => {PIXELS}.every((map, at) => map === before[at])", arg=seen[-1])
+    assert page.evaluate("[...document.querySelectorAll('.attn-stage')].every((chart) => chart.known)")
 
 
 def test_a_choice_outlives_new_numbers(open_at: Callable[..., Mosaic]) -> None:
@@ -338,7 +333,7 @@ def test_a_finger_chooses_and_reads_at_once(new_page: Callable[..., Any], url: s
 def test_a_phone_shows_everything_within_its_width(new_page: Callable[..., Any], url: str, query: str) -> None:
     page = new_page(viewport={"width": 390, "height": 844}, instead=True)
     mosaic = Mosaic(page, url, query)
-    page.get_by_text("run 2,").wait_for()
+    page.get_by_text("run 1,").wait_for()
     mosaic.settled()
     assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= 390
     image, (x, y) = mosaic.image("scores"), mosaic.edges("scores")
@@ -353,7 +348,7 @@ def test_another_width_of_the_window_makes_another_picture_once(open_at: Callabl
     mosaic.page.set_viewport_size({"width": 500, "height": 720})
     mosaic.page.wait_for_function(
         "(before) => ![before, undefined].includes("
-        "document.querySelector('.st-key-mosaic-heads .js-plotly-plot')?.data?.[0]?.x?.at(-1))",
+        "document.querySelector('.st-key-mosaic [data-stage=heads]')?.picture.tiling.x.at(-1))",
         arg=before,
     )
     mosaic.settled()

@@ -25,7 +25,7 @@ LONGER = (
     "incomprehensibilities",
     "remain",
 )
-IMAGE = ".st-key-explore-weights .heatmaplayer image"
+IMAGE = ".st-key-explore [data-stage=weights] .attn-cells"
 MIDDLE = "(word) => { const { left, right } = word.getBoundingClientRect(); return (left + right) / 2; }"
 CUT = """() => [...document.querySelectorAll('.at-text p, .at-text p > *')].map((e) => e.scrollWidth - e.clientWidth)"""
 ENDS = """(spacings) => spacings.flatMap((spacing) => {
@@ -46,16 +46,14 @@ LEFT = "() => [...document.querySelectorAll('.at-words button')].map((word) => w
 
 def opened(page: Any, app: Any, query: str) -> dict[str, float]:
     page.goto(f"{app.url}/?v=1&{query}")
-    page.locator(".st-key-explore-weights .attn-layer text").first.wait_for()
+    page.locator(".st-key-explore [data-stage=weights] .attn-layer text").first.wait_for()
     page.evaluate(QUIET)
     return dict(page.locator(IMAGE).bounding_box())
 
 
 def test_of_maps_in_blocks_it_says_the_row_and_the_head_that_are_pointed_at(browser_page: Any, app: Any) -> None:
     box = opened(browser_page, app, f"n_heads=16&d_model=64&sentence={'+'.join(WORDS)}")
-    meta = browser_page.evaluate(
-        "JSON.parse(document.querySelector('.st-key-explore-weights .js-plotly-plot').data[0].meta)"
-    )
+    meta = browser_page.evaluate("document.querySelector('.st-key-explore [data-stage=weights]').picture.meta")
     assert meta["block"][0] > 1
     weights = run(Config(sentence=" ".join(WORDS), n_heads=16, d_model=64))["weights"].array
     line, reading = browser_page.locator(".at-line").bounding_box(), browser_page.locator(".at-text")
@@ -101,7 +99,11 @@ def test_long_words_are_cut_and_not_what_is_said_of_them(
         ends = page.evaluate(ENDS, [n / 50 for n in range(1, 16)])
         assert len(ends) == 15 * len(sentence)
         assert max(ends) <= 0, "whatever part of a pixel the words are wide"
-        roles = [role for role in page.locator(".st-key-explore-weights tspan.attn-soft").all_text_contents() if role]
+        roles = [
+            role
+            for role in page.locator(".st-key-explore [data-stage=weights] tspan.attn-soft").all_text_contents()
+            if role
+        ]
         assert {role.split("“")[0].strip() for role in roles if "“" in role} <= {"mostly", "often"}, roles
 
 

@@ -61,7 +61,7 @@ def violations(page: Any, *rules: str) -> list[str]:
 def test_the_opening_has_its_words_whole_and_class_is_whole_in_the_window(browser_page: Any, app: Any) -> None:
     page = browser_page
     page.goto(app.url)
-    page.locator(".st-key-explore-weights .attn-layer text", has_text="chased").first.wait_for()
+    page.locator(".st-key-explore [data-stage=weights] .attn-layer text", has_text="chased").first.wait_for()
     page.evaluate(QUIET)
     words = page.locator(".st-key-explore .attn-layer text").all_text_contents()
     assert not [word for word in words if "…" in word]

@@ -25,7 +25,7 @@ class Visit:
 
     def drawn(self) -> None:
         """Wait until the pictures stand, and no run has begun for a while: one that begins closes an open list."""
-        self.page.locator(".js-plotly-plot .heatmaplayer image").first.wait_for()
+        self.page.locator("[data-map][data-head]").first.wait_for()
         self.page.evaluate(QUIET)
 
     @property

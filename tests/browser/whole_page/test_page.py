@@ -24,13 +24,13 @@ pytestmark = pytest.mark.browser
 
 def opened(page: Any, app: Any, query: str = "") -> Any:
     page.goto(f"{app.url}/?{query}")
-    page.wait_for_selector(".st-key-explore-weights .attn-focus")
+    page.wait_for_selector(".st-key-explore [data-stage=weights] .attn-focus")
     return page
 
 
 def read_cell(page: Any, stage: str, head: int, row: int, column: int) -> str:
     """What the page says of a cell to someone who goes there with the keyboard; all counted from 0."""
-    picture = page.locator(f".st-key-explore-{stage} .attn-focus")
+    picture = page.locator(f".st-key-explore [data-stage={stage}] .attn-focus")
     picture.focus()
     first = (("PageUp", 16), ("Home", 1), ("ArrowUp", 16))
     for key, times in (*first, ("PageDown", head), ("ArrowDown", row), ("ArrowRight", column)):
@@ -58,6 +58,10 @@ def number_in(words: str) -> float:
     return float(re.findall(r"[-−]?\d[\d.]*(?:e[-−]?\d+)?$", said)[-1].replace("−", "-"))
 
 
+RESTS = "document.querySelector('.attn-canvas')?.style.visibility === 'hidden'"
+"""Nothing has moved for a while, so Plotly has drawn what is there."""
+
+
 def address(page: Any) -> dict[str, str]:
     return dict(part.split("=") for part in page.evaluate("location.search").lstrip("?").split("&") if part)
 
@@ -69,9 +73,9 @@ def settled(page: Any, part: str) -> None:
 
 
 PICTURE = """([stage, part]) => {
-    const chart = document.querySelector(`.st-key-explore-${stage} .js-plotly-plot`);
-    const meta = chart?.data?.[0]?.meta;
-    return meta !== undefined && JSON.stringify([JSON.parse(meta).rows, JSON.parse(meta).heads.length]) === part;
+    const chart = document.querySelector(`.st-key-explore [data-stage=${stage}]`);
+    const meta = chart?.picture.meta;
+    return meta !== undefined && JSON.stringify([meta.rows, meta.heads.length]) === part;
 }"""
 
 
@@ -124,7 +128,7 @@ def test_a_copied_link_shows_the_same_numbers_in_another_browser(new_page: Calla
     number = read_cell(first, "weights", head=1, row=2, column=0)
     second = new_page()
     second.goto(first.url)
-    second.wait_for_selector(".st-key-explore-weights .attn-focus")
+    second.wait_for_selector(".st-key-explore [data-stage=weights] .attn-focus")
     second.evaluate(QUIET)
     assert read_cell(second, "weights", head=1, row=2, column=0) == number
 
@@ -150,7 +154,7 @@ def test_one_word_says_what_it_takes_without_asking_the_server(browser_page: Any
     frames: list[object] = []
     page.on("websocket", lambda socket: socket.on("framesent", frames.append))
     before = page.evaluate("location.search")
-    page.locator(".st-key-explore-weights .attn-focus").focus()
+    page.locator(".st-key-explore [data-stage=weights] .attn-focus").focus()
     for key in ("PageDown", "ArrowDown", "ArrowDown"):
         page.keyboard.press(key)
     row = run(Config(mask="causal"))["weights"].array[1, 2]
@@ -162,9 +166,13 @@ def test_one_word_says_what_it_takes_without_asking_the_server(browser_page: Any
 def test_pictures_that_come_back_show_the_numbers_of_now(
     browser_page: Any, new_page: Callable[..., Any], app: Any
 ) -> None:
-    """A chart is built with nothing in it and gets its numbers afterwards."""
-    images = "[...document.querySelectorAll('.heatmaplayer image')].map((image) => image.href.baseVal)"
+    """Once on the canvas, and once by Plotly."""
+    images = """() => ({
+        canvas: document.querySelector(".attn-canvas").toDataURL(),
+        plotly: [...document.querySelectorAll(".heatmaplayer image")].map((image) => image.href.baseVal),
+    })"""
     page = opened(browser_page, app, "n_heads=2")
+    page.wait_for_function(RESTS)
     before = page.evaluate(images)
     page.get_by_text("Compare", exact=True).click()
     settled(page, "page=compare")
@@ -173,9 +181,14 @@ def test_pictures_that_come_back_show_the_numbers_of_now(
     page.get_by_text("Explore", exact=True).click()
     page.wait_for_function("!location.search.includes('page=')")
     page.evaluate(QUIET)
+    page.wait_for_function(RESTS)
     fresh = opened(new_page(), app, "n_heads=2&seed=1")
     fresh.evaluate(QUIET)
-    assert page.evaluate(images) == fresh.evaluate(images) != before
+    fresh.wait_for_function(RESTS)
+    now, new = page.evaluate(images), fresh.evaluate(images)
+    assert len(now["plotly"]) == 3
+    for drawn in ("canvas", "plotly"):
+        assert now[drawn] == new[drawn] != before[drawn]
 
 
 def test_every_picture_says_in_words_what_it_shows(browser_page: Any, app: Any) -> None:
@@ -190,19 +203,19 @@ def test_a_step_of_the_way_is_opened_large(browser_page: Any, app: Any) -> None:
     page = opened(browser_page, app)
     page.get_by_role("button", name=re.compile("^Q [0-9]")).click()
     settled(page, "shown=queries")
-    page.wait_for_selector(".st-key-explore-queries .attn-layer text")
-    assert page.locator(".st-key-explore-row .js-plotly-plot").count() == 3
+    page.wait_for_selector(".st-key-explore [data-stage=queries] .attn-layer text")
+    assert page.locator(".st-key-explore [data-stage]").count() == 3
     page.get_by_role("button", name=re.compile("^A [0-9]")).click()
     page.evaluate(QUIET)
-    page.wait_for_selector(".st-key-explore-weights .attn-layer text")
+    page.wait_for_selector(".st-key-explore [data-stage=weights] .attn-layer text")
 
 
 def test_the_one_row_of_a_vector_has_no_word(browser_page: Any, app: Any) -> None:
     page = browser_page
     page.goto(f"{app.url}/?initialiser=glorot&score=additive&n_heads=2&d_a=5&panel=flow&step=score_v")
-    page.wait_for_selector(".st-key-explore-score_v .attn-layer text")
+    page.wait_for_selector(".st-key-explore [data-stage=score_v] .attn-layer text")
     page.evaluate(QUIET)
-    words = page.locator(".st-key-explore-score_v .attn-layer text").all_text_contents()
+    words = page.locator(".st-key-explore [data-stage=score_v] .attn-layer text").all_text_contents()
     assert {"head 1", "head 2", "5"} <= set(words)
     assert not [word for word in words if word.endswith(("…", ")"))]
 
@@ -255,10 +268,10 @@ def test_the_statistics_are_those_of_the_run(browser_page: Any, app: Any) -> Non
 def test_the_class_page_goes_on_with_the_arrow_keys(browser_page: Any, app: Any) -> None:
     page = browser_page
     page.goto(f"{app.url}/?page=class&step=embedded")
-    page.wait_for_selector(".st-key-class-embedded .attn-focus")
+    page.wait_for_selector(".st-key-class [data-stage=embedded] .attn-focus")
     page.keyboard.press("ArrowRight")
     page.get_by_role("heading", name="Queries").wait_for()
-    page.wait_for_selector(".st-key-class-queries .attn-focus")
+    page.wait_for_selector(".st-key-class [data-stage=queries] .attn-focus")
     page.keyboard.press("ArrowLeft")
     page.get_by_role("heading", name="Input").wait_for()
 
@@ -293,7 +306,7 @@ def test_a_broken_link_and_hostile_words_leave_the_page_whole(browser_page: Any,
     )
     words = "<img src=x onerror=alert(1)> constructor __proto__ $x$ %{y} [a](http://example.invalid)"
     page.goto(f"{app.url}/?n_heads=1e9&tokeniser=whitespace&score=nope&panel=word&query=1")
-    page.wait_for_selector(".st-key-explore-weights .attn-focus")
+    page.wait_for_selector(".st-key-explore [data-stage=weights] .attn-focus")
     page.get_by_text("1 to 16").first.wait_for()
     page.locator(".ad-chip").first.click()  # the setting, which the answer stands in the room of
     sentence = page.get_by_role("textbox", name="Sentence", exact=True)
@@ -331,13 +344,13 @@ def test_the_page_buttons_can_be_hit_all_over(browser_page: Any, app: Any) -> No
         if label == "Teach":
             settled(page, "page=assign")
         else:
-            page.wait_for_selector(".st-key-explore-weights .attn-focus")
+            page.wait_for_selector(".st-key-explore [data-stage=weights] .attn-focus")
 
 
 def test_the_class_page_is_in_large_type(browser_page: Any, app: Any) -> None:
     page = browser_page
     page.goto(f"{app.url}/?v=1&page=class&step=weights")
-    page.wait_for_selector(".st-key-class-weights .attn-layer text")
-    texts = "document.querySelectorAll('.st-key-class-weights .attn-layer text')"
+    page.wait_for_selector(".st-key-class [data-stage=weights] .attn-layer text")
+    texts = "document.querySelectorAll('.st-key-class [data-stage=weights] .attn-layer text')"
     sizes = f"[...{texts}].map(text => parseFloat(getComputedStyle(text).fontSize))"
     assert max(page.evaluate(sizes)) >= 18

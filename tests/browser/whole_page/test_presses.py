@@ -12,13 +12,13 @@ pytestmark = pytest.mark.browser
 
 FRAME = "getComputedStyle(document.querySelector('[data-testid=stMain]'), '::before').content"
 """Streamlit's frame around all of the page: `none` while there is none."""
-IMAGE = ".st-key-explore-weights .heatmaplayer image"
+IMAGE = ".st-key-explore [data-stage=weights] .attn-cells"
 
 
 def opened(page: Any, app: Any) -> tuple[float, float]:
     """Open the page; return a point in a cell of the weights of the first head."""
     page.goto(f"{app.url}/?v=1&sentence=the+cat+sat+on+the+warm+mat&mask=causal")
-    page.locator(".st-key-explore-weights .attn-layer text").first.wait_for()
+    page.locator(".st-key-explore [data-stage=weights] .attn-layer text").first.wait_for()
     page.evaluate(QUIET)
     box = page.locator(IMAGE).bounding_box()
     return box["x"] + 12, box["y"] + 40

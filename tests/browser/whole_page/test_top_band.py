@@ -61,7 +61,7 @@ def test_on_a_phone_a_lecture_has_its_title_over_its_formula_and_that_over_what_
 ) -> None:
     page = opened(new_page, PHONE)
     page.goto(f"{app.url}/?v=1&page=class&step=weights")
-    page.locator(".st-key-class-weights .attn-layer text").first.wait_for()
+    page.locator(".st-key-class [data-stage=weights] .attn-layer text").first.wait_for()
     page.evaluate(QUIET)
     title, formula, explained = (
         page.locator(f".st-key-{name}").first.bounding_box()
@@ -77,11 +77,11 @@ def test_a_lecture_prints_the_weights_of_eight_heads_of_twelve_words_on_a_usual_
     page = opened(new_page, DESK)
     words = "+".join(["the", "cat", "sat", "on", "a", "warm", "mat", "while", "my", "dog", "slept", "under"])
     page.goto(f"{app.url}/?v=1&page=class&step=weights&n_heads=8&sentence={words}")
-    page.locator(".st-key-class-weights .attn-layer text").first.wait_for()
+    page.locator(".st-key-class [data-stage=weights] .attn-layer text").first.wait_for()
     page.evaluate(QUIET)
-    texts = page.locator(".st-key-class-weights .attn-layer text").all_text_contents()
+    texts = page.locator(".st-key-class [data-stage=weights] .attn-layer text").all_text_contents()
     assert sum(text.startswith(".") for text in texts) > 200
-    image = page.locator(".st-key-class-weights .heatmaplayer image").bounding_box()
+    image = page.locator(".st-key-class [data-stage=weights] .attn-cells").bounding_box()
     assert image["width"] > 0.85 * DESK[0]
 
 
@@ -91,6 +91,6 @@ def test_what_follows_the_maps_is_scrolled_to_and_never_half_seen(
 ) -> None:
     page = opened(new_page, (1280, 725))  # seven pixels more than the maps, which are laid out in steps of eight
     page.goto(f"{app.url}/?v=1&{query}")
-    page.locator(".st-key-explore-weights .attn-layer text").first.wait_for()
+    page.locator(".st-key-explore [data-stage=weights] .attn-layer text").first.wait_for()
     page.evaluate(QUIET)
     assert page.locator(".stMain .attn-line").first.bounding_box()["y"] >= 725

@@ -34,20 +34,20 @@ def test_a_link_to_a_cell_opens_with_its_answer() -> None:
 
 
 def test_a_cell_is_answered_in_the_run_of_its_click() -> None:
-    at = opened({"explore-bridge": {"picked": {"stage": "scores", "head": 1, "row": 3, "column": 2}}})
+    at = opened({"explore": {"picked": {"stage": "scores", "head": 1, "row": 3, "column": 2}}})
     assert title(at) == ["on", "attends to", "sat"]
     assert sent(at, "heatmap")["picked"] == {"stage": "weights", "head": 1, "row": 3, "column": 2}
 
 
 def test_an_output_is_answered_from_the_weights_side_and_travels_in_the_link() -> None:
-    at = opened({"explore-bridge": {"picked": {"stage": "heads", "head": 1, "row": 3, "column": 2}}}, key="5")
+    at = opened({"explore": {"picked": {"stage": "heads", "head": 1, "row": 3, "column": 2}}}, key="5")
     assert [at.query_params[name] for name in ("head", "query", "dimension")] == ["2", "4", "3"]
     assert "key" not in at.query_params
     assert title(at) == ["on", "entry 3 of z"]
     assert sent(at, "heatmap")["picked"] == {"stage": "heads", "head": 1, "row": 3, "column": 2}
     again = opened(head="2", query="4", dimension="3")
     assert answer(again) == answer(at)
-    cell = opened({"explore-bridge": {"picked": {"stage": "weights", "head": 0, "row": 1, "column": 2}}}, dimension="3")
+    cell = opened({"explore": {"picked": {"stage": "weights", "head": 0, "row": 1, "column": 2}}}, dimension="3")
     assert "dimension" not in cell.query_params
 
 
@@ -55,7 +55,7 @@ def test_a_word_is_answered_by_its_row() -> None:
     at = opened({"telling": {"query": 3}})
     assert title(at) == ["on"]
     assert [line["name"] for line in answer(at)["lines"]] == ["score", "share", "value"]
-    row = opened({"explore-bridge": {"picked": {"stage": "heads", "head": None, "row": 5, "column": None}}})
+    row = opened({"explore": {"picked": {"stage": "heads", "head": None, "row": 5, "column": None}}})
     assert title(row) == ["warm"]
 
 
@@ -107,16 +107,12 @@ def test_a_key_in_it_is_a_way_to_that_cell() -> None:
     assert row.query_params["head"] == str(answer(row)["head"] + 1)
 
 
-def test_the_maps_are_as_large_beside_it_and_leave_it_room_on_a_narrow_window_alone() -> None:
+def test_the_maps_are_as_large_beside_it() -> None:
     def across(at: Any) -> int:
         return sum(round(figure["data"][0]["x"][-1]) for figure in figures(at)[:3])
 
     free, beside = opened(), opened(head="2", query="4", key="3")
     assert across(beside) == across(free)
-    wide, narrow = (
-        opened({"explore-bridge": {"room": 800, "wide": wide}}, head="2", query="4", key="3") for wide in (True, False)
-    )
-    assert across(narrow) < across(wide), "below them on a narrow window"
 
 
 def test_an_entry_that_is_not_there_is_said() -> None:

@@ -119,7 +119,7 @@ def test_the_assignment_is_opened_once_in_a_run(monkeypatch: pytest.MonkeyPatch)
 
 def test_everything_is_there_that_is_not_hidden() -> None:
     at = student(replace(TASK, task_hidden=(), task_free=("n_heads", "mask", "bias")))
-    assert len(at.get("plotly_chart")) == 3
+    assert len(figures(at)) == 3
     assert [item.label for item in at.expander][:1] == ["Score"]
     at.session_state["group-Score"] = True
     at.run()

@@ -70,7 +70,7 @@ def test_every_experiment_draws(experiment: str, name: str) -> None:
     at = opened(experiment, **SETTINGS[name])
     assert not at.exception
     assert len(at.subheader) == 1
-    assert len(at.get("plotly_chart")) >= (0 if experiment == "importance" else 1 if name == "one" else 2)
+    assert len(figures(at)) >= (0 if experiment == "importance" else 1 if name == "one" else 2)
     assert {"page": "experiments", "experiment": experiment}.items() <= at.query_params.items()
 
 

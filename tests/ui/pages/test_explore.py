@@ -13,6 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 from attnviz import Config, run
 from attnviz.pictures.columns import roles
+from attnviz.pictures.stage_bytes import unpacked
 from attnviz.pictures.step_path import way as steps_of
 from attnviz.text import opening_sentence as tales
 from attnviz.ui.components.pickers import film_strip, step_path
@@ -38,17 +39,20 @@ def opened(state: dict[str, Any] | None = None, **query: str) -> AppTest:
 
 def shown(at: AppTest) -> list[str]:
     """The steps that stand side by side."""
-    return [str(chart.key).removeprefix("explore-") for chart in at.get("plotly_chart")][:3]
+    return [figure["key"].removeprefix("explore-") for figure in figures(at)][:3]
 
 
 def heads(at: AppTest) -> list[list[str]]:
-    return [json.loads(figure["data"][0]["meta"])["heads"] for figure in figures(at)[:3]]
+    return [figure["data"][0]["meta"]["heads"] for figure in figures(at)[:3]]
 
 
 def sent(at: AppTest, name: str) -> dict[str, Any]:
-    protos = [element.proto for element in at.get("bidi_component")]
-    found = next(proto for proto in protos if proto.component_name == f"attnviz_{name}")
-    return dict(json.loads(found.bytes.partition(b"\0")[0]))
+    """What a component is sent, the strip of all heads along with the maps."""
+    protos = {element.proto.component_name: element.proto for element in at.get("bidi_component")}
+    if name not in ("heatmap", "film_strip"):
+        return dict(json.loads(protos[f"attnviz_{name}"].bytes.partition(b"\0")[0]))
+    header, arrays = unpacked(protos["attnviz_heatmap"].bytes)
+    return dict(header if name == "heatmap" else json.loads(arrays[".film"].tobytes()))
 
 
 def test_a_press_on_the_way_chooses_what_the_columns_show_and_travels_in_the_link() -> None:
@@ -62,41 +66,41 @@ def test_a_press_on_the_way_chooses_what_the_columns_show_and_travels_in_the_lin
 
 
 def test_a_head_comes_forward_and_goes_back() -> None:
-    at = opened({"explore-bridge": {"focus": 2}})
+    at = opened({"explore": {"focus": 2}})
     assert at.query_params["focus"] == "3"
     assert heads(at) == [["head 3"]] * 3
     assert sent(at, "film_strip")["head"] == 2
-    assert json.loads(figures(at)[1]["data"][0]["meta"])["roles"] == [roles(run(Config()), 0)[2]]
-    back = opened({"explore-bridge": {"focus": -1}}, focus="3")
+    assert figures(at)[1]["data"][0]["meta"]["roles"] == [roles(run(Config()), 0)[2]]
+    back = opened({"explore": {"focus": -1}}, focus="3")
     assert "focus" not in back.query_params
     assert [len(each) for each in heads(back)] == [4, 4, 4]
-    assert heads(opened({"explore-film": {"head": 1}}, focus="3")) == [["head 2"]] * 3
+    assert heads(opened({"explore": {"head": 1}}, focus="3")) == [["head 2"]] * 3
 
 
 def test_the_row_that_the_sentence_is_about_is_lit_also_in_focus() -> None:
     def lit(at: AppTest) -> Any:
-        (maps,) = [each.proto for each in at.get("bidi_component") if b'"opening"' in each.proto.bytes]
-        return json.loads(maps.bytes.partition(b"\0")[0])["opening"]
+        return sent(at, "heatmap")["opening"]
 
     told = run(Config())
     for at, head in ((opened(), 0), (opened(focus="3"), 2)):
         query = tales.telling(told, 0, None if head == 0 else head)[1]
         assert lit(at)[1] == query
-    assert lit(opened(focus="3"))[0] == 0, "of the one head that is shown"
+    assert lit(opened(focus="3"))[0] == 2
     assert lit(opened(focus="3", head="3", query="2", key="1")) is None
 
 
 def test_a_cell_that_is_picked_in_focus_belongs_to_that_head() -> None:
     cell = {"stage": "weights", "head": 0, "row": 4, "column": 2}
-    at = opened({"explore-bridge": {"picked": cell}}, focus="3")
+    at = opened({"explore": {"picked": cell}}, focus="3")
     assert [at.query_params[name] for name in ("head", "query", "key")] == ["3", "5", "3"]
-    assert sent(at, "heatmap")["picked"] == cell, "at once"
-    assert sent(at.run(), "heatmap")["picked"] == cell
+    among = {**cell, "head": 2}
+    assert sent(at, "heatmap")["picked"] == among, "at once"
+    assert sent(at.run(), "heatmap")["picked"] == among
 
 
 def test_a_cell_that_is_picked_leaves_all_heads_where_they_were() -> None:
     cell = {"stage": "weights", "head": 1, "row": 4, "column": 2}
-    at = opened({"explore-bridge": {"picked": cell}}, n_heads="16")
+    at = opened({"explore": {"picked": cell}}, n_heads="16")
     assert at.query_params["head"] == "2"
     assert "focus" not in at.query_params
     assert [len(each) for each in heads(at)] == [16, 16, 16]
@@ -109,11 +113,11 @@ def test_a_head_that_is_not_there_is_not_in_focus() -> None:
 
 def test_each_head_has_its_own_scale_until_one_is_asked_for() -> None:
     def ends(at: AppTest) -> Any:
-        return json.loads(figures(at)[0]["data"][0]["meta"])["ends"]
+        return figures(at)[0]["data"][0]["meta"]["ends"]
 
     scores = run(Config())["scores"].array
     assert ends(opened()) == pytest.approx(np.abs(scores).max(axis=(1, 2)).tolist())
-    common = opened({"explore-bridge": {"scale": True}})
+    common = opened({"explore": {"scale": True}})
     assert ends(common) is None
     assert common.query_params["colours"] == "common"
 
@@ -137,12 +141,10 @@ def test_an_old_link_to_the_tab_of_all_steps_shows_that_step_above() -> None:
     assert at.segmented_control(key="pick-group").value == "cell"
 
 
-def test_the_pictures_of_the_page_have_names_of_their_own_and_headings() -> None:
+def test_the_pictures_of_the_page_have_names_of_their_own() -> None:
     at = opened()
-    names = sent(at, "heatmap")["names"]
-    assert len({*names.values()}) == len(names) == 3
-    written = " ".join(html.proto.body for html in at.get("html"))
-    assert written.count("<h2") == 3
+    names = [stage["title"] for stage in sent(at, "heatmap")["stages"]]
+    assert len({*names}) == len(names) == 3
 
 
 @for_each("answer", [None, [], "x", 3, {}, {"shown": 3}, {"shown": ""}])
@@ -204,32 +206,18 @@ def test_the_heads_stand_as_cards_sorted_by_what_they_do_and_a_press_shows_one_l
     assert "focus" not in hostile.query_params
 
 
-def test_on_a_phone_the_stage_that_was_asked_for_is_shown_and_can_be_turned_over() -> None:
-    assert shown(opened({"explore-bridge": {"width": 366}})) == ["weights"]
-    assert shown(opened({"explore-bridge": {"width": 366}}, shown="heads"))[:1] == ["heads"]
-    at = opened({"explore-bridge": {"width": 366, "shown": "scores"}})
+def test_a_phone_is_told_which_stage_stands_in_front_and_which_head_has_an_answer() -> None:
+    assert [sent(opened(**how), "step_path")["front"] for how in ({}, {"shown": "heads"})] == ["weights", "heads"]
+    at = opened({"explore": {"shown": "scores"}})
     assert at.query_params["shown"] == "scores"
-    assert shown(at)[:1] == ["scores"]
-    assert sent(at, "heatmap")["turns"] == ["scores", "weights", "heads"]
-    assert [node["name"] for node in sent(at, "step_path")["nodes"] if node["shown"]] == ["scores"]
-
-
-def test_on_a_phone_an_answer_leaves_room_for_the_head_of_its_cell_and_all_come_back_without_it() -> None:
-    def weights_of(at: AppTest) -> list[str]:
-        return list(json.loads(figures(at)[0]["data"][0]["meta"])["heads"])
-
+    assert sent(at, "heatmap")["view"]["first"] == sent(at, "step_path")["front"] == "scores"
     chosen = {"head": "2", "query": "5", "key": "3"}
-    phone = {"width": 366, "wide": False}
-    at = opened({"explore-bridge": phone}, **chosen)
-    assert weights_of(at) == ["head 2"]
-    assert "focus" not in at.query_params
-    cell = {"stage": "weights", "head": 0, "row": 6, "column": 1}
-    other = opened({"explore-bridge": {**phone, "picked": cell}}, **chosen)
+    assert sent(opened(**chosen), "heatmap")["answered"] == 1
+    assert sent(opened(), "heatmap")["answered"] is None
+    cell = {"stage": "weights", "head": 1, "row": 6, "column": 1}
+    other = opened({"explore": {"picked": cell}}, **chosen)
     assert [other.query_params[name] for name in ("head", "query", "key")] == ["2", "7", "2"]
     assert "focus" not in other.query_params
-    assert len(weights_of(opened({"explore-bridge": phone}, query="5"))) == 4
-    assert len(weights_of(opened({"explore-bridge": phone}))) == 4
-    assert len(weights_of(opened(**chosen))) == 4, "beside a wide window's answer there is room for all"
 
 
 def test_of_a_long_text_all_tokens_can_be_used_by_one_press() -> None:

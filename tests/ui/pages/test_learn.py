@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import json
 import re
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,7 @@ from attnviz.engine.learning import film as films
 from attnviz.engine.learning.trainer import Trainer
 from attnviz.engine.tasks.games import GAMES
 from attnviz.pictures.charts import learning_curves
+from attnviz.pictures.stage_bytes import unpacked
 from attnviz.settings import url_codec
 from attnviz.settings.fields import settings
 from attnviz.text.cell_sentence import percent
@@ -89,19 +89,14 @@ def test_the_page_opens_with_a_film_without_learning_anything_and_a_task_is_one_
     assert "After 80 steps it says: g e f a c d a b." in page_text(at)
 
 
-def test_a_phone_is_shown_one_frame_of_the_opening_and_chooses_which(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(opening, "is_narrow", lambda key: key == "learn-opening")
-    best = opening.setting()
+def test_a_phone_is_shown_the_last_frame_of_the_opening_and_can_turn_to_the_others() -> None:
     at = opened(page="learn")
-    for step in (best.learn_steps, 0, 20):
-        if step != best.learn_steps:
-            at.button_group(key="learn-opening-frame").set_value(step).run()
-        assert clean(at)
-        [shown] = maps(at)
-        config = replace(best, learn_steps=step)
-        np.testing.assert_allclose(shown, expected(run(config)["weights"].array), atol=1e-7)
-        assert f"After {step} steps it says: " in page_text(at)
-    assert parameters(at) == {"v": "1", "page": "learn"}
+    (sent,) = [each.proto for each in at.get("bidi_component") if each.proto.component_name == "attnviz_heatmap"]
+    header, _ = unpacked(sent.bytes)
+    names = [stage["name"] for stage in header["stages"]]
+    assert len(names) == 3
+    assert (header["view"]["one_by_one"], header["view"]["first"]) == (True, names[-1])
+    assert f"After {opening.setting().learn_steps} steps it says: " in page_text(at)
 
 
 def test_the_film_of_the_opening_can_be_played() -> None:

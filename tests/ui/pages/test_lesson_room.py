@@ -18,6 +18,7 @@ from attnviz.lessons.inert_markdown import HAIR, JOINER, inert
 from attnviz.lessons.lesson import Question
 from attnviz.ui.panels.lesson import speaker, tally
 from tests.support.cases import for_each
+from tests.support.page_figures import figures
 from tests.ui.pages.test_lessons import everything, lesson, measures, question
 from tests.ui.test_app import clean, page_text
 
@@ -102,7 +103,7 @@ def test_hands_that_cannot_be_read_are_refused_in_a_sentence(typed: str) -> None
 def test_the_notes_give_the_answer_what_is_often_said_and_the_next_slide() -> None:
     at = lesson("why_root", 4, notes="yes")
     assert clean(at)
-    assert not at.get("plotly_chart")
+    assert not figures(at)
     shown = texts(at)
     assert r"Notes: Why divide by $\sqrt{d_k}$" in shown
     assert "It is 1.037." in shown

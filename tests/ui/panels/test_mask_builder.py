@@ -16,6 +16,7 @@ from attnviz.experiments import masking_methods
 from attnviz.ui.components import mask_painter
 from attnviz.ui.panels import mask_builder
 from tests.support.cases import for_each
+from tests.support.page_figures import figures
 
 ROOT = Path(__file__).parents[3]
 LAB = str(ROOT / "tests" / "browser" / "scripts" / "mask_values.py")
@@ -30,7 +31,8 @@ def opened(script: str = str(ROOT / "app.py"), **query: str) -> AppTest:
 
 
 def page_text(at: AppTest) -> str:
-    return "\n".join(element.proto.body for element in at.get("html"))
+    titles = (figure["stage"].title for figure in figures(at) if "stage" in figure)
+    return "\n".join([*(element.proto.body for element in at.get("html")), *titles])
 
 
 def query(at: AppTest) -> dict[str, str]:

@@ -81,7 +81,7 @@ def test_the_maps_of_the_page_are_those_of_python_and_a_press_opens_a_head() -> 
     for figure, array in zip(figures(at)[-5:], expected, strict=True):
         np.testing.assert_allclose(drawn(numbers(figure)), np.sort(array.ravel()), atol=1e-6)
     assert f"{found.heads.sum():.2g}"[:3] in page_text(at).replace("−", "-")
-    at.session_state["owed-bridge"] = {"picked": {"stage": "off", "head": 0, "row": 1, "column": 2}}
+    at.session_state["owed"] = {"picked": {"stage": "off", "head": 0, "row": 1, "column": 2}}
     at.run()
     assert clean(at)
     assert (at.query_params["layer"], at.query_params["focus"]) == ("2", "3")
@@ -90,7 +90,7 @@ def test_the_maps_of_the_page_are_those_of_python_and_a_press_opens_a_head() -> 
 def test_a_press_that_there_cannot_be_opens_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     off = {"stage": "off", "row": 1, "column": 0}
     for report, head in ((off, (1, 0)), (off | {"row": 9}, None), (off | {"column": True}, None), ("off", None)):
-        monkeypatch.setattr(owed_to, "reported", lambda key, report=report: {"picked": report})
+        monkeypatch.setattr(owed_to, "report", lambda key, report=report: {"picked": report})
         assert owed_to.opened(model("gpt2")(TEXT)) == head
 
 

@@ -57,13 +57,13 @@ def test_the_overview_holds_the_largest_weight_of_each_block() -> None:
     trace = of(130, n_heads=3, mask=("causal",))
     selection = Selection(from_query=39, from_key=89)
     shown = window.seen(trace, selection)
-    found = window.overview(trace, selection, shown, key="overview")
+    found = window.overview(trace, selection, shown)
     assert found is not None
     assert found.start == (39, 89)
     assert found.shown == (window.LENGTH, window.LENGTH)
     block = overview.block_size(130)
     A, allowed = trace["weights"].array, np.tri(130, dtype=bool)
-    head, _, numbers = overview.packed(found, 400).partition(b"\0")
+    head, _, numbers = overview.packed(found).partition(b"\0")
     told = json.loads(head)
     side = -(-130 // block)
     blocks = np.frombuffer(numbers, "<f4").reshape(side, side)
@@ -76,7 +76,7 @@ def test_the_overview_holds_the_largest_weight_of_each_block() -> None:
             else:
                 assert blocks[row, column] == np.float32(A[part][open_there].max())
     assert told["high"] == pytest.approx(A.max())
-    one = window.overview(trace, replace(selection, focus=1), shown, key="overview")
+    one = window.overview(trace, replace(selection, focus=1), shown)
     assert one is not None
     np.testing.assert_array_equal(overview.blocks(one.weights, 1)[allowed], A[1][allowed])
 

@@ -23,6 +23,7 @@ from attnviz.ui.session.selection import PANEL_NAMES
 from tests.engine.test_cost import LARGEST
 from tests.support.cases import for_each
 from tests.support.needs import NEEDS
+from tests.support.page_figures import figures
 from tests.ui.pages import test_your_data
 from tests.ui.test_app import clean, opened, page_text
 
@@ -77,7 +78,7 @@ def test_a_page_beyond_the_budget_says_what_to_make_smaller_and_keeps_the_settin
     at = opened(**place, **LARGEST_LINK)
     assert clean(at)
     assert "and the server allows 220 MB for one computation. What would help most: fewer layers or" in page_text(at)
-    assert not at.get("plotly_chart")
+    assert not figures(at)
     assert setting(at) == ("6", "512")
     monkeypatch.setenv(cost.VARIABLE, "2000")  # on a larger host the very same is drawn
     assert "allows" not in page_text(at.run())

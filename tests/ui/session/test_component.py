@@ -72,7 +72,7 @@ def test_the_components_of_all_pages_are_there_from_the_first_run() -> None:
     """Their scripts are one text: if one came later, every browser would be sent all of them again."""
     import attnviz.ui.main  # noqa: F401
 
-    calls = re.compile(r"^_\w+ = component\(", re.MULTILINE)
+    calls = re.compile(r"^(?:_\w+ = )?component\(", re.MULTILINE)
     made = sum(len(calls.findall(path.read_text("utf-8"))) for path in UI.rglob("*.py"))
     assert made == len(registered.parts()) > 10
 

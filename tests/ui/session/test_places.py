@@ -6,11 +6,11 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
+from attnviz.pictures.stage_bytes import unpacked
 from attnviz.ui.pages.explore import GONE, TOOLS
 from attnviz.ui.session import places, session_state
 from attnviz.ui.session.selection import PAGE_NAMES, PANEL_NAMES, Selection
 from tests.support.cases import for_each
-from tests.support.page_figures import figures
 from tests.ui.pages.test_explore import opened
 
 
@@ -66,8 +66,10 @@ def test_presses_lead_from_place_to_place_and_what_was_looked_at_stays() -> None
 
 
 def test_where_something_is_changed_the_maps_leave_room_for_it() -> None:
-    whole, less = (figures(opened(**query))[0]["layout"]["height"] for query in ({}, {"panel": "what_if"}))
-    assert whole - less == pytest.approx(TOOLS)
+    for query, kept in (({}, 0), ({"panel": "what_if"}, TOOLS)):
+        protos = [each.proto for each in opened(**query).get("bidi_component")]
+        maps = next(proto for proto in protos if proto.component_name == "attnviz_heatmap")
+        assert unpacked(maps.bytes)[0]["view"]["tools"] == kept
 
 
 def test_a_place_that_is_chosen_is_kept_where_another_run_ends_the_one_that_heard_it(

@@ -180,7 +180,7 @@ export class Rail {
     const active = document.activeElement;
     const isFree = active === document.body || this.box.contains(active);
     if (!isFree && active?.className !== "attn-focus") return;
-    const map = document.querySelector(".st-key-explore-weights .attn-focus") ?? document.querySelector(".attn-host .attn-focus");
+    const map = document.querySelector(".st-key-explore [data-stage=weights] .attn-focus") ?? document.querySelector(".attn-host .attn-focus");
     if (isFree && map instanceof HTMLElement) map.focus({ preventScroll: true });
     if (frames) requestAnimationFrame(() => this.returnFocus(frames - 1));
   }

@@ -12,7 +12,7 @@ const STEPS = { ArrowUp: -1, ArrowLeft: -1, ArrowDown: 1, ArrowRight: 1 };
 /** @param {Component<Uint8Array, { head: number }>} component */
 export default function ({ parentElement, data, setTriggerValue }) {
   /** @type {FilmData} */
-  const { head, height, words, size, scales, pixels } = JSON.parse(new TextDecoder().decode(data));
+  const { head, words, size, scales, pixels } = JSON.parse(new TextDecoder().decode(data));
   const bytes = unpacked(pixels);
   const [rows, columns] = size;
   const n = bytes.length / (rows * columns);
@@ -20,7 +20,8 @@ export default function ({ parentElement, data, setTriggerValue }) {
   parentElement.querySelector(".film")?.remove();
   const film = parentElement.appendChild(document.createElement("div"));
   film.className = "film";
-  const isLevel = parentElement.host.clientWidth > 200;
+  const { clientWidth, clientHeight: height } = parentElement.host;
+  const isLevel = clientWidth > 200;
   film.classList.toggle("level", isLevel);
   film.setAttribute("role", "radiogroup");
   film.setAttribute("aria-label", words.heads);

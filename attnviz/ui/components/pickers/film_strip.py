@@ -12,13 +12,12 @@ from attnviz.arrays import Array
 from attnviz.pictures.colours import DARK, SHARE
 from attnviz.settings.language import Words
 from attnviz.ui.session.browser import transport
-from attnviz.ui.session.browser.component import component, ignore, report
+from attnviz.ui.session.browser.component import component, report
 
-WIDTH, HEIGHT = 64, 64  # pixels that it takes beside the pictures, or below them
 MAX_PIXELS = 16  # pixels of a small picture, each way
 WORDS = Words({"heads": "Heads; Escape shows all of them", "head": "head {n}", "all": "all"})
 
-_component = component(__file__)
+component(__file__)  # the maps draw it beside themselves, or below
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,25 +31,22 @@ class Strip:
     head: int
 
 
-def show(film: Strip, *, key: str, height: int) -> None:
-    """Draw the strip; which head was chosen in it is told by `chosen` at the beginning of the next run."""
-    _component(key=key, data=packed(film, height), height="content", on_head_change=ignore)
-
-
 def chosen(key: str, heads: int) -> tuple[int | None] | None:
-    """Return the head that was chosen in the strip since the last run, (None,) for all of them; None as a rule."""
+    """Return the head that was chosen in the strip beside the maps of a key since the last run; None as a rule.
+
+    It is (None,) for all of them.
+    """
     head = report(key).get("head")
     if isinstance(head, bool) or not isinstance(head, int) or not -1 <= head < heads:
         return None
     return (None,) if head < 0 else (head,)
 
 
-def packed(film: Strip, height: int) -> bytes:
+def packed(film: Strip) -> bytes:
     """Pack the data for the browser: the pictures as bytes, 0 for masked and 1 to 255 for shares from 0 to 1."""
     small = small_pictures(film.weights)
     data: dict[str, Any] = {
         "head": film.head,
-        "height": height,
         "words": dict(WORDS),
         "size": list(small.shape[1:]),
         "pixels": base64.b64encode(small.tobytes()).decode(),

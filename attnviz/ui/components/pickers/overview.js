@@ -16,7 +16,6 @@ import { CLEAR, between, contextOf, isDark } from "../colours.js";
  * @property {Pair} start  the first words that are shown, counted from 0
  * @property {Pair} shown  how many
  * @property {number} high  the weight at the end of the colours
- * @property {number | null} height  pixels, or null where it stands over the pictures
  * @property {string[][]} scales
  */
 
@@ -24,6 +23,7 @@ const STEP = 8; // words that an arrow key goes on
 const REST = 250; // milliseconds after the last arrow key
 const LEVEL = 112; // pixels of the map where it stands over the pictures
 const [LEAST, MOST] = [80, 168]; // and beside them
+const WIDEST = 200; // pixels that it has beside the maps at most
 const GRABBED = 10; // pixels that the frame takes at least
 
 /**
@@ -46,10 +46,11 @@ class Overview {
   timer;
 
   /**
-   * @param {HTMLElement | ShadowRoot} root
+   * @param {ShadowRoot} root
    * @param {OverviewData} data
    */
   constructor(root, data) {
+    this.host = root.host;
     this.data = data;
     this.weights = new Float32Array();
     this.onMove = (/** @type {Pair} */ _start) => {};
@@ -89,13 +90,15 @@ class Overview {
    */
   update(data, weights, onMove) {
     Object.assign(this, { data, weights, onMove });
-    this.box.classList.toggle("level", data.height === null);
+    const { clientWidth, clientHeight } = this.host;
+    const isOver = clientWidth > WIDEST;
+    this.box.classList.toggle("level", isOver);
     this.title.textContent = data.words.all;
     this.about.textContent = data.words.blocks;
     this.colours.textContent = data.words.scale;
     this.frame.setAttribute("aria-label", data.words.name);
     if (!this.grip) this.start = data.start;
-    const side = data.height === null ? LEVEL : Math.max(LEAST, Math.min(MOST, data.height - 100));
+    const side = isOver ? LEVEL : Math.max(LEAST, Math.min(MOST, clientHeight - 100));
     this.scale = side / Math.max(...data.size);
     const [height, width] = data.size.map((length) => `${length * this.scale}px`);
     Object.assign(this.map.style, { height, width });

@@ -11,9 +11,8 @@ from attnviz.arrays import Array
 from attnviz.pictures.colours import DARK, SHARE
 from attnviz.settings.language import Words
 from attnviz.ui.session.browser import transport
-from attnviz.ui.session.browser.component import component, ignore, report
+from attnviz.ui.session.browser.component import component, report
 
-WIDTH, HEIGHT = 184, 124  # pixels that it takes beside the pictures, or over them
 MAX_BLOCKS = 64  # blocks each way
 WORDS = Words(
     {
@@ -27,41 +26,33 @@ WORDS = Words(
     }
 )
 
-_component = component(__file__)
+component(__file__)  # the maps draw it beside themselves, or over them
 
 
 @dataclass(frozen=True, eq=False)
 class Overview:
     """All weights of a text, and the window of it that is shown.
 
-    key      of the component
     weights  (heads, queries, keys), NaN where nothing may be taken
     start    first query and key of the window, counted from 0;  shown  how many there are in it
     """
 
-    key: str
     weights: Array
     start: tuple[int, int]
     shown: tuple[int, int]
 
 
-def show(overview: Overview, *, height: int | None) -> None:
-    """Draw it beside the pictures, or with `height` None over them; `moved` tells of the frame at the next run."""
-    data = packed(overview, height)
-    _component(key=overview.key, data=data, height="content", on_window_change=ignore)
-
-
 def moved(key: str) -> tuple[int, int] | None:
-    """Return the first query and key of the window if it was moved since the last run, counted from 0.
+    """Return the first query and key of the window over the maps of a key, if it was moved since the last run.
 
-    Browsers can say anything: they may be too large.
+    They count from 0. Browsers can say anything: they may be too large.
     """
     to = report(key).get("window")
     good = isinstance(to, list) and len(to) == 2 and all(type(at) is int and 0 <= at < 10**6 for at in to)
     return (to[0], to[1]) if good and to is not None else None
 
 
-def packed(overview: Overview, height: int | None) -> bytes:
+def packed(overview: Overview) -> bytes:
     """Pack the data for the browser: a line of JSON, a zero byte, and the blocks as float32, line by line."""
     _, n, m = overview.weights.shape
     block = block_size(max(n, m))
@@ -76,7 +67,6 @@ def packed(overview: Overview, height: int | None) -> bytes:
         "start": overview.start,
         "shown": overview.shown,
         "high": high,
-        "height": height,
         "scales": [list(SHARE), list(DARK[SHARE])],
     }
     return transport.packed(data, blocks_of_weights.astype("<f4").tobytes())

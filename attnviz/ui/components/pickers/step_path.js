@@ -7,6 +7,7 @@ import { isDark, paint } from "../colours.js";
 import { stepColours, unpackedPictures, withSubscripts } from "./small_pictures.js";
 
 const HEIGHT = 26; // pixels of a picture
+const NARROW = 640; // pixels below which the page shows one step at a time
 const MANY = 10; // nodes from which there is room for less of each
 const HIGHLIGHT = "attnviz:highlight"; // detail: the cells that some view points at, or null
 /** @type {Partial<Record<string, Mark["axis"][]>>} */
@@ -127,10 +128,11 @@ class StepPath {
 
   /** @param {PathStep} node */
   node(node) {
-    const button = make(this.box, "button", node.shown ? "node shown" : "node");
+    const shown = node.shown && (!this.data?.front || this.box.clientWidth >= NARROW || node.name === this.data.front);
+    const button = make(this.box, "button", shown ? "node shown" : "node");
     button.type = "button";
     button.dataset.step = node.name;
-    if (node.shown) button.setAttribute("aria-current", "true");
+    if (shown) button.setAttribute("aria-current", "true");
     button.setAttribute("aria-label", `${node.symbol.replace("_", "")} ${node.shape}: ${node.meaning}`);
     button.title = node.meaning;
     this.canvases.push(make(button, "canvas", ""));

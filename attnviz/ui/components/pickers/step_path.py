@@ -16,9 +16,12 @@ WORDS = Words({"strip": "From the sentence to the output", "words": "words", "to
 _component = component(__file__)
 
 
-def show(nodes: Sequence[PathStep], *, key: str, words: int, shown: Sequence[str]) -> None:
-    """Draw the way; `shown` are the steps that the columns show. `chosen` tells at the next run what was pressed."""
-    _component(key=key, data=packed(nodes, words, shown), height="content", on_shown_change=ignore)
+def show(nodes: Sequence[PathStep], *, key: str, words: int, shown: Sequence[str], front: str = "") -> None:
+    """Draw the way; `shown` are the steps that the columns show, a narrow window only the one in `front`.
+
+    `chosen` tells at the next run what was pressed.
+    """
+    _component(key=key, data=packed(nodes, words, shown, front), height="content", on_shown_change=ignore)
 
 
 def chosen(key: str) -> str | None:
@@ -30,7 +33,7 @@ def chosen(key: str) -> str | None:
     return step[:40] if isinstance(step, str) and step else None
 
 
-def packed(nodes: Sequence[PathStep], words: int, shown: Sequence[str]) -> bytes:
+def packed(nodes: Sequence[PathStep], words: int, shown: Sequence[str], front: str = "") -> bytes:
     """Pack the data for the browser: a line of JSON, a zero byte, and the pixels of all small pictures."""
     scales = list(dict.fromkeys(node.colours for node in nodes))
     one, many = WORDS["token"]
@@ -38,6 +41,7 @@ def packed(nodes: Sequence[PathStep], words: int, shown: Sequence[str]) -> bytes
         "strip": WORDS["strip"],
         "words": WORDS["words"],
         "count": one if words == 1 else many.format(n=words),
+        "front": front,
         "masked": list(MASKED),
         "scales": [[list(scale), list(DARK.get(scale, scale))] for scale in scales],
         "nodes": [_described(node, scales.index(node.colours), node.name in shown) for node in nodes],

@@ -4,8 +4,6 @@
 export interface FilmData {
   /** The one in focus. */
   head: number;
-  /** Pixels. */
-  height: number;
   words: Record<"heads" | "head" | "all", string>;
   size: [rows: number, columns: number];
   /** Base64 of the bytes of all heads. */
@@ -74,6 +72,8 @@ export interface PathData {
   strip: string;
   words: string;
   count: string;
+  /** The step that a narrow window shows alone; none on a page without that. */
+  front: string;
   /** The colour of masked cells on a light page and on a dark one. */
   masked: string[];
   /** Each on a light page and on a dark one. */

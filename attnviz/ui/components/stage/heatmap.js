@@ -1,178 +1,272 @@
-// The maps of a page, and their connection to Python.
+// The maps of a page as one component: laid out here for the window, drawn by Plotly, with words and numbers over them.
 //
-// The numbers come apart from the charts (pictures.js) and are put into them here, so that a chart that is there draws
-// them; a trace's `meta` says how its heads are laid out; the pixels are read off the drawn image. Words and numbers are
-// drawn over the maps here, so a click redraws no chart.
+// Python sends one message, the stages and what belongs to them. Nothing that is chosen, pointed at or answered changes
+// where a cell is.
 
 /** @import { Component } from "../../types" */
-/** @import { Chart } from "./chart.js" */
-/** @import { Cell, Host, Plot, Spot, StageData, StageValues } from "./types" */
+/** @import { StageArray } from "../../../pictures/stage_bytes.js" */
+/** @import { Tiling } from "../../../pictures/layout/tiling.js" */
+/** @import { PlacedMap, Previewed, Room, Stage, StageData, StageValues, StagesSent } from "./types" */
+import { unpackStage } from "../../../pictures/stage_bytes.js";
+import { STAGE_GAP, placed } from "../../../pictures/layout/placement.js";
 import { isDark } from "../colours.js";
-import { Afterimage } from "./afterimage.js";
-import { Lens } from "./lens.js";
+import { Beside } from "./beside.js";
+import { Drawing } from "./drawing.js";
+import { heading } from "./heading.js";
 import { Highlights } from "./highlights.js";
+import { alone, hasMasked, shapeOf, stagesOf } from "./maps.js";
 import { Picking } from "./picking.js";
-import { Picture } from "./picture.js";
-import { AvailableSpace } from "./available_space.js";
-import { Tip } from "./tip.js";
+import { Picture } from "./picture/picture.js";
+import { Pointing } from "./pointing.js";
+import { Space, roomFor } from "./room.js";
 
-/** @typedef {Pick<Component<Uint8Array, StageValues>, "setStateValue" | "setTriggerValue">} Page  which values are sent to */
+/** @typedef {Pick<Component<Uint8Array, StageValues>, "setTriggerValue">} Page  which values are sent to */
 
-const PICTURES = "attnviz:pictures"; // the host has other `attnPictures`
+const STACKED = 16; // pixels between stages one below the other
+const LEGEND = 140; // pixels that a legend takes beside a heading
+const LATEST = 1500; // milliseconds for the server to send what was drawn ahead of it
+const THEME = 100; // milliseconds until a page has the colours of another theme
 
 /** All maps that belong together. */
 export class Heatmap {
   /** @type {Map<string, Picture>} */
   pictures = new Map();
-  /** @type {Host | undefined} */
-  host; // the element around the maps
-  /** @type {string | undefined} */
-  focusedStage; // the stage that has the focus
-  /** @type {Picture | undefined} */
-  refocus; // the picture to focus once it is drawn
+  /** @type {Stage[]} */
+  stages = []; // as they were sent, of all heads
+  /** @type {[name: string, title: string][]} */
+  turns = []; // those to turn over to, where they are shown one by one
+  /** @type {string | null} */
+  turned = null; // the one that was turned to, which Python has not heard of
+  /** @type {number | null} */
+  alone = null; // the head that is shown by itself
   /** @type {boolean | undefined} */
   dark;
   ground = "#fff";
+  family = "";
   printing = false;
-  /** @type {number | undefined} */
-  frame;
   stop = new AbortController();
 
-  /** @param {HTMLElement} root @param {StageData} data @param {Page} page */
-  constructor(root, data, page) {
+  /** @type {StageData | undefined} */
+  header; // what belongs to the maps
+  /** @type {Stage[] | null} */
+  previewed = null; // what is drawn ahead of the server
+  /** @type {Stage[] | null} */
+  late = null; // what it has sent meanwhile
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  waiting;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  timer;
+
+  /** @param {HTMLElement} root @param {Page} page */
+  constructor(root, page) {
     this.root = root;
-    this.data = data;
     this.page = page;
-    this.tip = new Tip(root);
-    this.live = root.appendChild(document.createElement("div"));
-    this.live.className = "attn-live";
-    this.live.setAttribute("aria-live", "polite");
-    this.lens = new Lens(root);
+    this.host = root.appendChild(document.createElement("div"));
+    this.host.className = "attn-host";
+    this.beside = new Beside(this);
+    this.frame = this.beside.frame;
+    this.pointing = new Pointing(this);
+    this.drawing = new Drawing(this.frame);
     this.highlights = new Highlights(this);
     this.picking = new Picking(this);
-    this.space = new AvailableSpace(this);
-    this.afterimage = new Afterimage(this);
-    this.observer = new MutationObserver(() => this.bind());
+    this.space = new Space(() => this.lay(false));
+    this.theme = new MutationObserver(() => this.retheme());
     this.listen();
     document.fonts.ready.then(() => this.redraw());
   }
 
   listen() {
     const { signal } = this.stop;
-    window.addEventListener("resize", () => this.redraw(), { signal });
+    window.addEventListener("resize", () => this.lay(false), { signal });
     // a long sentence scrolls by itself
     const scrolls = (/** @type {Event} */ { target }) => !this.host || (target instanceof Node && target.contains(this.host));
-    window.addEventListener("scroll", (event) => scrolls(event) && this.leave(), { signal, capture: true });
-    for (const kind of ["focusin", "pointerdown"])
-      window.addEventListener(kind, ({ target }) => target instanceof Element && target.className !== "attn-focus" && (this.focusedStage = undefined), { signal });
+    window.addEventListener("scroll", (event) => scrolls(event) && this.pointing.leave(), { signal, capture: true });
     for (const kind of ["keydown", "keyup"])
-      window.addEventListener(kind, (event) => event instanceof KeyboardEvent && event.key === "Shift" && this.keepLens(kind === "keydown"), { signal });
+      window.addEventListener(kind, (event) => event instanceof KeyboardEvent && event.key === "Shift" && this.pointing.keepLens(kind === "keydown"), { signal });
     window.addEventListener("beforeprint", () => this.print(true), { signal });
     window.addEventListener("afterprint", () => this.print(false), { signal });
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.retheme(), { signal });
+    this.theme.observe(document.documentElement, { attributes: true, attributeFilter: ["class", "style", "data-theme"] });
+    this.theme.observe(document.head, { childList: true, subtree: true });
     this.highlights.listen(signal);
     this.picking.listen(signal);
+    this.picking.follow(this.host, signal);
   }
 
-  /** @param {StageData} data @param {Page} page */
-  update(data, page) {
-    this.data = data;
-    this.page = page;
-    this.picking.adopt(data.picked);
-    if (this.dark === undefined) this.colours();
-    /** @type {Host | null} */
-    const host = this.root.closest(".st-key-" + data.key);
-    if (host && host !== this.host) this.follow(host);
-    this.bind();
-    this.pictures.forEach((picture) => this.draw(picture));
+  /** @param {Uint8Array} bytes @param {Page} page */
+  update(bytes, page) {
+    /** @type {{ header: StageData, arrays: Record<string, StageArray> }} */
+    const { header, arrays } = unpackStage(bytes);
+    if (header.view.first !== this.header?.view.first) this.turned = null;
+    Object.assign(this, { header, page });
+    this.stages = stagesOf(header.stages, arrays, this.stages);
+    this.picking.adopt(header.picked);
+    if (this.previewed) this.answered(this.stages);
+    this.follow();
+    this.beside.take(arrays);
+    this.lay(true);
   }
 
-  /** @param {Host} host */
-  follow(host) {
-    this.host = host;
-    host.classList.add("attn-host");
-    this.picking.follow(host, this.stop.signal);
-    host.addEventListener(PICTURES, () => this.pictures.forEach((picture) => picture.updateProps()), { signal: this.stop.signal });
-    this.observer.disconnect();
-    this.observer.observe(host, { childList: true, subtree: true });
-    this.space.follow(host);
+  /**
+   * Draw stages ahead of the message of the server that has them.
+   *
+   * @param {Uint8Array} bytes  as those of a message, of which only the stages are read
+   */
+  preview(bytes) {
+    /** @type {{ header: StagesSent, arrays: Record<string, StageArray> }} */
+    const { header, arrays } = unpackStage(bytes);
+    this.stages = this.previewed = stagesOf(header.stages, arrays, this.stages);
+    clearTimeout(this.waiting);
+    this.waiting = setTimeout(() => this.settle(), LATEST);
+    this.lay(false);
+  }
+
+  /** The server has sent stages: those of a setting that the visitor has left meanwhile wait, as others follow. @param {Stage[]} sent */
+  answered(sent) {
+    const isAwaited = sent.length === this.previewed?.length && sent.every((stage, at) => stage === this.previewed?.[at]);
+    this.late = sent;
+    if (isAwaited) this.settle();
+    else if (this.previewed) this.stages = this.previewed;
+  }
+
+  /** Show what the server has sent last. */
+  settle() {
+    clearTimeout(this.waiting);
+    this.previewed = null;
+    if (this.late) [this.stages, this.late] = [this.late, null];
+    this.lay(false);
+  }
+
+  /** What belongs to the maps; nothing is drawn before it has come. */
+  get data() {
+    return /** @type {StageData} */ (this.header);
+  }
+
+  /** The element that the page knows the maps by. */
+  follow() {
+    /** @type {Previewed | null} */
+    const known = this.root.closest(`.st-key-${this.data.key}`);
+    if (!known) return;
+    known.preview = (bytes) => this.preview(bytes);
+    this.space.follow(known);
   }
 
   close() {
     this.stop.abort();
-    this.observer.disconnect();
+    this.theme.disconnect();
     this.space.close();
-    this.afterimage.end();
-    if (this.frame !== undefined) cancelAnimationFrame(this.frame);
-    this.pictures.forEach((picture) => picture.layer.remove());
+    this.drawing.close();
+    clearTimeout(this.waiting);
+    clearTimeout(this.timer);
+    this.host.remove();
   }
 
-  /** Have a picture over each chart that is there. */
-  bind() {
-    this.afterimage.show();
+  /** Lay everything out for the window, and draw what is not as it was. @param {boolean} glides */
+  lay(glides) {
+    if (!this.host.clientWidth) return;
+    this.colours();
+    const { data, stages } = this;
+    const measured = this.space.measure(data.view);
+    const answered = data.answered !== null && roomFor(data.view, measured, { film: false, overview: false }).isNarrow ? data.answered : null;
+    this.alone = data.focus ?? answered;
+    const room = roomFor(data.view, measured, { film: this.alone !== null, overview: this.beside.hasOverview });
+    this.turns = room.one && stages.length > 1 ? stages.map(({ name, title }) => [name, title]) : [];
+    const first = this.turned ?? data.view.first;
+    const front = stages.find(({ name }) => name === first) ?? stages.find(({ leads }) => leads) ?? stages[0];
+    const shown = (room.one ? [front] : stages).map((stage) => (this.alone === null ? stage : alone(stage, this.alone, data.heads)));
+    this.beside.draw(room, this.dark);
+    this.arrange(shown, room, glides);
+  }
+
+  /** Turn to another stage, where they are shown one by one. @param {string} name */
+  turn(name) {
+    this.turned = name;
+    this.lay(false);
+    this.page.setTriggerValue("shown", name);
+  }
+
+  /** @param {Stage[]} shown @param {Room} room @param {boolean} glides */
+  arrange(shown, room, glides) {
+    const focused = this.alone !== null || room.one;
+    const { tilings, spans, sideBySide } = placed(shown.map(shapeOf), room.width, room.height, focused);
+    const tallest = room.fill ? room.height : Math.max(...tilings.map(({ height }) => height));
     for (const [name, picture] of this.pictures)
-      if (!this.data.stages.includes(name) && this.pictures.delete(name)) picture.layer.remove();
-    for (const name of this.data.stages) {
-      /** @type {Plot | null | undefined} */
-      const chart = this.host?.querySelector(`.st-key-${this.data.key}-${name} .js-plotly-plot`);
-      const known = this.pictures.get(name);
-      if (!chart?.on || !chart.data?.length || known?.chart === chart) continue;
-      const lost = this.focusedStage === name && document.activeElement === document.body; // it went with the chart
-      const focused = known && (lost || document.activeElement === known.focus);
-      known?.layer.remove();
-      this.leave(); // what the tip says may be outdated
-      const picture = new Picture(this, name, chart);
-      this.pictures.set(name, picture);
-      picture.updateProps();
-      this.draw(picture);
-      if (focused) this.refocus = picture;
-    }
+      if (!shown.some((stage) => stage.name === name) && this.pictures.delete(name)) picture.figure.remove();
+    let [x, y, right] = [0, 0, room.width];
+    /** @type {PlacedMap[]} */
+    const maps = [];
+    const changed = shown.map((stage, at) => {
+      const isLast = at === shown.length - 1;
+      const height = sideBySide || room.fill ? tallest : tilings[at].height;
+      const picture = this.pictureOf(stage.name);
+      const isChanged = picture.take(stage, tilings[at], [spans[at], height]);
+      Object.assign(picture.figure.style, { left: `${x}px`, top: `${y}px`, width: `${spans[at]}px` });
+      picture.box.style.height = `${height}px`;
+      picture.entitle(this.heading(shown, at, { tiling: tilings[at], span: spans[at], gap: sideBySide && !isLast ? STAGE_GAP : 0 }, room), this.data.words);
+      right = Math.max(right, x + spans[at]);
+      maps.push({ map: picture.map, x: x + tilings[at].left, y: y + room.heading + tilings[at].top });
+      if (sideBySide) x += spans[at] + STAGE_GAP;
+      else y += room.heading + height + (isLast ? 0 : STACKED);
+      return isChanged;
+    });
+    const high = sideBySide ? room.heading + tallest : y;
+    this.frame.style.height = `${high}px`;
+    if (changed.some(Boolean)) this.pointing.leave(); // what the tip says may be true no longer
+    this.drawing.draw(maps, [right, high], this.data.plotly, glides);
+    this.pictures.forEach((picture) => picture.draw());
   }
 
-  /** The colours of the page; where it has become a dark one, or a light one, the pictures change theirs. */
+  /** @param {string} name */
+  pictureOf(name) {
+    const picture = this.pictures.get(name) ?? new Picture(this, name);
+    this.pictures.delete(name);
+    this.pictures.set(name, picture); // in the order in which they stand
+    if (!picture.figure.parentNode) this.frame.append(picture.figure);
+    return picture;
+  }
+
+  /**
+   * The heading of a stage.
+   *
+   * @param {Stage[]} shown
+   * @param {number} at
+   * @param {{ tiling: Tiling, span: number, gap: number }} placed
+   * @param {Room} room
+   */
+  heading(shown, at, { tiling, span, gap }, room) {
+    const { turns } = this;
+    const [stage, left] = [shown[at], turns.length ? 0 : tiling.left];
+    const switches = room.fill && stage.name === "scores" && stage.widths.length > 1;
+    const saysMasked = stage.leads || !shown.some((each) => each.leads && each.masked !== null && hasMasked(each));
+    const [{ block, fold }, pixels] = [tiling, span - left - (turns.length ? LEGEND : 0)];
+    return heading(stage, { left, block, fold, switches, room: pixels, gap, turns, saysMasked }, this.data.words);
+  }
+
+  /** The colours of the page. */
   colours() {
     const style = getComputedStyle(this.root);
-    const before = this.dark;
     this.ground = style.getPropertyValue("--st-background-color") || "#fff";
+    this.family = style.fontFamily;
     this.dark = isDark(this.root);
-    const accent = style.getPropertyValue("--st-primary-color");
-    this.pictures.forEach(({ layer }) => layer.style.setProperty("--attn-accent", accent));
-    if (before !== undefined && before !== this.dark) this.pictures.forEach((picture) => picture.updateProps());
+    this.host.style.setProperty("--attn-accent", style.getPropertyValue("--st-primary-color"));
   }
 
-  /** Draw a picture at the next frame, once, however often it is asked for. @param {Chart} picture */
-  draw(picture) {
-    picture.stale = true;
-    this.frame ??= requestAnimationFrame(() => this.drawStale());
+  /** The page may have become a dark one, or a light one. */
+  retheme() {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => isDark(this.root) !== this.dark && this.lay(false), THEME);
   }
 
-  drawStale() {
-    this.frame = undefined;
-    this.colours();
-    const ready = [...this.pictures.values()].filter((picture) => picture.stale && picture.measure());
-    for (const picture of ready) {
-      picture.stale = false;
-      picture.draw();
-    }
-    this.afterimage.leave();
-    this.afterimage.keep();
-    if (!this.refocus?.layer.isConnected) return;
-    this.refocus.focus.focus({ preventScroll: true });
-    this.refocus = undefined;
-  }
-
-  /** Draw everything anew: fonts may have come, or the window has another size. */
+  /** Draw everything anew that is written: fonts may have come. */
   redraw() {
-    this.pictures.forEach((picture) => {
-      picture.drawn = null;
-      this.draw(picture);
-    });
+    this.pictures.forEach((picture) => (picture.drawn = null));
+    this.lay(false);
   }
 
   /** @param {boolean} printing */
   print(printing) {
     this.printing = printing;
     this.redraw();
-    this.drawStale();
   }
 
   get signs() {
@@ -183,62 +277,13 @@ export class Heatmap {
   axis(name) {
     return this.data.axes[name] ?? name;
   }
-
-  /**
-   * Highlight what is pointed at, and describe it beside a point of the screen.
-   *
-   * @param {Picture} picture
-   * @param {Spot} spot
-   * @param {number} x
-   * @param {number} y
-   */
-  show(picture, spot, x, y) {
-    if (this.highlights.point(picture, spot)) this.tip.showCell(this, picture, spot);
-    const low = this.tip.moveTo(x, y);
-    this.lens.follow(picture, spot, { x, y, low });
-  }
-
-  /** @param {Picture} picture @param {PointerEvent} event */
-  hover(picture, event) {
-    const spot = picture.locate(event);
-    const named = spot?.name !== undefined;
-    picture.chart.style.cursor = named ? (this.data.heads > 1 ? "pointer" : "") : spot ? "crosshair" : "";
-    if (spot && !named) return this.show(picture, spot, event.clientX, event.clientY);
-    this.leave();
-    if (spot?.name !== undefined) this.tip.showHead(this, picture, spot.name, event.clientX, event.clientY);
-  }
-
-  /** Shift keeps the lens where it is; once it is released, the lens follows the pointer again. @param {boolean} kept */
-  keepLens(kept) {
-    this.lens.keep(kept);
-    if (!kept && !this.highlights.highlight) this.lens.leave();
-  }
-
-  /** Nothing is pointed at any more. */
-  leave() {
-    this.lens.leave();
-    this.tip.hide();
-    if (this.highlights.highlight) this.highlights.clear();
-  }
-
-  /** Move to a cell with the keyboard: it is highlighted and announced. @param {Picture} picture @param {Cell} cell */
-  visit(picture, cell) {
-    const { heads, axes } = picture.meta;
-    const outer = picture.layer.getBoundingClientRect();
-    const [x, y] = [picture.edgeX(cell.head, cell.column + 1), picture.edgeY(cell.head, cell.row + 1)];
-    this.show(picture, cell, outer.left + x, outer.top + y);
-    const where = [heads[cell.head], `${this.axis(axes[0])} ${picture.rowWord(cell.row)}`, `${this.axis(axes[1])} ${picture.columnWord(cell.column)}`];
-    this.live.textContent = `${where.filter(Boolean).join(", ")}: ${picture.describe(cell)}`;
-  }
 }
 
 /** @param {Component<Uint8Array, StageValues, { attn?: Heatmap }, HTMLElement>} component */
-export default function ({ parentElement, data, setStateValue, setTriggerValue }) {
-  /** @type {StageData} */
-  const message = JSON.parse(new TextDecoder().decode(data));
-  const page = { setStateValue, setTriggerValue };
-  const heatmap = (parentElement.attn ??= new Heatmap(parentElement, message, page));
-  heatmap.update(message, page);
+export default function ({ parentElement, data, setTriggerValue }) {
+  const page = { setTriggerValue };
+  const heatmap = (parentElement.attn ??= new Heatmap(parentElement, page));
+  heatmap.update(data, page);
   return () => {
     heatmap.close();
     delete parentElement.attn;

@@ -2,7 +2,7 @@
 
 /** @import { Mark, Row } from "../../types" */
 /** @import { Heatmap } from "./heatmap.js" */
-/** @import { Picture } from "./picture.js" */
+/** @import { Picture } from "./picture/picture.js" */
 /** @import { Highlight, Spot } from "./types" */
 
 const HIGHLIGHT = "attnviz:highlight"; // detail: the cells that are pointed at in some view, or null
@@ -93,8 +93,7 @@ export class Highlights {
    */
   shares(row, head) {
     if (row === null || head === null) return null;
-    const there = [...this.heatmap.pictures.values()].filter(({ w, trace }) => w && trace?.z);
-    const picture = there.find(({ meta }) => meta.share && meta.axes.join() === "query,key");
+    const picture = [...this.heatmap.pictures.values()].find(({ meta }) => meta.share && meta.axes.join() === "query,key");
     const at = picture?.index(0, row) ?? null;
     if (!picture || head >= picture.meta.heads.length || at === null || at >= picture.meta.rows.length) return null;
     return picture.rowOf(head, at);
@@ -102,7 +101,7 @@ export class Highlights {
 
   /** A head's number among all heads, where only one is shown. @param {number | null} head */
   numbered(head) {
-    return head === null ? null : (this.heatmap.data.focus ?? head);
+    return head === null ? null : (this.heatmap.alone ?? head);
   }
 
   /** @param {Row} detail */
@@ -116,12 +115,11 @@ export class Highlights {
    * @param {(Mark & { from: string }) | null} mark
    */
   onHighlight(mark) {
-    const { data } = this.heatmap;
-    if (mark?.from === "maps" || !data.fill) return;
-    const alone = data.focus !== null;
-    const head = alone ? (mark?.head === data.focus ? 0 : null) : (mark?.head ?? null);
+    const { alone, data } = this.heatmap;
+    if (mark?.from === "maps" || !data.view.fill) return;
+    const head = alone === null ? (mark?.head ?? null) : mark?.head === alone ? 0 : null;
     this.isReceiving = true;
-    this.set(mark && { head, heads: alone ? 1 : data.heads, at: positions(mark), exact: true });
+    this.set(mark && { head, heads: alone === null ? data.heads : 1, at: positions(mark), exact: true });
     this.isReceiving = false;
   }
 }

@@ -2,7 +2,7 @@
 // is set as text.
 
 /** @import { Cell } from "./types" */
-/** @import { Picture } from "./picture.js" */
+/** @import { Picture } from "./picture/picture.js" */
 import { inkOn } from "../colours.js";
 import { NOT_A_NUMBER, context, decimals, hatch, minus, share, short, svg, truncate } from "./ink.js";
 

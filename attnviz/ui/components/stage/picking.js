@@ -1,7 +1,7 @@
 // Picking in the maps, by a press, a swipe or a key: a cell, a head, another step, another scale.
 
 /** @import { Heatmap } from "./heatmap.js" */
-/** @import { Picture } from "./picture.js" */
+/** @import { Picture } from "./picture/picture.js" */
 /** @import { Cell, Highlight, Pick, Spot } from "./types" */
 
 const SWIPE = 48; // pixels that a finger has to move sideways
@@ -69,11 +69,13 @@ export class Picking {
   get highlight() {
     const cell = this.chosen;
     const picture = cell && this.heatmap.pictures.get(cell.stage);
-    if (!cell || !picture?.w || !picture.trace?.meta) return null;
+    if (!cell || !picture) return null;
     const { axes, heads } = picture.meta;
+    const { only } = picture.stage;
+    const head = only === null ? cell.head : cell.head === only ? 0 : null;
     const row = cell.row === null ? null : picture.position(0, cell.row);
     const column = cell.column === null ? null : picture.position(1, cell.column);
-    return { stage: cell.stage, head: cell.head, heads: heads.length, at: { [axes[0]]: row, [axes[1]]: column } };
+    return { stage: cell.stage, head, heads: heads.length, at: { [axes[0]]: row, [axes[1]]: column } };
   }
 
   /** A press on a button of a heading. @param {EventTarget | null} target */
@@ -81,7 +83,7 @@ export class Picking {
     if (!(target instanceof Element)) return;
     if (target.closest(".attn-scale")) this.heatmap.page.setTriggerValue("scale", true);
     const button = target.closest(".attn-step");
-    if (button instanceof HTMLElement && button.dataset.step) this.heatmap.page.setTriggerValue("shown", button.dataset.step);
+    if (button instanceof HTMLElement && button.dataset.step) this.heatmap.turn(button.dataset.step);
   }
 
   /**
@@ -95,12 +97,13 @@ export class Picking {
     if (!touch || event.pointerType !== "touch") return;
     const [dx, dy] = [event.clientX - touch.clientX, event.clientY - touch.clientY];
     if (Math.abs(dx) < SWIPE || Math.abs(dx) < 2 * Math.abs(dy)) return;
-    this.heatmap.leave();
-    const { focus, heads, turns, stages } = this.heatmap.data;
+    this.heatmap.pointing.leave();
+    const { alone, data, turns } = this.heatmap;
     const by = dx < 0 ? 1 : -1;
-    if (focus !== null) return this.focusHead((focus + by + heads) % heads);
-    const next = turns[turns.indexOf(stages[0]) + by];
-    if (next) this.heatmap.page.setTriggerValue("shown", next);
+    if (alone !== null) return this.focusHead((alone + by + data.heads) % data.heads);
+    const at = turns.findIndex(([name]) => this.heatmap.pictures.has(name));
+    const [next] = turns[at + by] ?? [];
+    if (at >= 0 && next) this.heatmap.turn(next);
   }
 
   /** @param {Picture} picture @param {PointerEvent} event */
@@ -108,7 +111,7 @@ export class Picking {
     const spot = picture.locate(event);
     if (!spot) return;
     this.chooser(picture, spot)();
-    if (event.pointerType === "touch" && spot.name === undefined) this.heatmap.show(picture, spot, event.clientX, event.clientY);
+    if (event.pointerType === "touch" && spot.name === undefined) this.heatmap.pointing.show(picture, spot, event.clientX, event.clientY);
   }
 
   /**
@@ -120,9 +123,10 @@ export class Picking {
   chooser(picture, { name, head, row, column }) {
     if (name !== undefined) return () => this.focusHead(name);
     const { block } = picture.meta;
-    const down = row === undefined ? null : row * block[0];
-    const across = column === undefined ? null : column * block[1];
-    const pick = { stage: picture.name, head: head ?? null, row: down, column: across };
+    const position = { row: row === undefined ? null : row * block[0], column: column === undefined ? null : column * block[1] };
+    const among = head === undefined ? null : head + (picture.stage.only ?? 0);
+    const whole = head !== undefined && row !== undefined && column !== undefined;
+    const pick = { stage: picture.name, head: among, ...position, ...(whole ? picture.behind({ head, row, column }) : {}) };
     return () => this.pick(pick);
   }
 
@@ -139,8 +143,8 @@ export class Picking {
 
   /** Show one head by itself, or with null all of them again. @param {number | null} head */
   focusHead(head) {
-    const { data, page } = this.heatmap;
-    if (data.heads < 2 || head === data.focus) return;
+    const { data, page, alone } = this.heatmap;
+    if (data.heads < 2 || head === alone) return;
     page.setTriggerValue("focus", head === null ? -1 : head);
   }
 
@@ -162,7 +166,8 @@ export class Picking {
    */
   shortcut(event) {
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || !this.acceptsKeys(event.target)) return;
-    const { focus, heads } = this.heatmap.data;
+    const { alone: focus, data } = this.heatmap;
+    const { heads } = data;
     if (focus === null) {
       if (event.key.toLowerCase() !== "f") return;
       this.focusHead(this.heatmap.highlights.highlight?.head ?? this.chosen?.head ?? 0);
@@ -175,29 +180,27 @@ export class Picking {
 
   /** The keyboard has come to a picture: start at the chosen cell, or at the first. @param {Picture} picture */
   enter(picture) {
-    if (!picture.w) return;
     const highlight = this.chosen?.stage === picture.name ? this.highlight : null;
     const { head = null, row = null, column = null } = highlight ? picture.cellsOf(highlight) : {};
     if (head !== null && row !== null && column !== null) picture.cursor = { head, row, column };
     picture.cursor ??= { head: 0, row: 0, column: 0 };
-    if (picture.focus.matches(":focus-visible")) this.heatmap.visit(picture, picture.cursor);
+    if (picture.focus.matches(":focus-visible")) this.heatmap.pointing.visit(picture, picture.cursor);
   }
 
   /** @param {Picture} picture @param {KeyboardEvent} event */
   onKeydown(picture, event) {
-    if (!picture.w) return;
-    const { data, highlights: lights } = this.heatmap;
+    const { data, alone, highlights: lights } = this.heatmap;
     const cursor = (picture.cursor ??= { head: 0, row: 0, column: 0 });
     const moved = neighbour(picture, cursor, event.key);
     if (event.key === "Enter" || event.key === " ") this.chooser(picture, cursor)();
-    else if (event.key === "Escape" && lights.highlight) this.heatmap.leave();
-    else if (event.key.toLowerCase() === "f") this.focusHead(data.focus ?? cursor.head);
-    else if (event.key === "PageUp" && data.focus) this.focusHead(data.focus - 1);
-    else if (event.key === "PageDown" && data.focus !== null && data.focus < data.heads - 1) this.focusHead(data.focus + 1);
+    else if (event.key === "Escape" && lights.highlight) this.heatmap.pointing.leave();
+    else if (event.key.toLowerCase() === "f") this.focusHead(alone ?? cursor.head);
+    else if (event.key === "PageUp" && alone) this.focusHead(alone - 1);
+    else if (event.key === "PageDown" && alone !== null && alone < data.heads - 1) this.focusHead(alone + 1);
     else if (!moved || event.ctrlKey || event.metaKey || event.altKey) return;
     else picture.cursor = moved;
     event.preventDefault();
-    if (event.key !== "Escape") this.heatmap.visit(picture, picture.cursor);
+    if (event.key !== "Escape") this.heatmap.pointing.visit(picture, picture.cursor);
   }
 }
 

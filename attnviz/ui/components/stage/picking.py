@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
-from attnviz.pictures import figures
-from attnviz.pictures.layout.placement import Placement
 from attnviz.pictures.stage_record import Stage
-from attnviz.ui.components.stage.available_space import View, reported, room_for
-from attnviz.ui.session.browser.component import checked_index
+from attnviz.ui.session.browser.component import checked_index, report
 
 
 @dataclass(frozen=True)
@@ -25,22 +22,17 @@ class Picked:
 
 def has_picked(key: str) -> bool:
     """Return whether something was picked in the pictures of a key since the last run."""
-    return reported(key).get("picked") is not None
+    return report(key).get("picked") is not None
 
 
-def picked(key: str, stages: Sequence[Stage], view: View, *, has_film: bool) -> Picked | None:
-    """Return the pick since the last run, before the pictures are drawn again.
-
-    stages, view, has_film  how they were drawn in that run
-    """
-    room = room_for(key, view, has_film=has_film)
-    visible = room.visible(stages)
-    return read(reported(key).get("picked"), visible, room.placement(visible))
+def picked(key: str, stages: Sequence[Stage]) -> Picked | None:
+    """Return the pick since the last run, before the pictures are drawn again: `stages` as they were in that run."""
+    return read(report(key).get("picked"), stages)
 
 
 def focused_head(key: str, heads: int) -> tuple[int | None] | None:
     """Return the head that was brought to the front since the last run, (None,) for all; None as a rule."""
-    head = reported(key).get("focus")
+    head = report(key).get("focus")
     if isinstance(head, bool) or not isinstance(head, int) or not -1 <= head < heads:
         return None
     return (None,) if head < 0 else (head,)
@@ -48,29 +40,17 @@ def focused_head(key: str, heads: int) -> tuple[int | None] | None:
 
 def is_rescaled(key: str) -> bool:
     """Return whether the scale of the colours was switched since the last run."""
-    return reported(key).get("scale") is True
+    return report(key).get("scale") is True
 
 
 def turned_to(key: str) -> str | None:
     """Return the step that was turned to since the last run; None as a rule."""
-    step = reported(key).get("shown")
+    step = report(key).get("shown")
     return step[:40] if isinstance(step, str) and step else None
 
 
-def read(answer: Any, stages: Sequence[Stage], placement: Placement) -> Picked | None:
-    """Read a pick from the browser; None if there is no such cell, row or column, as it may say anything.
-
-    Where several cells share a drawn one, it is the one with the largest number.
-    """
-    picked = _existing(answer, stages)
-    if picked is None or None in (picked.head, picked.row, picked.column):
-        return picked
-    stage, tiling = next(pair for pair in zip(stages, placement.tilings, strict=True) if pair[0].name == picked.stage)
-    row, column = figures.behind(stage, tiling, picked.head or 0, picked.row or 0, picked.column or 0)
-    return replace(picked, row=row, column=column)
-
-
-def _existing(answer: Any, stages: Sequence[Stage]) -> Picked | None:
+def read(answer: Any, stages: Sequence[Stage]) -> Picked | None:
+    """Read a pick from the browser; None if there is no such cell, row or column, as it may say anything."""
     stage = next((stage for stage in stages if isinstance(answer, dict) and stage.name == answer.get("stage")), None)
     if stage is None:
         return None

@@ -1,7 +1,7 @@
 // The tooltip beside the pointer: the cell of a map, or its head. Words of a visitor are only ever set as text.
 
 /** @import { Heatmap } from "./heatmap.js" */
-/** @import { Picture } from "./picture.js" */
+/** @import { Picture } from "./picture/picture.js" */
 /** @import { Spot } from "./types" */
 import { graphemes } from "./ink.js";
 

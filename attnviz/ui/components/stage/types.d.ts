@@ -1,3 +1,5 @@
+import type { StageFacts as Packed, StageNumbers } from "../../../pictures/stage_bytes.js";
+
 // The heat maps: what Python sends, what Plotly offers, and what is said of their cells.
 
 /** The words that are written over the maps or said of them. */
@@ -19,7 +21,18 @@ export type StageWords = Record<
   | "apart_key"
   | "total_key"
   | "zero"
-  | "keys",
+  | "keys"
+  | "may"
+  | "may_not"
+  | "range"
+  | "apart"
+  | "common"
+  | "apart_hint"
+  | "common_hint"
+  | "blocks"
+  | "blocks_shorter"
+  | "fold"
+  | "fold_shorter",
   string
 >;
 
@@ -31,80 +44,159 @@ export interface Pick {
   column: number | null;
 }
 
-/** What belongs to the maps of a page, as `heatmap.py` sends it. */
-export interface StageData {
-  key: string;
-  stages: string[];
-  /** The title of each stage. */
-  names: Record<string, string>;
-  /** Pixels that were laid out for before the browser had said how many there are. */
-  width: number;
-  /** Whether an answer stands beside the maps. */
-  wide: boolean;
-  words: StageWords;
-  /** What the axes are called on the page. */
-  axes: Record<string, string>;
-  /** Whether negative cells that are too small for their number have a minus. */
-  signs: boolean;
-  /** The least height of maps that keep within the window; 0 where the page is scrolled. */
-  fit: number;
-  /** The height that was laid out for where the maps fill the window; 0 where they do not. */
-  fill: number;
-  /** The name under which the browser keeps what it reports, so that the next visit is laid out for it; or none. */
-  cookie: string;
-  /** The head that is shown alone. */
-  focus: number | null;
-  heads: number;
-  /** The head and the row that are highlighted while nothing is pointed at. */
-  opening: [head: number, row: number] | null;
-  /** The stages to choose from, where they are shown one by one. */
-  turns: string[];
-  picked: Pick | null;
-}
-
-/** The values that the maps send to Python. */
-export interface StageValues {
-  width: number;
-  room: number;
-  wide: boolean;
-  picked: Pick;
-  focus: number;
-  scale: true;
-  shown: string;
-}
-
-/** How the numbers of a trace are sent, before they follow as bytes. */
-export interface Packed {
-  dtype: "float32" | "float64";
-  shape: [rows: number, columns: number];
-}
-
-export type Numbers = Float32Array | Float64Array;
-
-/** A heat map as Plotly takes it. */
-export interface Trace<Z = Numbers[]> {
-  type: string;
+/** A stage as `stage_message.described` says it; its numbers are the array of its name, (heads, rows, columns). */
+export interface StageFacts {
   name: string;
-  showscale: boolean;
-  hoverinfo: string;
-  /** The edges of cells, in pixels. */
-  x: number[];
-  y: number[];
-  z: Z;
-  zmin: number;
-  zmax: number;
-  colorscale: [position: number, colour: string][];
-  /** A `Meta` as JSON: Plotly would take an object for another one each time. */
-  meta: string;
-}
-
-/** How the heads of a stage are laid out, and what is written beside them. */
-export interface Meta {
+  title: string;
+  symbol: string;
+  phrase: string;
+  /** The phrase in fewer words. */
+  shorter: string[];
+  formula: string;
+  alt: string;
+  kind: "signed" | "share" | "allowed";
+  axes: [down: string, across: string];
+  leads: boolean;
+  sums: boolean;
+  /** What the legend calls masked cells, where they are not only those. */
+  grey: string;
+  large: boolean;
+  apart: boolean;
+  /** The size that all colours reach to, where stages are compared. */
+  reach: number | null;
+  margin: number;
   rows: string[];
   /** None where columns are only counted. */
   columns: string[] | null;
   heads: string[];
   /** What each head does. */
+  roles: string[] | null;
+  /** True columns of every head. */
+  widths: number[];
+  /** Head, row and column of the cells that were changed by hand, and of those that should be large. */
+  edited: number[][];
+  wanted: number[][];
+  /** The array of the cells that are masked. */
+  masked: string | null;
+  scale: { low: number; high: number; colours: string[]; dark: string[] };
+  /** The size of the largest number of each head. */
+  ends: number[];
+  /** The positions along each axis that are shown, where only some are. */
+  positions: [rows: number[] | null, columns: number[] | null];
+}
+
+/** The part of a message that stages are read from. */
+export interface StagesSent extends Packed {
+  stages: StageFacts[];
+}
+
+/** A stage with its numbers. */
+export interface Stage extends StageFacts {
+  shape: [heads: number, rows: number, columns: number];
+  values: StageNumbers;
+  /** 1 where a cell is masked, of all heads or of one that all share. */
+  mask: StageNumbers | null;
+  isShared: boolean;
+  /** What columns add to and over what part of the keys rows spread. */
+  total: StageNumbers | null;
+  spread: StageNumbers | null;
+  /** The head of which it is, where it was more. */
+  only: number | null;
+  /** The facts as JSON, by which two messages are compared. */
+  text?: string;
+}
+
+/** How the window is shared, as `View` says it; an answer's sheet takes so many pixels of a narrow one. */
+export interface Sharing {
+  fit: boolean;
+  fill: boolean;
+  one_by_one: boolean;
+  beside: boolean;
+  first: string;
+  reserved: number;
+  tools: number;
+  least: number;
+  large: boolean;
+  has_answer: boolean;
+  sheet: number;
+}
+
+/** Pixels for the maps and for what stands around them; `one` where there is room for one stage at a time. */
+export interface Room {
+  width: number;
+  height: number;
+  heading: number;
+  fill: boolean;
+  isNarrow: boolean;
+  one: boolean;
+  overview: number;
+  over: number;
+  film: number;
+  below: number;
+}
+
+/** What belongs to the maps of a page, as `heatmap.py` sends it. */
+export interface StageData extends StagesSent {
+  key: string;
+  words: StageWords;
+  /** What the axes are called on the page. */
+  axes: Record<string, string>;
+  /** Whether negative cells that are too small for their number have a minus. */
+  signs: boolean;
+  view: Sharing;
+  /** The head that is shown alone; of how many. */
+  focus: number | null;
+  heads: number;
+  /** The head of an answer, which is shown alone where there is little room. */
+  answered: number | null;
+  /** The head and the row that are highlighted while nothing is pointed at. */
+  opening: [head: number, row: number] | null;
+  picked: Pick | null;
+  /** Where Plotly is. */
+  plotly: string;
+}
+
+/** The values that the maps send to Python. */
+export interface StageValues {
+  picked: Pick;
+  focus: number;
+  scale: true;
+  shown: string;
+  head: number;
+  window: [query: number, key: number];
+}
+
+/** The element around the maps: stages are drawn ahead of the message of the server that has them, too. */
+export type Previewed = HTMLElement & { preview?: (bytes: Uint8Array) => void };
+
+/** The scripts of all components, by their names. */
+interface Shelf {
+  parts: Partial<Record<string, { draw(component: object): unknown }>>;
+}
+
+/** What the heading of a stage depends on beside it. */
+export interface Heading {
+  /** Pixels by which it stands in from the left, so that it begins where the cells do. */
+  left: number;
+  /** How many words share a drawn cell, and how many columns that are only counted. */
+  block: number;
+  fold: number;
+  /** Whether it offers one scale for all heads and one for each. */
+  switches: boolean;
+  /** Pixels for its phrase, and those that are left free of it. */
+  room: number;
+  gap: number;
+  /** Names and titles of the stages to turn over to, where there is room for one at a time. */
+  turns: [name: string, title: string][];
+  /** Whether the legend has the masked cells, which need be said over one stage only. */
+  saysMasked: boolean;
+}
+
+/** How the heads of a stage are laid out, and what is written beside them. */
+export interface Meta {
+  rows: string[];
+  columns: string[] | null;
+  heads: string[];
   roles: string[] | null;
   axes: [down: string, across: string];
   /** How many cells a row of each head is drawn with, */
@@ -115,14 +207,11 @@ export interface Meta {
   across: number;
   /** How many rows and columns share a drawn cell. */
   block: [rows: number, columns: number];
-  /** The positions along each axis that are shown, where only some are. */
   positions: [rows: number[] | null, columns: number[] | null];
   /** Pixels beside and over the heads. */
   room: [left: number, right: number, top: number];
   large: boolean;
   leads: boolean;
-  /** The colours of the scale on a dark page, where they are others. */
-  dark: string[];
   /** The size of the largest number of each head, where each has a scale of its own. */
   ends: number[] | null;
   /** For each head what its columns add to, and over which part of all keys its rows spread. */
@@ -131,70 +220,35 @@ export interface Meta {
   masked: boolean;
   /** Whether a number is not finite. */
   odd: boolean;
-  /** The drawn cells that are not a number, as bits in base64. */
-  nan: string | null;
-  /** Where words share a cell, the strong weights of each row of each head: how many, in which columns, and their
-   *  numbers, in base64. */
-  strong: Record<"counts" | "columns" | "weights", string> | null;
 }
 
-/** An axis as Plotly takes it. */
-export interface Axis {
-  visible: boolean;
-  fixedrange: boolean;
-  constrain?: string;
-  constraintoward?: string;
-  domain?: [number, number];
-  range?: [number, number];
-  scaleanchor?: string;
-  scaleratio?: number;
+/** A heat map as Plotly takes it: the edges of cells are in pixels. */
+export interface Trace {
+  x: number[];
+  y: number[];
+  z: Float64Array[];
+  zmin: number;
+  zmax: number;
+  colorscale: [position: number, colour: string][];
 }
 
-/** What lies under or over the cells: one grey path, and frames around single cells. */
-export interface Shape {
-  type: string;
-  path?: string;
-  layer?: string;
-  fillcolor?: string;
-  line: { width: number; color?: string };
-  x0?: number;
-  x1?: number;
-  y0?: number;
-  y1?: number;
+/** A stage in its tiles; `at` says where in its numbers each drawn cell has its own. */
+export interface DrawnMap {
+  meta: Meta;
+  at: Int32Array;
+  trace: Trace;
 }
 
-/** What of the layout of a chart is its stage's own. */
-export interface Layout {
-  xaxis: Axis;
-  yaxis: Axis;
-  shapes: Shape[];
-  margin?: { l: number; t: number; r: number; b: number; pad: number };
-  datarevision: number;
+/** A map and where its cells begin. */
+export interface PlacedMap {
+  map: DrawnMap;
+  x: number;
+  y: number;
 }
 
-/** The props of the chart of a stage; `revision` is another number whenever anything of it is. */
-export interface ChartProps<Z = Numbers[]> {
-  trace: Trace<Z>;
-  layout: Layout;
-  revision: number;
-  alt: string;
-}
-
-/** The numbers of the stages, as `heatmap.py` sends them: their bytes follow in this order. */
-export interface PicturesData {
-  key: string;
-  pictures: Record<string, ChartProps<Packed>>;
-}
-
-/** The element around the maps, which holds what goes into their charts. */
-export type Host = HTMLElement & { attnPictures?: Partial<Record<string, ChartProps>> };
-
-/** The element of a Plotly chart; its trace has no numbers before they are put into it. */
-export interface Plot extends HTMLElement {
-  data?: [Partial<Trace>?];
-  layout: Partial<Layout>;
-  on?(event: string, listener: () => void): void;
-  emit(event: string): void;
+/** What is used of Plotly. */
+export interface PlotlyModule {
+  react(root: HTMLElement, traces: object[], layout: object, config: object): Promise<unknown>;
 }
 
 /** A drawn cell, counted from 0. */
@@ -217,4 +271,10 @@ export interface Highlight {
   at: Partial<Record<string, number | null>>;
   /** Whether these cells alone are meant, not their whole rows and columns in every head. */
   exact?: boolean;
+}
+
+declare global {
+  interface Window {
+    attnvizScripts?: Shelf;
+  }
 }

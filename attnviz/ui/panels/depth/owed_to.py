@@ -25,13 +25,12 @@ from attnviz.text.cell_sentence import percent
 from attnviz.text.query_sentences import visible_token
 from attnviz.ui.components import number_tables
 from attnviz.ui.components.stage import heatmap
-from attnviz.ui.components.stage.available_space import reported
 from attnviz.ui.panels.depth import another_sentence
 from attnviz.ui.panels.depth.head_maps import kept, number, stage
 from attnviz.ui.panels.depth.next_word import WORDS as NEXT
 from attnviz.ui.panels.depth.next_word import is_offered, shown_word
 from attnviz.ui.session import admission, widgets
-from attnviz.ui.session.browser.component import checked_index
+from attnviz.ui.session.browser.component import checked_index, report
 from attnviz.ui.session.failures import refused
 from attnviz.ui.session.notices import notice, paragraph
 from attnviz.ui.session.selection import Selection
@@ -97,7 +96,7 @@ def panel(trace: Trace, selection: Selection) -> Selection:
 def opened(trace: Trace) -> tuple[int, int] | None:
     """Return the layer and the head that were pressed in a map since the last run, from 0; None as a rule."""
     for key in (KEY, another_sentence.KEY):
-        pick = reported(key).get("picked")
+        pick = report(key).get("picked")
         if isinstance(pick, dict) and pick.get("stage") in ("off", "direct", another_sentence.HEADS):
             try:
                 layer = checked_index(pick.get("row"), len(trace.layers))

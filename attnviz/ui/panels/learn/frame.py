@@ -18,14 +18,14 @@ from attnviz.engine.records.trace import Trace
 from attnviz.engine.run import run
 from attnviz.engine.tasks.games import GAMES
 from attnviz.pictures import stages
-from attnviz.pictures.figures import WANTED_FRAME
+from attnviz.pictures.colours import WANTED
 from attnviz.pictures.stage_record import Stage
 from attnviz.settings.counting import ordinal
 from attnviz.settings.language import Words
 from attnviz.text.cell_sentence import percent
 from attnviz.text.headline import headline
 from attnviz.ui.components.stage import heatmap
-from attnviz.ui.components.stage.available_space import Room, View, room_for
+from attnviz.ui.components.stage.view import View
 from attnviz.ui.panels.learn import controls, curves, frames
 from attnviz.ui.session import failures, locale, session_state, widgets
 from attnviz.ui.session.notices import paragraph
@@ -46,9 +46,6 @@ WORDS = Words(
     }
 )
 KEY = "learn"
-MAPS = 654
-"""Pixels for the maps until the browser has told."""
-
 SECONDS = 0.6
 """Between two frames of a film that is played."""
 
@@ -68,7 +65,7 @@ class _Part:
     fresh   the run of the frame with which the whole page was drawn; it is taken out, as a session keeps this
     notes   the notes on that run, which stand elsewhere on the page
     played  whether the browser asks for the next frame by itself
-    frames  those that the browser was given, packed, and the room that they were packed for
+    frames  those that the browser was given, packed
     scrubbed  whether the slider has moved since the whole page was drawn
     """
 
@@ -80,7 +77,7 @@ class _Part:
     fresh: Trace | None
     notes: tuple[str, ...]
     played: bool
-    frames: tuple[Room | None, bytes] = (None, b"")
+    frames: bytes | None = None
     scrubbed: bool = False
 
 
@@ -140,17 +137,14 @@ def _next_frame(part: _Part) -> int:
 
 def _send_frames(part: _Part) -> None:
     """Give the browser all frames, so that the next need not come from here; they are packed once."""
-    view = View(width=MAPS, fit=True)
-    room = room_for(KEY, view)
-    if part.frames[0] != room:
+    if part.frames is None:
 
         def at(step: int) -> list[Stage]:
             return maps(run(replace(part.config, learn_steps=step)), _titles(part.config.n_layers))
 
-        packed = frames.packed(part.film.steps, at, key=KEY, slider=controls.SLIDER, view=view)
-        part.frames = room, packed
-    if part.frames[1]:
-        frames.send(part.frames[1])
+        part.frames = frames.packed(part.film.steps, at, key=KEY, slider=controls.SLIDER)
+    if part.frames:
+        frames.send(part.frames)
 
 
 def _titles(n_layers: int) -> list[str]:
@@ -166,7 +160,7 @@ def _maps(part: _Part, trace: Trace, step: int) -> None:
         title = WORDS["beside" if near == step else "beside_at"].format(label=label, n=near)
         last = maps(nearest, [title] * len(nearest.layers))[-1]
         shown.append(replace(last, name=f"try{len(shown)}"))
-    heatmap.show(shown, key=KEY, view=View(width=MAPS, fit=not part.others))
+    heatmap.show(shown, key=KEY, view=View(fit=not part.others))
     with st.container(key="learn-says", gap=None):  # as high in every frame: other room builds maps anew
         explain_outlines(shown)
         paragraph([*says(trace, step), *success_sentences(part.film, step)])
@@ -177,7 +171,7 @@ def _maps(part: _Part, trace: Trace, step: int) -> None:
 def explain_outlines(drawn: Sequence[Stage]) -> None:
     """Draw the key of the outlines, where there are any."""
     if any(stage.wanted for stage in drawn):
-        outline = f"border: {WANTED_FRAME['width']}px solid {WANTED_FRAME['color']}"
+        outline = f"border: 2px solid {WANTED}"
         st.html(f'<p class="attn-line attn-key"><i style="{outline}"></i>{html.escape(WORDS["outlined"])}</p>')
 
 

@@ -9,7 +9,6 @@ from collections.abc import Callable, Sequence
 
 from attnviz.pictures.stage_record import Stage
 from attnviz.ui.components.stage import heatmap
-from attnviz.ui.components.stage.available_space import View
 from attnviz.ui.session.browser import transport
 from attnviz.ui.session.browser.component import component
 
@@ -23,14 +22,14 @@ def send(packed: bytes) -> None:
     _component(key="learn-frames", data=packed, height="content")
 
 
-def packed(steps: Sequence[int], maps: Callable[[int], Sequence[Stage]], *, key: str, slider: str, view: View) -> bytes:
+def packed(steps: Sequence[int], maps: Callable[[int], Sequence[Stage]], *, key: str, slider: str) -> bytes:
     """Pack what goes into the maps at each step; nothing where that is too much to be sent at once.
 
     maps  the stages of a step;  key, slider  of the maps and of the slider on the page
     """
     frames, ranges, at = [], {}, 0
     for step in steps:
-        frames.append(heatmap.numbers(maps(step), key=key, view=view))
+        frames.append(heatmap.message(maps(step), {}))
         ranges[str(step)] = at, at + len(frames[-1])
         at += len(frames[-1])
         if at > MOST_BYTES:

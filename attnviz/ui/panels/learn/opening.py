@@ -1,6 +1,6 @@
 """The first picture of the Learn page: one head before, while and after it learns, whatever the setting is.
 
-A phone has room for one of the three frames, and a choice of them over it.
+A phone has room for one of the three frames, and their names over it to turn to the others.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from attnviz.engine.run import run
 from attnviz.pictures.stage_record import Stage
 from attnviz.settings.language import Words
 from attnviz.ui.components.stage import heatmap
-from attnviz.ui.components.stage.available_space import View, is_narrow
+from attnviz.ui.components.stage.view import View
 from attnviz.ui.panels.learn import frame
 from attnviz.ui.session.browser import styles
 from attnviz.ui.session.notices import paragraph
 
-WORDS = Words({"after": "After {n} steps", "says": "it says: {said}", "frame": "Steps of learning"})
+WORDS = Words({"after": "After {n} steps", "says": "it says: {said}"})
 TASK, HALFWAY = "translation", 20
 """A film that comes with the package, and a step at which it is half learned."""
 
-KEY, _FRAME = "learn-opening", "learn-opening-frame"
+KEY = "learn-opening"
 _CSS = Path(__file__).with_name("opening.css")
 
 
@@ -41,18 +41,12 @@ def show() -> None:
     styles.style(_CSS)
     last = setting()
     film = learn(TASKS[TASK].config())
-    steps, shown = [0, HALFWAY, last.learn_steps], last.learn_steps
-    if is_narrow(KEY):
-        shown = st.segmented_control(
-            WORDS["frame"], steps, default=shown, key=_FRAME, required=True, label_visibility="collapsed"
-        )
-        steps = [shown]
-    drawn = [_stage(replace(last, learn_steps=step)) for step in steps]
-    heatmap.show(drawn, key=KEY, view=View(fit=True))
-    at = replace(last, learn_steps=shown)
+    shown = last.learn_steps
+    drawn = [_stage(replace(last, learn_steps=step)) for step in (0, HALFWAY, shown)]
+    heatmap.show(drawn, key=KEY, view=View(fit=True, one_by_one=True, first=drawn[-1].name))
     with st.container(key="learn-opening-says", gap=None):
         frame.explain_outlines(drawn)
-        paragraph([*frame.says(run(at), shown), *frame.success_sentences(film, shown)])
+        paragraph([*frame.says(run(last), shown), *frame.success_sentences(film, shown)])
 
 
 def _stage(config: Config) -> Stage:

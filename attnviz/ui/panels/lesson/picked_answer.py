@@ -9,7 +9,6 @@ import streamlit as st
 from attnviz.classroom.resolved_question import ResolvedQuestion
 from attnviz.pictures.stage_record import Stage
 from attnviz.ui.components.stage import picking
-from attnviz.ui.components.stage.available_space import View
 from attnviz.ui.components.stage.picking import Picked
 from attnviz.ui.session.browser import component
 from attnviz.ui.session.browser.uninterrupted import uninterrupted
@@ -30,14 +29,14 @@ def option_at(question: ResolvedQuestion, stages: Sequence[Stage], picked: Picke
     return position if position is not None and position < len(question.options) else None
 
 
-def take(question: ResolvedQuestion, stages: Sequence[Stage], *, pictures: str, view: View, answer: str) -> None:
+def take(question: ResolvedQuestion, stages: Sequence[Stage], *, pictures: str, answer: str) -> None:
     """Choose the option that was clicked since the last run, or take it back; before its widget is drawn.
 
-    pictures  the key of the pictures, and `view` their share of the window;  answer  the key of the widget
+    pictures  the key of the pictures;  answer  that of the widget
     """
     if not question.axis:
         return
-    picked = picking.picked(pictures, stages, view, has_film=False)
+    picked = picking.picked(pictures, stages)
     position = None if picked is None else option_at(question, stages, picked)
     if position is None:
         return

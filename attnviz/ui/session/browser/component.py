@@ -25,7 +25,6 @@ from attnviz.ui.session.browser.styles import colours
 from attnviz.ui.session.browser.uninterrupted import uninterrupted
 
 KEY = "scripts"
-COOKIES = "cookies of the browser"  # no component has such a key
 _HEARD, _IS_OLD = "_heard", "_heard_before"
 _CALLBACK = re.compile(r"on_(\w+)_change")
 _SHELF = "(window.attnvizScripts ??= { parts: {}, waiting: [] })"
@@ -178,14 +177,6 @@ def checked_index(value: Any, size: int) -> int | None:
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < size:
         raise ValueError(value)
     return value
-
-
-def cookie(name: str) -> str:
-    """Return a cookie that the browser had when it opened the page, read once as what it reports; empty if none."""
-    reports: dict[str, Mapping[str, Any]] = getattr(_run, "reports", {})
-    if COOKIES not in reports:
-        reports[COOKIES] = st.context.cookies
-    return str(reports[COOKIES].get(name, ""))
 
 
 def parts() -> frozenset[str]:

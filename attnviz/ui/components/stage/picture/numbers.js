@@ -1,15 +1,17 @@
 // What stands in the cells of a heat map and beside its heads: gaps, frames, bars and numbers.
 
-/** @import { Cell } from "./types" */
-import { inkOn } from "../colours.js";
-import { Chart } from "./chart.js";
-import { NOT_A_NUMBER, context, decimals, hatch, minus, share, short, svg, truncate, wrap } from "./ink.js";
+/** @import { Cell } from "../types" */
+import { inkOn } from "../../colours.js";
+import { Cells } from "./cells.js";
+import { NOT_A_NUMBER, context, decimals, hatch, minus, share, short, svg, truncate, wrap } from "../ink.js";
 
 const GAP_FROM = 9; // pixels of a cell
+const INSIDE = 1.5; // pixels from the edge of a cell to the middle of a frame in it
+const MOST_FRAMES = 200;
 const NUMBERS_FROM = [26, 14]; // pixels of a cell that its number fits into,
 const SHARES_FROM = [17, 14]; // and of one that holds a share, which is shorter; those of the opening have 17
 
-export class Numbered extends Chart {
+export class Numbered extends Cells {
   family = "";
 
   /** Whether cells are large enough for their numbers, or for their signs where these are asked for. */
@@ -96,10 +98,24 @@ export class Numbered extends Chart {
 
   drawFrames() {
     const boxes = this.meta.widths.map((width, head) => {
-      const [x, y, w, h] = this.box(head, 0, 0, this.rows, width).map(Math.round);
+      const [x, y, w, h] = this.cells(head, 0, 0, this.rows, width).map(Math.round);
       return `M${x - 0.5},${y - 0.5}h${w + 1}v${h + 1}h${-w - 1}Z`;
     });
     svg(this.words, "path", { d: boxes.join(""), stroke: "rgba(128,128,128,.35)", fill: "none" });
+  }
+
+  /** Frames in the cells that were changed by hand, and outlines where weights should lie. */
+  drawEdits() {
+    const { block } = this.meta;
+    const { wanted, edited } = this.stage;
+    for (const [kind, found] of /** @type {const} */ ([["attn-wanted", wanted], ["attn-edited", edited]])) {
+      const frames = found.slice(0, MOST_FRAMES).map(([head, row, column]) => {
+        const [x, y, w, h] = this.cells(head, Math.floor(row / block[0]), Math.floor(column / block[1]));
+        const off = Math.min(INSIDE, w / 6, h / 6);
+        return `M${x + off},${y + off}h${w - 2 * off}v${h - 2 * off}h${2 * off - w}Z`;
+      });
+      if (frames.length) svg(this.words, "path", { d: frames.join(""), class: kind, fill: "none", "stroke-width": 2 });
+    }
   }
 
   /** What each column adds to, under its head, and over how much of all keys each row spreads, beside it. */
@@ -113,13 +129,13 @@ export class Numbered extends Chart {
     widths.forEach((width, head) => {
       const [right, bottom] = [this.edgeX(head, width) + 3, this.edgeY(head, this.rows) + 2];
       sums.rows[head].forEach((part, row) => {
-        const [, y, , h] = this.box(head, row, 0);
+        const [, y, , h] = this.cells(head, row, 0);
         const [off, high] = inset(h);
         bars.push(`M${right},${y + off}h${Math.max(1, (room[1] - 5) * part)}v${high}h${-Math.max(1, (room[1] - 5) * part)}Z`);
       });
       const most = Math.max(...sums.columns[head], 1e-9);
       sums.columns[head].forEach((total, column) => {
-        const [x, , w] = this.box(head, 0, column);
+        const [x, , w] = this.cells(head, 0, column);
         const [off, wide] = inset(w);
         bars.push(`M${x + off},${bottom}h${wide}v${Math.max(1, (8 * total) / most)}h${-wide}Z`);
       });
@@ -154,7 +170,7 @@ export class Numbered extends Chart {
     group.setAttribute("class", "attn-soft");
     widths.forEach((width, head) => {
       if (ends[head] > 0) return;
-      const [x, y, w, h] = this.box(head, 0, 0, this.rows, width);
+      const [x, y, w, h] = this.cells(head, 0, 0, this.rows, width);
       const lines = wrap(this.heatmap.data.words.zero, w - 4);
       const first = y + h / 2 - 7 * (lines.length - 1);
       lines.forEach((line, at) => svg(group, "text", { x: x + w / 2, y: first + 14 * at, "dominant-baseline": "central" }, truncate(line, w - 4)));
@@ -163,7 +179,7 @@ export class Numbered extends Chart {
 
   /** @param {Element} group @param {Cell} cell @param {number} number @param {string} word @param {boolean} signs */
   drawCell(group, { head, row, column }, number, word, signs) {
-    const [x, y, w, h] = this.box(head, row, column);
+    const [x, y, w, h] = this.cells(head, row, column);
     /** @param {string} word @param {string} fill */
     const write = (word, fill) =>
       svg(group, "text", { x: x + w / 2, y: y + h / 2, style: `fill:${fill}`, "dominant-baseline": "central" }, word);

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from attnviz.pictures.layout.cell_shape import flattest, tallest, whole, worth
+from tests.support.cell_shape import flattest, tallest, whole, worth
 
 LARGEST_CELL = 46
 LARGEST_FOR_A_ROOM = 120

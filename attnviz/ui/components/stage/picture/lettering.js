@@ -1,6 +1,6 @@
 // The names and words beside the cells of a heat map, over the numbers in them.
 
-import { context, shortened, svg, truncate, wrap } from "./ink.js";
+import { context, shortened, svg, truncate, wrap } from "../ink.js";
 import { Numbered } from "./numbers.js";
 
 const BARE = 20; // pixels left of a map in which no word fits
@@ -15,15 +15,8 @@ export class Lettered extends Numbered {
   /** @type {number[]} */
   named = []; // how many pixels are written over each head
 
-  /** Everything is read from the page before anything is written into it: a question between two answers would have
-   *  all of the page laid out for each. */
-  measure() {
-    if (!super.measure()) return false;
-    this.family = getComputedStyle(this.chart).fontFamily;
-    return true;
-  }
-
   draw() {
+    this.family = this.heatmap.family;
     this.layer.style.fontFamily = this.family;
     this.size = this.meta.large && this.h >= 26 ? 18 : this.h >= 20 ? 13 : this.h >= 13 ? 12 : 11;
     this.drawWords();
@@ -31,16 +24,15 @@ export class Lettered extends Numbered {
 
   /** Everything that stands over the cells, unless all that it depends on is as it was. */
   drawWords() {
-    const { x, y, w, h, height, family, heatmap, meta } = this;
-    const { numbers, signs } = this.written;
-    const inside = numbers || signs || meta.odd || meta.masked ? this.props?.revision : null;
-    const drawn = JSON.stringify([x, y, w, h, height, family, heatmap.ground, heatmap.data.words, heatmap.dark, numbers, signs, inside, this.filled.meta]);
+    const { x, y, w, h, width, height, family, heatmap, revision } = this;
+    const drawn = JSON.stringify([revision, x, y, w, h, width, height, family, heatmap.ground, heatmap.data.words, heatmap.signs]);
     if (drawn === this.drawn) return;
     this.drawn = drawn;
     this.words.replaceChildren();
     this.drawGaps();
     this.drawMasked();
     this.drawFrames();
+    this.drawEdits();
     this.drawNames();
     this.drawBars();
     this.drawAxes();
@@ -214,7 +206,7 @@ export class Lettered extends Numbered {
       const bottom = this.edgeY(head, this.rows) + (sums ? 11 : 2);
       const last = only === null ? widths[head] : Math.min(only + 1, widths[head]);
       for (let column = only ?? 0; column < last; column += every) {
-        const [left, , w] = this.box(head, 0, column);
+        const [left, , w] = this.cells(head, 0, column);
         const room = level ? size + 6 : this.below(bottom);
         if (only !== null) this.wipe(group, column, every, this.edgeX(head, 0), this.w, wide, (x, width) => ({ x, y: bottom, width, height: room }));
         this.drawColumnWord(group, this.columnWord(column, position), left + w / 2, bottom - 2, size, level);

@@ -1,8 +1,8 @@
 // A heat map with highlights: rows, columns and cells that are pointed at, chosen, or opened by the page.
 
-/** @import { Heatmap } from "./heatmap.js" */
-/** @import { Cell, Highlight, Plot } from "./types" */
-import { svg } from "./ink.js";
+/** @import { Heatmap } from "../heatmap.js" */
+/** @import { Cell, Highlight } from "../types" */
+import { svg } from "../ink.js";
 import { Lettered } from "./lettering.js";
 
 /**
@@ -19,23 +19,20 @@ export class Picture extends Lettered {
   /** @type {Cell | undefined} */
   cursor; // where the keyboard is
 
-  /** @param {Heatmap} heatmap @param {string} name @param {Plot} chart */
-  constructor(heatmap, name, chart) {
-    super(heatmap, name, chart);
-    const { focus } = this;
-    chart.addEventListener("pointermove", (event) => heatmap.hover(this, event));
-    chart.addEventListener("pointerdown", (event) => {
+  /** @param {Heatmap} heatmap @param {string} name */
+  constructor(heatmap, name) {
+    super(heatmap, name);
+    const { box, focus } = this;
+    box.addEventListener("pointermove", (event) => heatmap.pointing.hover(this, event));
+    box.addEventListener("pointerdown", (event) => {
       heatmap.picking.press(this, event);
-      if (event.pointerType === "touch") heatmap.hover(this, event);
+      if (event.pointerType === "touch") heatmap.pointing.hover(this, event);
     });
-    chart.addEventListener("pointerleave", () => heatmap.leave());
-    chart.addEventListener("click", (event) => event instanceof PointerEvent && heatmap.picking.click(this, event));
+    box.addEventListener("pointerleave", () => heatmap.pointing.leave());
+    box.addEventListener("click", (event) => event instanceof PointerEvent && heatmap.picking.click(this, event));
     focus.addEventListener("keydown", (event) => heatmap.picking.onKeydown(this, event));
-    focus.addEventListener("focus", () => {
-      heatmap.focusedStage = name;
-      heatmap.picking.enter(this);
-    });
-    focus.addEventListener("blur", () => heatmap.leave());
+    focus.addEventListener("focus", () => heatmap.picking.enter(this));
+    focus.addEventListener("blur", () => heatmap.pointing.leave());
   }
 
   draw() {
@@ -47,20 +44,25 @@ export class Picture extends Lettered {
   drawHighlight() {
     const { highlight } = this.heatmap.highlights;
     const picked = this.heatmap.picking.highlight;
-    if (!this.w || !this.trace?.meta) return; // Plotly may have taken the chart away
     this.light.replaceChildren();
     if (highlight) this.drawMark(this.cellsOf(highlight), highlight.exact ? 1.5 : 1, !highlight.exact);
     if (!highlight && !picked) this.drawOpening();
     const mark = highlight ?? picked;
-    const now = mark ? this.cellsOf(mark).head : this.heatmap.data.opening?.[0];
+    const now = mark ? this.cellsOf(mark).head : this.opening?.[0];
     this.words.querySelectorAll("[data-head]").forEach((name) => name.classList.toggle("attn-now", Number(name.getAttribute("data-head")) === now));
     const { chosen } = this.heatmap.picking;
     if (picked && chosen) this.drawMark(this.cellsOf(picked), 2, chosen.column === null || chosen.row === null);
   }
 
+  /** The head and the row that the page opens on, of the heads that are shown. */
+  get opening() {
+    const { alone, data } = this.heatmap;
+    return data.opening && /** @type {const} */ ([alone === null ? data.opening[0] : 0, data.opening[1]]);
+  }
+
   /** The row that the page opens on, in its head alone, while nothing is pointed at or chosen. */
   drawOpening() {
-    const { opening } = this.heatmap.data;
+    const { opening } = this;
     const { heads, axes, block, rows } = this.meta;
     if (!opening || axes[0] !== "query" || opening[0] >= heads.length || opening[1] >= rows.length) return; // of numbers that are on their way
     const mark = { head: opening[0], row: Math.floor(opening[1] / block[0]), column: null, positions: [opening[1], null] };
@@ -94,11 +96,11 @@ export class Picture extends Lettered {
     this.meta.widths.forEach((width, each) => {
       const inside = column !== null && column < width;
       const isHead = each === head;
-      if (row !== null && (everywhere || (isHead && !inside))) rings.push(this.box(each, row, 0, 1, width));
-      if (inside && everywhere) rings.push(this.box(each, 0, column, this.rows, 1));
+      if (row !== null && (everywhere || (isHead && !inside))) rings.push(this.cells(each, row, 0, 1, width));
+      if (inside && everywhere) rings.push(this.cells(each, 0, column, this.rows, 1));
       if (row === null || !inside || !isHead) return;
-      if (!everywhere) this.drawRings([this.box(each, row, 0, 1, width)], 1.5, "attn-ring"); // the row that it is a share of
-      this.drawRings([this.box(each, row, column)], 2);
+      if (!everywhere) this.drawRings([this.cells(each, row, 0, 1, width)], 1.5, "attn-ring"); // the row that it is a share of
+      this.drawRings([this.cells(each, row, column)], 2);
     });
     if (rings.length) this.drawRings(rings, line, "attn-ring");
   }

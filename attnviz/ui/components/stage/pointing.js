@@ -1,0 +1,66 @@
+// Pointing at the maps, with the pointer or by keys: the tip, the lens and what is announced.
+
+/** @import { Heatmap } from "./heatmap.js" */
+/** @import { Picture } from "./picture/picture.js" */
+/** @import { Cell, Spot } from "./types" */
+import { Lens } from "./lens.js";
+import { Tip } from "./tip.js";
+
+export class Pointing {
+  /** @param {Heatmap} heatmap */
+  constructor(heatmap) {
+    this.heatmap = heatmap;
+    this.tip = new Tip(heatmap.host);
+    this.live = heatmap.host.appendChild(document.createElement("div"));
+    this.live.className = "attn-live";
+    this.live.setAttribute("aria-live", "polite");
+    this.lens = new Lens(heatmap.host);
+  }
+
+  /**
+   * Highlight what is pointed at, and describe it beside a point of the screen.
+   *
+   * @param {Picture} picture
+   * @param {Spot} spot
+   * @param {number} x
+   * @param {number} y
+   */
+  show(picture, spot, x, y) {
+    if (this.heatmap.highlights.point(picture, spot)) this.tip.showCell(this.heatmap, picture, spot);
+    const low = this.tip.moveTo(x, y);
+    this.lens.follow(picture, spot, { x, y, low });
+  }
+
+  /** @param {Picture} picture @param {PointerEvent} event */
+  hover(picture, event) {
+    const spot = picture.locate(event);
+    const named = spot?.name !== undefined;
+    picture.box.style.cursor = named ? (this.heatmap.data.heads > 1 ? "pointer" : "") : spot ? "crosshair" : "";
+    if (spot && !named) return this.show(picture, spot, event.clientX, event.clientY);
+    this.leave();
+    if (spot?.name !== undefined) this.tip.showHead(this.heatmap, picture, spot.name, event.clientX, event.clientY);
+  }
+
+  /** Shift keeps the lens where it is; once it is released, the lens follows the pointer again. @param {boolean} kept */
+  keepLens(kept) {
+    this.lens.keep(kept);
+    if (!kept && !this.heatmap.highlights.highlight) this.lens.leave();
+  }
+
+  /** Nothing is pointed at any more. */
+  leave() {
+    this.lens.leave();
+    this.tip.hide();
+    if (this.heatmap.highlights.highlight) this.heatmap.highlights.clear();
+  }
+
+  /** Move to a cell with the keyboard: it is highlighted and announced. @param {Picture} picture @param {Cell} cell */
+  visit(picture, cell) {
+    const { heads, axes } = picture.meta;
+    const outer = picture.layer.getBoundingClientRect();
+    const [x, y] = [picture.edgeX(cell.head, cell.column + 1), picture.edgeY(cell.head, cell.row + 1)];
+    this.show(picture, cell, outer.left + x, outer.top + y);
+    const where = [heads[cell.head], `${this.heatmap.axis(axes[0])} ${picture.rowWord(cell.row)}`, `${this.heatmap.axis(axes[1])} ${picture.columnWord(cell.column)}`];
+    this.live.textContent = `${where.filter(Boolean).join(", ")}: ${picture.describe(cell)}`;
+  }
+}
