@@ -132,6 +132,7 @@ SMALLEST_SHARE = 0.6
 """Of its side before that a cell keeps when up to three pictures come to stand beside its own."""
 
 
+@pytest.mark.usefixtures("language_models")
 def test_a_cell_keeps_its_size_when_other_pictures_come(browser_page: Any, app: Any) -> None:
     page, kinds = browser_page, joined()
     assert len(kinds) > 10
