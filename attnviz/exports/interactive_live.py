@@ -65,7 +65,7 @@ def live(trace: Trace, part: Part) -> Live | None:
     lines = {name: value for name, value in values.items() if isinstance(value, str)}
     drawn = {key((layer, step.name)) for layer in part.whole for step in kept(trace, layer)}
     steps, read = _needed(program["steps"], drawn)
-    arrays = {name: array for name, array in arrays_of(trace).items() if name in read}
+    arrays = arrays_of(trace, read)
     if sum(array.size for array in arrays.values()) * EXACT > MOST_MORE:
         return None
     knobs = list(_knobs(trace, values, {name for step in steps for name in _settings_of(step["made"])}))

@@ -6,7 +6,7 @@ are their rows' lines. What needs random numbers, a solver or the words is given
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -53,9 +53,10 @@ def program_of(trace: Trace) -> Data:
     return {"steps": steps, "settings": settings, "edits": edits, **words}
 
 
-def arrays_of(trace: Trace) -> dict[str, Array]:
-    """Return every array of a run under the name that it has in the program, as float64."""
-    return {key(at): np.ascontiguousarray(step.array, dtype=float) for at, step in _steps(trace)}
+def arrays_of(trace: Trace, names: Container[str] | None = None) -> dict[str, Array]:
+    """Return every array of a run, or those of some names, under the name that it has in the program, as float64."""
+    found = {key(at): step.array for at, step in _steps(trace) if names is None or key(at) in names}
+    return {name: np.ascontiguousarray(array, dtype=float) for name, array in found.items()}
 
 
 def key(at: LayerStep) -> str:
