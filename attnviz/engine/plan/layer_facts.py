@@ -9,7 +9,7 @@ import numpy as np
 
 from attnviz.arrays import Array
 from attnviz.engine.numerics import products
-from attnviz.engine.plan.chosen import Chosen, Map, Turn
+from attnviz.engine.plan.chosen import Chosen, Turn
 from attnviz.engine.plan.values import Value
 
 
@@ -20,21 +20,10 @@ class LayerFacts:
         self.chosen = chosen
         self._found: dict[tuple[str, int], tuple[Array, Any]] = {}
 
-    def norm_of(self, value: Value) -> Map:
-        """Return the norm that stands at a value."""
-        assert self.chosen.norm is not None  # noqa: S101  # a plan without a norm never asks
-        return self.chosen.norm
-
-    @property
-    def activation(self) -> Map:
-        """The activation of hidden units."""
-        assert self.chosen.activation is not None  # noqa: S101  # likewise
-        return self.chosen.activation
-
     @property
     def turn(self) -> Turn:
         """The rotation of queries and keys."""
-        assert self.chosen.turn is not None  # noqa: S101  # likewise
+        assert self.chosen.turn is not None  # noqa: S101  # a plan without a rotation never asks
         return self.chosen.turn
 
     def turned(self, value: Value, X: Array, turn: Callable[[Array], Array]) -> Array:

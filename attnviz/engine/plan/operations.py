@@ -125,20 +125,20 @@ class Norm:
     """A norm of each row, by its row of the table."""
 
     def value(self, at: LayerFacts, v: Value, X: Array) -> Array:
-        return at.norm_of(v).fn(X)
+        return at.chosen.norm.fn(X)
 
     def back(self, at: LayerFacts, v: Value, G: Array, y: Array, X: Array) -> Slopes:
-        return [rule_back(at.norm_of(v))(G, X, y)]
+        return [rule_back(at.chosen.norm)(G, X, y)]
 
 
 class Activation:
     """The activation of hidden units, entry by entry."""
 
     def value(self, at: LayerFacts, v: Value, X: Array) -> Array:
-        return at.activation.fn(X)
+        return at.chosen.activation.fn(X)
 
     def back(self, at: LayerFacts, v: Value, G: Array, y: Array, X: Array) -> Slopes:
-        return [rule_back(at.activation)(G, X, y)]
+        return [rule_back(at.chosen.activation)(G, X, y)]
 
 
 class Rope:
