@@ -24,6 +24,8 @@ from attnviz.exports.script.numpy_script import numpy_script
 from attnviz.exports.script.torch_script import torch_script
 from attnviz.exports.workbook import layers
 from attnviz.exports.workbook.book import workbook
+from attnviz.models.model import Model
+from attnviz.models.safetensors import Tensors
 from tests.exports.workbook.test_book import differences, stale
 from tests.support import readings, scripts, spreadsheets
 from tests.support.small_models import FOLDER, NAMES, model
@@ -64,6 +66,12 @@ def test_so_does_the_script_in_pytorch(torch: Any) -> None:
     assert readings.disagreeing(traces(), traces().values(), {"torch": partial(by, torch_script)}) == []
     modules = {name for name, trace in traces().items() if "MultiheadAttention(" in torch_script(trace)}
     assert modules == {"bert", "distilbert", "gpt2", "roberta"}, "the families whose attention is the library's module"
+    plain = model("gpt2")
+    tensors = {name: array for name, array in Tensors(FOLDER / "gpt2").items() if not name.endswith("attn.c_proj.bias")}
+    config = json.loads((FOLDER / "gpt2" / "config.json").read_text())
+    trace = Model.of_parts(config, tensors, plain.tokenise)("a cat")
+    assert "MultiheadAttention(" not in torch_script(trace), "which has either all biases or none"
+    by(torch_script, trace)
 
 
 def test_the_script_of_a_model_in_the_package_needs_numpy_alone(tmp_path: Path) -> None:

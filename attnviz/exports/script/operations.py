@@ -11,9 +11,9 @@ from attnviz.codegen.forbidden import is_zero_of_nothing
 from attnviz.codegen.words import NUMPY
 from attnviz.engine.external.layer_plans import chosen_in, plan_of_layer
 from attnviz.engine.plan.chosen import at_rest
-from attnviz.engine.plan.operations import OWN_NAMES, axes_by_length
+from attnviz.engine.plan.operations import OWN_NAMES
 from attnviz.engine.plan.tracing import Plan
-from attnviz.engine.plan.values import PRECEDENCE, Axes, Value
+from attnviz.engine.plan.values import PRECEDENCE, Axes, Value, axes_by_length
 from attnviz.engine.pretrained.pretrained_config import is_pretrained
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.records.typed_rows import normaliser_of, score_of
@@ -227,7 +227,7 @@ class OperationWriter:
 
 def _spread(value: Value, axes: Axes) -> str:
     """Return the index that gives an array the axes of a wider one; "" where it has them, or gets them by itself."""
-    if value.is_number or len(value.axes) >= len(axes):
+    if value.is_number or not value.axes or len(value.axes) >= len(axes):
         return ""
     have = axes_by_length(value.axes)
     index = ", ".join(":" if axis in have else "None" for axis in axes_by_length(axes))
