@@ -128,6 +128,13 @@ def test_what_cannot_be_written_is_refused_in_a_sentence(monkeypatch: pytest.Mon
     for kind in (*PROGRAMS, *(["xlsx"] if find_spec("xlsxwriter") else [])):
         with pytest.raises(ConfigError, match="leaves the matrices of the trained model out"):
             export(kind, read)
+    monkeypatch.setattr(model_parameters, "MOST", 100)
+    trace.model.folder = None
+    try:
+        with pytest.raises(ConfigError, match=r"up to 100 numbers of a model, and this one in memory has [\d,]+"):
+            numpy_script(trace)
+    finally:
+        trace.model.folder = FOLDER / "llama"
     monkeypatch.setattr(layers, "MOST_CELLS", 100)
     with pytest.raises(ConfigError, match=r"up to 100 numbers, and the matrices of this model are [\d,]+"):
         workbook(trace)

@@ -26,6 +26,8 @@ NOTES = Words(
         "other": "This setting names {name} with other weights ({wanted}) than are offered here ({here}). The numbers "
         "are those of the setting without it; the link keeps the name.",
         "read": "this run was read from a file, which leaves the matrices of the trained model out; run the model anew",
+        "memory": "a script holds up to {most:,} numbers of a model, and this one in memory has {n:,}; save the model "
+        "to a folder and load it from there",
     }
 )
 

@@ -7,22 +7,14 @@ import numpy as np
 from attnviz.arrays import Array
 from attnviz.codegen.words import Words
 from attnviz.engine.plan.values import Value
-from attnviz.engine.pretrained.model_registry import HostedModel, model_of
+from attnviz.engine.pretrained.model_registry import NOTES, HostedModel, model_of
 from attnviz.engine.pretrained.pretrained_config import facts_of
 from attnviz.engine.records.trace import Trace
 from attnviz.exports.script.lines import Lines, in_base64, vector
 from attnviz.settings.faults import ConfigError
-from attnviz.settings.language import Words as Sentences
 
 MOST = 300_000
 """The numbers of a model that stand in a script at most; the matrices of a larger one are read from its files."""
-
-FAULTS = Sentences(
-    {
-        "memory": "a script holds up to {most:,} numbers of a model, and this one in memory has {n:,}; save the model "
-        "to a folder and load it from there",
-    }
-)
 
 
 class ModelParameterWriter:
@@ -70,7 +62,7 @@ def _look_up(lines: Lines, trace: Trace, model: HostedModel) -> None:
     """Write how the matrices are read from the model's folder, which a hosted model does not say."""
     folder = trace.config.model.partition("~")[0] or str(model.folder or "")
     if not folder:
-        raise ConfigError(FAULTS["memory"].format(most=MOST, n=model.sizes.n_weights))
+        raise ConfigError(NOTES["memory"].format(most=MOST, n=model.sizes.n_weights))
     each = f"{lines.words.array}(x.astype(float))"
     lines.write(
         f"FOLDER = {folder!r}  # the folder of the model: config.json, model.safetensors, its tokeniser",
