@@ -91,7 +91,7 @@ class Norm(Choice):
 
     @property
     def centred(self) -> bool:
-        """Whether it takes the mean away first."""
+        """Return whether it takes the mean away first."""
         return self.symbol == "LN"
 
 
