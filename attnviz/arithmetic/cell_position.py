@@ -112,10 +112,6 @@ class CellPosition:
     def scaled_by_width(self) -> bool:
         return self.config.scale is None and score_of(self.config).is_over_root
 
-    @property
-    def norm_symbol(self) -> str:
-        return getattr(self.chosen.norm, "symbol", "")
-
     def at(self, name: str) -> Array:
         """Return the number of a score-side step in this cell."""
         return self.steps[name].array[self.head, self.query, self.key]

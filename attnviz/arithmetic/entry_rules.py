@@ -15,8 +15,6 @@ from attnviz.arithmetic.notation.latex_numbers import chain
 from attnviz.arrays import Array
 from attnviz.engine.plan.chosen import at_rest
 from attnviz.engine.plan.values import Value
-from attnviz.engine.pretrained.pretrained_config import facts_of
-from attnviz.engine.tables.blocks import EPSILON
 
 Turns = tuple[Array, Array, Array]
 """Of pairs that are rotated together the firsts, the seconds, and the angle of each."""
@@ -130,8 +128,7 @@ class Tanh(Rule):
 
 class Activation(Rule):
     def number(self, at: Entry, v: Value) -> Array:
-        row = at.position.chosen.activation
-        return at.number(v.args[0]) if row is None else np.asarray(row.fn(at.number(v.args[0])), dtype=float)
+        return np.asarray(at.position.chosen.activation.fn(at.number(v.args[0])), dtype=float)
 
     def size(self, at: Entry, v: Value) -> Array:
         return at.size(v.args[0]) + np.abs(at.number(v))
@@ -144,8 +141,7 @@ class Norm(Rule):
     """A row less its mean, over its deviation; under RMS over the root of its mean square alone."""
 
     def number(self, at: Entry, v: Value) -> Array:
-        row = at.position.chosen.norm
-        return at.number(v.args[0]) if row is None else np.asarray(row.fn(at.number(v.args[0])))
+        return np.asarray(at.position.chosen.norm.fn(at.number(v.args[0])))
 
     def size(self, at: Entry, v: Value) -> Array:
         x, mean, spread = self._parts(at, v)
@@ -153,13 +149,13 @@ class Norm(Rule):
 
     def written(self, at: Entry, v: Value, d: int | None) -> list[str]:
         lines = at.written(v.args[0], d)
-        symbol = at.position.norm_symbol
+        symbol = at.position.chosen.norm.symbol
         less = lines if symbol == "RMS" else joined(lines, "", [r" - \mu"])
         return [rf"\frac{{{less[0]}}}{{{_SPREAD[symbol]}}}"]
 
     def above(self, at: Entry, v: Value) -> list[str]:
         x, mean, spread = self._parts(at, v)
-        n, fmt, symbol = len(x), at.to.fmt, at.position.norm_symbol
+        n, fmt, symbol = len(x), at.to.fmt, at.position.chosen.norm.symbol
         sum_of, x_d = rf"\tfrac{{1}}{{{n}}} \textstyle\sum_d", f"{letter(v.args[0])}_d"
         if symbol == "RMS":
             return chain(r"\rho", [rf"\sqrt{{{sum_of} {x_d}^2 + \epsilon}}", fmt.number(spread)])
@@ -168,8 +164,8 @@ class Norm(Rule):
 
     def _parts(self, at: Entry, v: Value) -> tuple[Array, float, float]:
         x = at.number(v.args[0])
-        mean = 0.0 if at.position.norm_symbol == "RMS" else float(x.mean())
-        return x, mean, float(np.sqrt(((x - mean) ** 2).mean() + (facts_of(at.position.config).eps or EPSILON)))
+        mean = 0.0 if at.position.chosen.norm.symbol == "RMS" else float(x.mean())
+        return x, mean, float(np.sqrt(((x - mean) ** 2).mean() + at.position.chosen.norm.epsilon))
 
 
 _SPREAD = {"RMS": r"\rho", "LN": r"\sigma"}
@@ -180,7 +176,7 @@ class Rope(Rule):
 
     def turns(self, at: Entry, v: Value) -> Turns:
         """Return the pairs and their angles: neighbours, or in trained models an entry and that half a width on."""
-        frequencies, width = facts_of(at.position.config).frequencies, len(at.number(v.args[0]))
+        frequencies, width = at.position.chosen.frequencies, len(at.number(v.args[0]))
         if frequencies is not None:
             first = np.arange(len(frequencies))
             return first, first + len(frequencies), at.row(v) * frequencies

@@ -26,7 +26,7 @@ class EntrySymbols(FormulaWriter):
     def __init__(self, at: Entry, hidden: Collection[str] = (), pair: str = "") -> None:
         config = at.position.config
         resting = frozenset(name for name in RESTING if is_at_rest(name, config))
-        super().__init__(at.position.plan, at.position.norm_symbol, resting)
+        super().__init__(at.position.plan, at.position.chosen.norm.symbol, resting)
         self._at, self._hidden = at, hidden
         self._pair = pair or ",".join(str(ordinal(at.index[axis])) for axis in PAIR)
         self._write |= {

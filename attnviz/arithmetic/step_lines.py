@@ -132,8 +132,8 @@ class StepLines:
         else:
             self._temperature(made.args[0])
             at.made[made] = self._weight(at, made.args[0], recorded)
-        if step is None:
-            at.to.rename_last(f"{part}_of_row")
+        if step is None or step.name not in step_words.NUMBERS:
+            at.to.rename_last(f"{part}_of_row" if step is None else step.name)
 
     def _temperature(self, S: Value) -> None:
         at = self._entries["score"]

@@ -51,6 +51,9 @@ def said(at: Entry, value: Value, made: Value | None) -> Said:
         return Said(kind, f"given_{kind}")
     if not name:
         return _of_bias(at)
+    if not kind:  # a step that has no words of its own here
+        meaning = at.position.steps[name].meaning
+        return Said(name, "step", {"meaning": meaning, "step": name.replace("_", " ").capitalize()})
     if kind in VECTORS.values():
         return _of_vector(at, value, made, kind)
     if name in _WORDS:

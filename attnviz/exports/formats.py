@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -15,7 +15,6 @@ from typing import Any
 
 from attnviz.engine.cost.need import MB, Need
 from attnviz.engine.external.traces import is_external
-from attnviz.engine.pretrained.pretrained_config import is_pretrained
 from attnviz.engine.records.trace import Step, Trace
 from attnviz.settings.counting import ordinal
 from attnviz.settings.faults import ConfigError, shorten
@@ -30,8 +29,6 @@ FAULTS = Words(
         "kind": "{given} does not say what kind of file it is; choose a name that ends in {known}",
         "brought": "a .{name} file computes a run from its setting, and this one begins with numbers that were given; "
         "save it as .npz",
-        "pretrained": "a .{name} file would have to hold the matrices of the trained model; save it as .html, .npz or "
-        ".csv",
         "written": "{name} cannot be written: {why}",
     }
 )
@@ -80,8 +77,6 @@ def export(name: str, trace: Trace, target: ExportTarget = ExportTarget()) -> st
     """
     form = FORMATS[name]
     _check(trace, target)
-    if name in (*PROGRAMS, "xlsx") and is_pretrained(trace):
-        raise ConfigError(FAULTS["pretrained"].format(name=name))
     if name in PROGRAMS and (is_external(trace) or trace.given):
         raise ConfigError(FAULTS["brought"].format(name=name))
     try:
@@ -135,15 +130,8 @@ def _check(trace: Trace, target: ExportTarget) -> None:
 
 
 def _program(write: str) -> Callable[[Any, Trace, ExportTarget], str]:
-    """Return a writer of a program, by the function `write` of its module: from the setting, with all that was
-    changed.
-    """
-
-    def written(module: Any, trace: Trace, target: ExportTarget) -> str:
-        edits = trace.config.edits + tuple(edit for edit in trace.edits if edit not in trace.config.edits)
-        return getattr(module, write)(replace(trace.config, edits=edits))
-
-    return written
+    """Return a writer of a program, by the function `write` of its module."""
+    return lambda module, trace, target: getattr(module, write)(trace)
 
 
 def _png(png: Any, trace: Trace, target: ExportTarget) -> bytes:
@@ -199,7 +187,7 @@ def _tex(worked: Any, trace: Trace, target: ExportTarget) -> str:
 
 
 _need = partial(Need, any_length=True)
-_PROGRAM = _need(held=1, made=1, excludes_models=True)
+_PROGRAM = _need(held=1, made=1)
 _PIXELS = 210 * MB
 """The bytes of all pixels that a PNG has at most, 24 million, and of their compression."""
 
@@ -276,7 +264,7 @@ FORMATS = {
         "a workbook in which every cell is a live formula",
         "exports.workbook.book",
         lambda workbook, trace, target: workbook.workbook(trace),
-        _need(fixed=160 * MB, slow_number=65e-6, excludes_models=True),
+        _need(fixed=160 * MB, slow_number=65e-6, slow_weight=40e-6, most_weights=300_000),
         extra="xlsx",
     ),
     "tex": Format(

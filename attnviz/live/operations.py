@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from attnviz.engine.external.layer_plans import chosen_in
 from attnviz.engine.plan.operations import OWN_NAMES
 from attnviz.engine.plan.values import Value
 from attnviz.engine.records.trace import Trace
-from attnviz.engine.tables.blocks import EPSILON
 from attnviz.engine.tables.normalisers.hardmax import hardmax
 from attnviz.live.lines import Line
 
@@ -80,18 +77,17 @@ class OperationWriter:
         return [self.data(value) for value in values]
 
     def _norm(self, _: Value) -> Data:
-        row: Any = self._chosen.norm
-        return {"centred": row.symbol == "LN", "epsilon": getattr(row.fn, "keywords", {}).get("epsilon", EPSILON)}
+        norm = self._chosen.norm
+        return {"centred": norm.centred, "epsilon": norm.epsilon}
 
     def _activation(self, _: Value) -> Data:
         row: Any = self._chosen.activation
         return {"activation": row.fn.__name__}
 
     def _rope(self, value: Value) -> Data:
-        turn: Any = self._chosen.turn
-        frequencies = turn.fn.keywords.get("frequencies")
+        frequencies = self._chosen.frequencies
         if frequencies is not None:
-            return {"frequencies": np.asarray(frequencies, dtype=float).tolist(), "widths": []}
+            return {"frequencies": frequencies.tolist(), "widths": []}
         group = self._chosen.group if value.axes[0] == "kv_head" else 1
         return {"frequencies": None, "widths": self._widths("d_k")[::group], "settings": ["rope_base"]}
 

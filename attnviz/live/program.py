@@ -40,12 +40,14 @@ def program_of(trace: Trace) -> Data:
     steps = [*_around(trace), *(step for i in range(len(trace.layers)) for step in _layer(trace, i, lines))]
     chosen = chosen_in(trace)
     config = trace.config
+    named = {name for i in range(len(trace.layers)) for name in plan_of_layer(trace, i).settings}
     settings: Data = {
         "temperature": config.temperature,
         "softcap": config.softcap,
         "rope_base": config.rope_base,
         "scale": np.broadcast_to(np.ravel(chosen.scale), config.n_heads).tolist(),
     }
+    settings |= {name: getattr(chosen, name) for name in sorted(named - settings.keys())}
     for name, line in lines.items():
         settings |= {**line.settings, name: line.source}
     edits = [_entry(trace, *edit) for edit in trace.edits]

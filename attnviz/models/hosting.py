@@ -66,8 +66,9 @@ def _opened(written: str) -> tuple[str, Model]:
     if not re.fullmatch(r"[a-z0-9_-]{1,24}", name):
         raise ConfigError(FAULTS["name"].format(given=shorten(name)))
     try:
-        model = load(folder or _installed(name))
-        Tensors(model.folder).check_finite()
+        place = boxed.folder_of(folder or _installed(name))
+        model = load(place)
+        Tensors(place).check_finite()
         return name, model
     except ConfigError as error:
         if not folder:

@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
 from os import PathLike
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -57,19 +58,21 @@ class Model(Writer):
 
     Its weights stay in their file and are looked up as they are used, so that a model takes little memory of its own,
     and traces hold no copies of them. `limit` is how many tokens a sentence may have at most; a host lowers it.
+    `folder` is where its files lie, None for a model in memory.
     """
 
     limit = 65_536
+    folder: Path | None = None
 
     def __init__(self, folder: str | PathLike[str]) -> None:
         """Open a folder; raise ConfigError where it holds no model, one of another family, or a damaged one."""
-        self.folder = boxed.folder_of(folder)
-        if not self.folder.is_dir():
+        self.folder = place = boxed.folder_of(folder)
+        if not place.is_dir():
             raise ConfigError(FAULTS["folder"].format(folder=str(folder), boxed=", ".join(boxed.NAMES)))
-        if not (self.folder / "config.json").is_file():
+        if not (place / "config.json").is_file():
             raise ConfigError(FAULTS["config"].format(folder=str(folder)))
-        self._load(tokeniser.json_file(self.folder / "config.json"), Tensors(self.folder))
-        self.tokenise = tokeniser.read(self.folder)
+        self._load(tokeniser.json_file(place / "config.json"), Tensors(place))
+        self.tokenise = tokeniser.read(place)
 
     @classmethod
     def of_parts(cls, config: Mapping[str, Any], tensors: Mapping[str, Array], tokenise: Tokenise) -> Model:
@@ -97,7 +100,7 @@ class Model(Writer):
         self.facts = ModelFacts(
             tuple(slices for _, slices in each), arrays.slices, self.shape.frequencies, self.shape.windows,
             self.shape.eps, self.shape.norm == "layer", forward.activation_of(self.shape),
-            tuple(forward.parts_of(self.shape, self._parameters(i)) for i in range(self.shape.n_layers)),
+            tuple(forward.parts_of(self.shape, self.parameters(i)) for i in range(self.shape.n_layers)),
             forward.around_of(self._tables, self._norm),
         )  # fmt: skip
 
@@ -116,7 +119,7 @@ class Model(Writer):
     def digest(self) -> str:
         """The first eight hexadecimal digits of the weights' SHA-256; of several files, of their digests by name."""
         parts = []
-        for path in sorted(self.folder.glob("*.safetensors")):
+        for path in sorted(self.folder.glob("*.safetensors")) if self.folder else ():
             with path.open("rb") as file:
                 parts.append(hashlib.file_digest(file, "sha256"))
         whole = parts[0] if len(parts) == 1 else hashlib.sha256(b"".join(each.digest() for each in parts))
@@ -269,11 +272,16 @@ class Model(Writer):
     def _layer(self, run: RunRecord, i: int, X: Array) -> Steps:
         """Return the steps of a layer that reads X."""
         steps = run.steps(i)
-        forward.layer(steps, i, run.config, self._parameters(i), X, run.tokens)
+        forward.layer(steps, i, run.config, self.parameters(i), X, run.tokens)
         return steps
 
-    def _parameters(self, i: int) -> Mapping[str, Array]:
-        """Return the parameters of a layer; the norm behind the last one is part of it."""
+    def parameters(self, i: int | None) -> Mapping[str, Array]:
+        """Return the parameters of a layer by their names in a trace; the norm behind the last one is part of it.
+
+        i  the layer, counted from 0; None is what its first layer reads
+        """
+        if i is None:
+            return self._norm
         return self._layers[i] | self._final if i == len(self._layers) - 1 else self._layers[i]
 
     def _tokens(self, config: Config) -> tuple[list[int], tuple[str, ...], list[str]]:

@@ -13,6 +13,7 @@ from attnviz import Config, Trace, run
 from attnviz.arithmetic.cell import derive
 from attnviz.arithmetic.products import offered, products
 from attnviz.engine.plan import page, plans
+from attnviz.engine.records.step_specs import STEPS, Spec
 
 OTHERS = {
     "read_kv @ W_V + b_V": "2 * (read_kv @ W_V) + b_V",
@@ -71,3 +72,18 @@ def test_a_factor_on_the_values_stands_in_the_line(said: pytest.MonkeyPatch) -> 
     cell = derive(of_page(source, SETTING, said), 0, 0, 3, 1)
     assert r"v_{2} &= 2\, \hat x_{2} W_V^{(1)} + b_V^{(1)}" in cell["value"].latex
     assert r"v_{2,1} &= 2 \cdot (" in cell["value"].latex
+
+
+def test_a_new_step_has_a_line_without_words_of_its_own(said: pytest.MonkeyPatch) -> None:
+    for name, axes in {"again": ("head", "query", "key"), "lifted": ("head", "query", "d_k")}.items():
+        said.setitem(STEPS, name, Spec(name[0], axes, "signed", name[0], f"made {name}"))
+    source = inspect.getsource(page)
+    old = '    S = step("scores", score(Q, K, *page.score_weights(Q, K)))'
+    new = '    T = step("again", score(step("lifted", Q + Q), K))\n    S = step("scores", 2.0 * T)'
+    assert old in source
+    trace = of_page(source.replace(old, new), SETTING, said)
+    cell = derive(trace, 0, 0, 3, 1)
+    assert (cell["lifted"].title, cell["lifted"].sentence) == ("Lifted", "What it is: made lifted.")
+    for line, step in (("again", "again"), ("score", "scores")):
+        assert cell[line].result == trace[step].array[0, 3, 1], line
+    assert cell.edited == ()

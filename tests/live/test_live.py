@@ -15,6 +15,8 @@ import pytest
 
 from attnviz import Config, run
 from attnviz.engine.external.traces import of_weights
+from attnviz.engine.plan import page, plans
+from attnviz.engine.plan.values import Value
 from attnviz.exports.bundle import joined
 from attnviz.live import program
 from attnviz.live.program import arrays_of, program_of
@@ -132,6 +134,20 @@ def test_a_line_that_is_changed_is_no_other_program() -> None:
     assert one["steps"] == other["steps"]
     changed = {name for name, value in one["settings"].items() if value != other["settings"][name]}
     assert changed == {*moved, "entmax.alpha"}
+
+
+def test_a_number_that_the_page_names_is_followed(node: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    said = page.side_by_side
+    monkeypatch.setattr(page, "side_by_side", lambda Z: Value("setting", name="group") * said(Z))
+    plans.layer_plan.cache_clear()
+    try:
+        config = Config(sentence="the cat sat", n_heads=4, n_kv_heads=2)
+        before, after = run(config), run(config, edits=[(0, "values", (0, 0, 0), 2.0)])
+        change = {"step": "values.0", "at": 0, "value": 2.0}
+        [(distance, step)] = distances([Case("", before, after, [change], program_of(before))], node, tmp_path)
+    finally:
+        plans.layer_plan.cache_clear()
+    assert distance < 1e-12, step
 
 
 def test_nothing_is_computed_that_needs_random_numbers_words_or_a_solver() -> None:

@@ -6,6 +6,7 @@ from attnviz.settings.language import Words
 
 LINES = Words(
     {
+        "step": ("{step}", "What it is: {meaning}."),
         "query": ("The query", "Row {i} of the layer's input times W_Q{plus}{owner}: what token {i} asks for."),
         "key": ("The key", "Row {j} of what is attended to times W_K{plus}{owner}: what token {j} answers to."),
         "value": ("The value", "The same row times W_V{plus}{owner}: what token {j} passes on."),

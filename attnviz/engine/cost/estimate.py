@@ -34,6 +34,8 @@ WORDS = Words(
         "model": "This experiment draws new matrices, and a trained model has its own. Choose “None: made here” as "
         "the model to "
         "see it.",
+        "weights": "The matrices of this model are {n:,} numbers, and such a file holds up to {most:,}. The models in "
+        "the package are small enough.",
         "or": " or ",
         "n_layers": "fewer layers",
         "n_heads": "fewer heads",
@@ -79,7 +81,8 @@ def estimate(need: Need, of: Config | Trace | Sizes, *beside: Config, again: int
     n_bytes += need.weight * size.weights
     runs = 1 + need.made + again + need.each_key * size.n_keys
     seconds = runs * size.computing + sum(each.computing for each in others) + _learning(of, *beside) + need.busy
-    return Cost(n_bytes, seconds + need.slow_drawn * drawn + need.slow_number * size.numbers)
+    seconds += need.slow_drawn * drawn + need.slow_number * size.numbers + need.slow_weight * size.weights
+    return Cost(n_bytes, seconds)
 
 
 def _learning(*of: Config | Trace | Sizes) -> float:
@@ -126,6 +129,9 @@ def refusal(need: Need, of: Config | Trace | Sizes, *beside: Config, most: float
     """
     if need.excludes_models and not isinstance(of, Sizes) and model_registry.find(setting(of).model):
         return WORDS["model"]
+    n_weights = sizes(of).weights
+    if need.most_weights is not None and n_weights > need.most_weights:
+        return WORDS["weights"].format(n=n_weights, most=need.most_weights)
     cost = estimate(need, of, *beside, again=again)
     learning, frames = (max(getattr(sizes(each), name) for each in (of, *beside)) for name in ("learning", "frames"))
     bounds = ((learning, MOST_LEARNING), (cost.seconds - sizes(of).seconds, need.most), (cost.seconds, MOST_SECONDS))

@@ -22,8 +22,9 @@ class Need:
     fixed   bytes that are taken however small the setting is
     drawn, largest, number  bytes for each of these numbers of a run;  every_layer  whether all layers are drawn
     weight  bytes for each number of the matrices of a trained model
-    slow_drawn, slow_number  seconds for each of these numbers
+    slow_drawn, slow_number, slow_weight  seconds for each of these numbers
     most    seconds that it may take beside the run, of the `MOST_SECONDS` that it may take with the run
+    most_weights     the numbers of a trained model's matrices that it can hold at most, None for any
     excludes_models  whether it is not for a trained model: it draws parameters anew, or writes down how they were drawn
     any_length       whether it is made of a text of any length, not only of one that a window shows whole
     """
@@ -40,7 +41,9 @@ class Need:
     every_layer: bool = False
     slow_drawn: float = 0.3e-6
     slow_number: float = 0
+    slow_weight: float = 0
     most: float = MOST_SECONDS
+    most_weights: int | None = None
     excludes_models: bool = False
     any_length: bool = False
 

@@ -11,14 +11,14 @@ from typing import Any
 
 from attnviz.arrays import Array
 from attnviz.engine.learning.normalisers import LearnedNormaliser
-from attnviz.engine.learning.operations import OPERATIONS, Rotations
+from attnviz.engine.learning.operations import OPERATIONS, Rotations, array_axes
 from attnviz.engine.learning.scores import LearnedScore
 from attnviz.engine.numerics.exact import total
 from attnviz.engine.plan.chosen import Chosen
 from attnviz.engine.plan.layer_arrays import LayerArrays
 from attnviz.engine.plan.operations import Operation
 from attnviz.engine.plan.tracing import Plan
-from attnviz.engine.plan.values import Value
+from attnviz.engine.plan.values import Axes, Value, axes_by_length
 
 Layer = Mapping[str, Array]
 """The parameters of one layer by the names that `run` knows them by."""
@@ -110,6 +110,12 @@ class LearnedLayer(LayerArrays):
         if value.op in ("given", "setting", "number"):
             return False
         return value.name not in self._fixed if value.name else any(map(self.moves, value.args))
+
+    def gathered(self, G: Array, axes: Axes, value: Value) -> Array:
+        """Return slopes with axes summed over those that a narrower value lacks, that of sentences among them."""
+        have, all_axes = axes_by_length(array_axes(value)), axes_by_length(("sentence", *axes))
+        gone = tuple(n for n, axis in enumerate(all_axes) if axis not in have)
+        return total(G, gone) if gone else G
 
     def added_up(self, G: Array) -> Array:
         """Return slopes added up over the heads that share keys and values."""

@@ -14,9 +14,9 @@ import numpy as np
 from attnviz.arrays import Array
 from attnviz.engine.learning.normalisers import LearnedNormaliser
 from attnviz.engine.learning.scores import LearnedScore
-from attnviz.engine.numerics.exact import contracted, product, tanh, total
+from attnviz.engine.numerics.exact import contracted, product, tanh
 from attnviz.engine.plan.chosen import Chosen
-from attnviz.engine.plan.operations import AsKeys, OnlyWhere, Operation, Slopes, axes_by_length, spread_over
+from attnviz.engine.plan.operations import Add, AsKeys, OnlyWhere, Operation, Over, Slopes, Times
 from attnviz.engine.plan.values import Axes, Value
 from attnviz.engine.tables.scores.slopes import swap
 
@@ -46,47 +46,6 @@ class Facts(Protocol):
 def array_axes(value: Value) -> Axes:
     """Return the axes of a value's array, with that of sentences where it has one."""
     return value.axes if value.op in ("weight", "given") else ("sentence", *value.axes)
-
-
-def _gathered(G: Array, v: Value, arg: Value) -> Array:
-    """Return slopes with axes summed over those that a narrower value lacks."""
-    have = axes_by_length(array_axes(arg))
-    gone = tuple(n for n, axis in enumerate(axes_by_length(array_axes(v))) if axis not in have)
-    return total(G, gone) if gone else G
-
-
-class Add:
-    """A sum; what is narrower is added to every row."""
-
-    def value(self, at: Facts, v: Value, x: Array, y: Array) -> Array:
-        return spread_over(v.axes, x, v.args[0]) + spread_over(v.axes, y, v.args[1])
-
-    def back(self, at: Facts, v: Value, G: Array, _: Array, *x: Array) -> Slopes:
-        return [_gathered(G, v, arg) if at.moves(arg) else None for arg in v.args]
-
-
-class Times:
-    """A product entry by entry, or with a number."""
-
-    def value(self, at: Facts, v: Value, x: Array, y: Array) -> Array:
-        return spread_over(v.axes, x, v.args[0]) * spread_over(v.axes, y, v.args[1])
-
-    def back(self, at: Facts, v: Value, G: Array, _: Array, x: Array, y: Array) -> Slopes:
-        (a, b), slopes = v.args, list[Array | None]()
-        for value, other, by in ((a, b, y), (b, a, x)):
-            into = G * spread_over(v.axes, by, other) if at.moves(value) else None
-            slopes.append(None if into is None else _gathered(into, v, value))
-        return slopes
-
-
-class Over:
-    """A quotient by a number of the setting."""
-
-    def value(self, at: Facts, v: Value, x: Array, y: Array) -> Array:
-        return x / y
-
-    def back(self, at: Facts, v: Value, G: Array, _: Array, x: Array, y: Array) -> Slopes:
-        return [G / y, None]
 
 
 class Product:

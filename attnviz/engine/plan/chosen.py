@@ -13,7 +13,7 @@ from attnviz.arrays import Array
 from attnviz.engine.plan.values import Value
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.typed_rows import normaliser_of, score_of
-from attnviz.engine.tables.blocks import FEED_FORWARDS, NORMS
+from attnviz.engine.tables.blocks import FEED_FORWARDS, NORMS, FeedForward, Norm
 from attnviz.engine.tables.normalisers import Normaliser
 from attnviz.engine.tables.positions import POSITIONS
 from attnviz.engine.tables.scores import Score
@@ -23,10 +23,8 @@ RESTING = {each.name for each in fields(Config) if each.default == 1.0}
 
 
 class Map(Protocol):
-    """Anything that turns an array into another: a row of norms or of feed-forward blocks, or a model's."""
+    """Anything that turns an array into another and may know the way back, as rows of tables do."""
 
-    @property
-    def fn(self) -> Callable[..., Any]: ...
     @property
     def back(self) -> Callable[..., Any] | None: ...
 
@@ -41,10 +39,14 @@ def rule_back(row: Map) -> Callable[..., Any]:
 
 @dataclass(frozen=True)
 class Turn:
-    """The rotation of queries or keys by their positions; `back` carries slopes the other way."""
+    """The rotation of queries or keys by their positions; `back` carries slopes the other way.
+
+    frequencies  the angle a position of each pair (i, i + half) of a trained model; None for neighbours
+    """
 
     fn: Callable[[Array], Array]
     back: Callable[[Array], Array]
+    frequencies: Array | None = None
 
 
 @dataclass(frozen=True)
@@ -67,10 +69,15 @@ class Chosen:
     group: int = 1
     key_widths: tuple[int, ...] | None = None
     value_widths: tuple[int, ...] | None = None
-    norm: Map | None = None
-    activation: Map | None = None
+    norm: Norm = NORMS["none"]
+    activation: FeedForward = FEED_FORWARDS["none"]
     turn: Turn | None = None
     params: Mapping[str, Array] = field(default_factory=dict)
+
+    @property
+    def frequencies(self) -> Array | None:
+        """The angle a position of each pair of columns that a trained model rotates."""
+        return None if self.turn is None else self.turn.frequencies
 
 
 def chosen_by(config: Config) -> Chosen:

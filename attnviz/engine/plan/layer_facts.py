@@ -9,8 +9,8 @@ import numpy as np
 
 from attnviz.arrays import Array
 from attnviz.engine.numerics import products
-from attnviz.engine.plan.chosen import Chosen, Map, Turn
-from attnviz.engine.plan.values import Value
+from attnviz.engine.plan.chosen import Chosen, Turn
+from attnviz.engine.plan.values import Axes, Value, axes_by_length
 
 
 class LayerFacts:
@@ -20,21 +20,10 @@ class LayerFacts:
         self.chosen = chosen
         self._found: dict[tuple[str, int], tuple[Array, Any]] = {}
 
-    def norm_of(self, value: Value) -> Map:
-        """Return the norm that stands at a value."""
-        assert self.chosen.norm is not None  # noqa: S101  # a plan without a norm never asks
-        return self.chosen.norm
-
-    @property
-    def activation(self) -> Map:
-        """The activation of hidden units."""
-        assert self.chosen.activation is not None  # noqa: S101  # likewise
-        return self.chosen.activation
-
     @property
     def turn(self) -> Turn:
         """The rotation of queries and keys."""
-        assert self.chosen.turn is not None  # noqa: S101  # likewise
+        assert self.chosen.turn is not None  # noqa: S101  # a plan without a rotation never asks
         return self.chosen.turn
 
     def turned(self, value: Value, X: Array, turn: Callable[[Array], Array]) -> Array:
@@ -56,6 +45,17 @@ class LayerFacts:
         """Return slopes added up over the heads that share keys and values."""
         group = self.chosen.group
         return G if group == 1 else G.reshape(-1, group, *G.shape[1:]).sum(axis=1)
+
+    def moves(self, value: Value) -> bool:
+        """Return whether the slopes of a value are asked for: those of a number are not."""
+        return not value.is_number
+
+    def gathered(self, G: Array, axes: Axes, value: Value) -> Array:
+        """Return slopes of an array with these axes summed over those that a narrower value lacks."""
+        if len(value.axes) == len(axes):
+            return G
+        have = axes_by_length(value.axes)
+        return G.sum(axis=tuple(n for n, axis in enumerate(axes_by_length(axes)) if axis not in have))
 
     def first_equals(self, X: Array) -> Array | None:
         """Return for each row the first that equals it; None where no two do."""

@@ -33,9 +33,9 @@ def trained_layer(page: Page, X: Value) -> Value:
     """
     step, weight, has = page.step, page.weight, page.has
     read = step("normed", norm(X) * weight("g_1") + weight("c_1")) if has.norm_before else X
-    Q = _turned(page, "queries", read @ weight("w_q") + weight("b_q"), "g_q")  # (H, n, d_k)
-    K = _turned(page, "keys", as_keys(read) @ weight("w_k") + weight("b_k"), "g_k")  # (Hkv, n, d_k)
-    V = step("values", as_keys(read) @ weight("w_v") + weight("b_v"))  # (Hkv, n, d_v)
+    Q = _turned(page, "queries", read @ weight("w_q", read) + weight("b_q"), "g_q")  # (H, n, d_k)
+    K = _turned(page, "keys", as_keys(read) @ weight("w_k", as_keys(read)) + weight("b_k"), "g_k")  # (Hkv, n, d_k)
+    V = step("values", as_keys(read) @ weight("w_v", as_keys(read)) + weight("b_v"))  # (Hkv, n, d_v)
 
     C = step("concat", side_by_side(attention(page, Q, K, V)))  # (n, H d_v)
     Y = step("output", C @ weight("w_o") + weight("b_o"))  # (n, d)

@@ -17,7 +17,7 @@ from attnviz.arrays import Array
 from attnviz.engine.numerics import buffer_pool, products
 from attnviz.engine.plan.chosen import rule_back
 from attnviz.engine.plan.layer_facts import LayerFacts
-from attnviz.engine.plan.values import Axes, Value
+from attnviz.engine.plan.values import Axes, Value, axes_by_length
 from attnviz.engine.tables.normalised_axes import NORMALISED_AXES
 from attnviz.engine.tables.normalisers.hardmax import hardmax, size_of_terms
 from attnviz.engine.tables.scores import swap
@@ -38,28 +38,13 @@ class Operation(Protocol):
 OWN_NAMES = {step: own for own, step in names.STEPS.items()}
 """The name of a score's parameter in its line, by that of its step."""
 
-_CALLED = {"out": "model", "joined": "model"}
-
-
-def axes_by_length(axes: Axes) -> list[str]:
-    """Return axes with one name for those that are of one length, wherever something narrower is spread over them."""
-    return [_CALLED.get(axis, axis) for axis in axes]
-
 
 def spread_over(axes: Axes, x: Array, value: Value) -> Array:
     """Return x, the array of a value, with the axes of a wider array: those that it lacks are of length 1."""
-    if value.is_number or len(value.axes) == len(axes):
+    if value.is_number or not value.axes or len(value.axes) == len(axes):
         return x
     have = axes_by_length(value.axes)
     return x[(..., *(slice(None) if axis in have else None for axis in axes_by_length(axes)))]
-
-
-def gathered(G: Array, axes: Axes, value: Value) -> Array:
-    """Return slopes with axes summed over those that a narrower value lacks."""
-    if len(value.axes) == len(axes):
-        return G
-    have = axes_by_length(value.axes)
-    return G.sum(axis=tuple(n for n, axis in enumerate(axes_by_length(axes)) if axis not in have))
 
 
 class Add:
@@ -69,7 +54,7 @@ class Add:
         return spread_over(v.axes, x, v.args[0]) + spread_over(v.axes, y, v.args[1])
 
     def back(self, at: LayerFacts, v: Value, G: Array, _: Array, *x: Array) -> Slopes:
-        return [gathered(G, v.axes, arg) for arg in v.args]
+        return [at.gathered(G, v.axes, arg) if at.moves(arg) else None for arg in v.args]
 
 
 class Times:
@@ -85,8 +70,8 @@ class Times:
     def back(self, at: LayerFacts, v: Value, G: Array, _: Array, x: Array, y: Array) -> Slopes:
         (a, b), slopes = v.args, list[Array | None]()
         for value, other, by in ((a, b, y), (b, a, x)):
-            constant = value.is_number
-            slopes.append(None if constant else gathered(G * spread_over(v.axes, by, other), v.axes, value))
+            into = G * spread_over(v.axes, by, other) if at.moves(value) else None
+            slopes.append(None if into is None else at.gathered(into, v.axes, value))
         return slopes
 
 
@@ -108,7 +93,7 @@ class Product:
 
     def back(self, at: LayerFacts, v: Value, G: Array, _: Array, X: Array, W: Array) -> Slopes:
         into_x = G @ swap(W)  # a head at a time: one large product would wake all threads
-        return [gathered(into_x, (*v.axes[:-1], v.args[0].axes[-1]), v.args[0]), swap(X) @ G]
+        return [at.gathered(into_x, (*v.axes[:-1], v.args[0].axes[-1]), v.args[0]), swap(X) @ G]
 
 
 class Tanh:
@@ -125,20 +110,20 @@ class Norm:
     """A norm of each row, by its row of the table."""
 
     def value(self, at: LayerFacts, v: Value, X: Array) -> Array:
-        return at.norm_of(v).fn(X)
+        return at.chosen.norm.fn(X)
 
     def back(self, at: LayerFacts, v: Value, G: Array, y: Array, X: Array) -> Slopes:
-        return [rule_back(at.norm_of(v))(G, X, y)]
+        return [rule_back(at.chosen.norm)(G, X, y)]
 
 
 class Activation:
     """The activation of hidden units, entry by entry."""
 
     def value(self, at: LayerFacts, v: Value, X: Array) -> Array:
-        return at.activation.fn(X)
+        return at.chosen.activation.fn(X)
 
     def back(self, at: LayerFacts, v: Value, G: Array, y: Array, X: Array) -> Slopes:
-        return [rule_back(at.activation)(G, X, y)]
+        return [rule_back(at.chosen.activation)(G, X, y)]
 
 
 class Rope:

@@ -14,6 +14,13 @@ SAME_LENGTH = ({"model", "out"}, {"joined", "out"})
 """Axes of one length under two names: what a layer hands on is what the next one reads, and without W_O the heads'
 columns are the output."""
 
+_CALLED = {"out": "model", "joined": "model"}
+
+
+def axes_by_length(axes: Axes) -> list[str]:
+    """Return axes with one name for those that are of one length, wherever something narrower is spread over them."""
+    return [_CALLED.get(axis, axis) for axis in axes]
+
 
 @dataclass(frozen=True, eq=False)
 class Value:

@@ -28,7 +28,8 @@ def chosen_by_model(config: PretrainedConfig) -> Chosen:
     """Return the rows and numbers of each layer of a model."""
     facts, turn = config.facts, None
     if facts.frequencies is not None:
-        turn = Turn(partial(rotated, frequencies=facts.frequencies), partial(rotated, frequencies=-facts.frequencies))
+        fn, back = (partial(rotated, frequencies=each) for each in (facts.frequencies, -facts.frequencies))
+        turn = Turn(fn, back, facts.frequencies)
     activation = FEED_FORWARDS[facts.activation]
     return replace(chosen_by(config), key_widths=None, norm=norm_of(facts), activation=activation, turn=turn)
 
@@ -37,7 +38,8 @@ def norm_of(facts: ModelFacts) -> Norm:
     """Return the norm of a model, which adds what the model does to the mean square."""
     fn, back = (layer_norm, slopes.layer_norm) if facts.centred else (rms_norm, slopes.rms_norm)
     row = NORMS["pre" if facts.centred else "rms"]
-    return replace(row, fn=partial(fn, epsilon=facts.eps), back=partial(back, epsilon=facts.eps))
+    epsilon = facts.eps
+    return replace(row, fn=partial(fn, epsilon=epsilon), back=partial(back, epsilon=epsilon), epsilon=epsilon)
 
 
 def rotated(Y: Array, *, frequencies: Array) -> Array:

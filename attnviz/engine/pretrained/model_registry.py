@@ -6,14 +6,17 @@ same numbers wherever it works.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Protocol, cast
 
+from attnviz.arrays import Array
 from attnviz.engine.pretrained.model_sizes import ModelSizes
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.edits import Edit
 from attnviz.engine.records.offered_models import OFFERED, Offered
 from attnviz.engine.records.trace import Trace
+from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import Words
 
 NOTES = Words(
@@ -22,6 +25,9 @@ NOTES = Words(
         "setting without it; the link keeps the name.",
         "other": "This setting names {name} with other weights ({wanted}) than are offered here ({here}). The numbers "
         "are those of the setting without it; the link keeps the name.",
+        "read": "this run was read from a file, which leaves the matrices of the trained model out; run the model anew",
+        "memory": "a script holds up to {most:,} numbers of a model, and this one in memory has {n:,}; save the model "
+        "to a folder and load it from there",
     }
 )
 
@@ -56,6 +62,20 @@ class HostedModel(Offered, Protocol):
         """The sizes that the cost of a run depends on."""
         ...
 
+    @property
+    def family(self) -> str:
+        """The type that its config.json says."""
+        ...
+
+    @property
+    def folder(self) -> Path | None:
+        """The folder of its files, None for a model in memory."""
+        ...
+
+    def parameters(self, i: int | None) -> Mapping[str, Array]:
+        """Return the parameters of a layer by their names in a trace; None is what its first layer reads."""
+        ...
+
 
 MODELS = cast(dict[str, HostedModel], OFFERED)  # the same models, with all that they can do
 
@@ -69,6 +89,13 @@ def find(written: str) -> HostedModel | None:
     name = written.partition("~")[0]
     model = MODELS.get(name)
     return model if model is not None and written in (name, f"{name}~{model.digest}") else None
+
+
+def model_of(trace: Trace) -> HostedModel:
+    """Return the model of a run through one. Raises ConfigError for a run that was read from a file without it."""
+    if trace.model is None:
+        raise ConfigError(NOTES["read"])
+    return cast(HostedModel, trace.model)
 
 
 def unavailable(written: str) -> str:

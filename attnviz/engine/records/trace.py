@@ -96,7 +96,8 @@ class Steps(Mapping[str, Step]):
 
     def _edited(self, name: str, array: Array, axes: tuple[str, ...], widths: Mapping[str, tuple[int, ...]]) -> Array:
         edits = self._edits.pop(name, [])
-        array = array.copy() if edits else array
+        if edits:  # a model's file may hold numbers of 16 bits, and none that is set is rounded to these
+            array = array.astype(float) if array.dtype.kind == "f" else array.copy()
         for edit, must in edits:
             index, limits = edit[2], list(array.shape)
             if index and 0 <= index[0] < limits[0]:

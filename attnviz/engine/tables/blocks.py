@@ -82,10 +82,17 @@ class Norm(Choice):
 
     applied before the block, after it, or nowhere
     symbol  its name in a formula
+    epsilon what is added to the mean square
     """
 
     applied: str = ""
     symbol: str = "LN"
+    epsilon: float = EPSILON
+
+    @property
+    def centred(self) -> bool:
+        """Return whether it takes the mean away first."""
+        return self.symbol == "LN"
 
 
 @dataclass(frozen=True)

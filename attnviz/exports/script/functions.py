@@ -8,6 +8,7 @@ from __future__ import annotations
 from string import Template
 
 from attnviz.codegen.words import HELPERS, TORCH, Words, calls
+from attnviz.engine.tables.blocks import EPSILON
 from attnviz.engine.tables.normalisers import NORMALISERS
 
 DRAWS = {
@@ -82,6 +83,12 @@ def learned(shape, *lines):
     """Numbers from their bytes, in base64."""
     return $np.frombuffer(bytearray(b64decode("".join(lines))), dtype=$np.float64).reshape(shape)
 ''',
+    "stored": '''
+def stored(kind, shape, *lines):
+    """Numbers of a kind from their bytes, in base64."""
+    numbers = $np.frombuffer(bytearray(b64decode("".join(lines))), dtype=kind)
+    return $as_array(numbers, dtype=$np.float64).reshape(shape)
+''',
     "stacked": '''
 def stacked(heads):
     """Heads of different width in one array, filled up with zeros, which change no product and no sum."""
@@ -118,6 +125,17 @@ def rope(x):
     y[..., 0 : d - 1 : 2], y[..., 1::2] = first * cos - second * sin, first * sin + second * cos
     return y
 ''',
+    "rotated": '''
+def rotated(x):
+    """Columns i and i + half of row p, rotated by the angle p * frequencies[i]; those behind them stay."""
+    half = len(frequencies)
+    angle = $np.arange(x.shape[-2])[:, None] * frequencies
+    sin, cos = $np.sin(angle), $np.cos(angle)
+    first, second = x[..., :half], x[..., half : 2 * half]
+    y = x.$copy()
+    y[..., :half], y[..., half : 2 * half] = first * cos - second * sin, second * cos + first * sin
+    return y
+''',
     "unit": HELPERS["unit"],
     "ratio": HELPERS["ratio"],
     "sigmoid": HELPERS["sigmoid"],
@@ -126,12 +144,12 @@ def rope(x):
 def layer_norm(x):
     """Each row minus its mean, over its standard deviation."""
     centred = x - x.mean($over)
-    return centred / $np.sqrt((centred**2).mean($over) + 1e-5)
+    return centred / $np.sqrt((centred**2).mean($over) + $epsilon)
 ''',
     "rms_norm": '''
 def rms_norm(x):
     """Each row over the root of its mean square."""
-    return x / $np.sqrt((x**2).mean($over) + 1e-5)
+    return x / $np.sqrt((x**2).mean($over) + $epsilon)
 ''',
     "gelu": '''
 def gelu(x):
@@ -172,20 +190,31 @@ def needed_functions(code: str) -> list[str]:
     return names
 
 
-def definition(names: list[str], code: str, words: Words, *, is_tempered: bool) -> tuple[str, str]:
+def definition(
+    names: list[str], code: str, words: Words, *, is_tempered: bool, epsilon: float = EPSILON
+) -> tuple[str, str]:
     """Return the draws and the other functions among `names` as text, in the words of a library.
 
     Where nothing is drawn at a position `at=` of its own, the draws do without it; where there is no temperature, so do
-    the normalisers.
+    the normalisers. `epsilon` is what norms add to the mean square.
     """
     draws = "\n\n\n".join(_draw(name, words).strip() for name in names if name in DRAWS)
     z, T = f"x - x.{words.largest}({words.over})", " / temperature" if is_tempered else ""
     terms = words.terms | {f"swapped_{x}": words.swapped.format(x) for x in "GQ"}
     terms["signs"] = f"{words.np}.diagonal(R, {words.axis}1=-2, {words.axis}2=-1)"
-    terms |= {"half": f"({z}) / 2{T}", "z": f"({z}){T}" if T else z}
+    terms |= {"half": f"({z}) / 2{T}", "z": f"({z}){T}" if T else z, "epsilon": short(epsilon)}
     of_rows = functions_of_rows()
     functions = "\n\n\n".join(Template(of_rows[n]).substitute(terms).strip() for n in names if n in of_rows)
     return (draws, functions) if "at=" in code else (_without_positions(draws), _without_positions(functions))
+
+
+def short(x: float) -> str:
+    """Return a number without a zero in front of its exponent.
+
+    >>> short(1e-5), short(1e-12)
+    ('1e-5', '1e-12')
+    """
+    return repr(x).replace("e-0", "e-")
 
 
 def _draw(name: str, words: Words) -> str:

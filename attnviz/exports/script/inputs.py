@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from attnviz.codegen.words import Words
-from attnviz.engine.plan.plans import plan_of
+from attnviz.engine.external.layer_plans import plan_of_layer
+from attnviz.engine.pretrained.pretrained_config import facts_of
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.records.typed_rows import TYPED, bias_formula
@@ -66,7 +67,7 @@ def setting(trace: Trace) -> list[str]:
     lines += _widths("d_k", config.key_widths(), "d_q", config) + _widths("d_v", config.value_widths(), "d_z", config)
     lines += [f"n_layers = {config.n_layers}"] if config.n_layers > 1 else []
     lines += [f"{name} = {getattr(config, name)!r}" for name in _used(config)]
-    named = [name for name in plan_of(config).settings if name != "scale"]  # which is a line of its own
+    named = [name for name in plan_of_layer(trace, 0).settings if name != "scale"]  # which is a line of its own
     named += ["temperature"] if config.temperature != 1.0 else []
     return lines + [f"{name} = {getattr(config, name)!r}" for name in dict.fromkeys(named)]
 
@@ -148,7 +149,13 @@ def _positions(lines: Lines, config: Config, suffix: str) -> None:
 
 def needs_mask(trace: Trace) -> bool:
     """Return whether a cell can be forbidden at all."""
-    return trace.config.mask != ("none",) or any(edit[1] == "allowed" for edit in trace.edits)
+    edited = any(edit[1] == "allowed" for edit in trace.edits)
+    return trace.config.mask != ("none",) or _looks_nearby(trace) or edited
+
+
+def _looks_nearby(trace: Trace) -> bool:
+    """Return whether a layer of a trained model looks no further back than so many positions."""
+    return any(reach is not None for reach in facts_of(trace.config).windows)
 
 
 def needs_bias(trace: Trace) -> bool:
@@ -159,7 +166,8 @@ def needs_bias(trace: Trace) -> bool:
 def indices(lines: Lines, trace: Trace) -> None:
     """Write the rows' numbers as a column and the columns' as a row, for whatever is said of them."""
     codes = [rows.mask(name) for name in trace.config.mask]
-    masks_by_position = needs_mask(trace) and any(not code or re.search(r"\b[ij]\b", code) for code in codes)
+    by_position = _looks_nearby(trace) or any(not code or re.search(r"\b[ij]\b", code) for code in codes)
+    masks_by_position = needs_mask(trace) and by_position
     if needs_bias(trace) or masks_by_position or typed.needs(trace.config, "i", "j"):
         np = lines.words.np
         lines.write(
@@ -171,9 +179,13 @@ def indices(lines: Lines, trace: Trace) -> None:
 
 
 def given(lines: Lines, trace: Trace, name: str, *, changed: bool) -> None:
-    """Write M or B where it is needed: one that was changed stands in the layer, the others are alike in all."""
+    """Write M or B where it is needed: one that was changed stands in the layer, the others are alike in all.
+
+    Where some layers of a model look nearby only, M stands in each.
+    """
     needed, write = {"allowed": (needs_mask, _mask), "bias": (needs_bias, _bias)}[name]
-    if needed(trace) and changed == any(edit[1] == name for edit in trace.edits):
+    differs = any(edit[1] == name for edit in trace.edits) or (name == "allowed" and _looks_nearby(trace))
+    if needed(trace) and changed == differs:
         write(lines, trace)
 
 
@@ -187,10 +199,12 @@ def _mask(lines: Lines, trace: Trace) -> None:
         typed_mask = typed.mask(trace, lines.words)
         lines.write(*typed_mask.before)
         each[TYPED] = typed_mask.code
+    reach = facts_of(trace.config).reach(lines.layer or 0)
+    each |= {} if reach is None else {"reach": f"(i - j <= {reach})"}
     code = " & ".join(each.values())
     if len(code) > LONG and TYPED not in names:
         code = "\n".join(["(", *indented([code.replace(" & (", "\n& (")]), ")"])
-    if len(names) == 1 and code.startswith("(") and code.count(")") == 1:
+    if len(each) == 1 and code.startswith("(") and code.count(")") == 1:
         code = code[1:-1]
     lines.step("allowed", code)
     lines.end("mask")

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from attnviz.engine.plan.values import Value
+from attnviz.engine.pretrained.pretrained_config import is_pretrained
 from attnviz.exports.script import inputs
+from attnviz.exports.script.model_parameters import stored
 from attnviz.exports.script.operations import OperationWriter
 from attnviz.exports.script.rows import VARIABLES
 
 PARTS = {
+    "positions": "embedding",
+    "token_types": "embedding",
+    "embedded_sum": "embedding",
+    "embedded": "embedding",
     "normed": "normed",
     "w_q": "projections",
     "projected_queries": "queries",
@@ -26,8 +32,15 @@ PARTS = {
     "w_1": "feed_forward",
     "ff_added": "after_feed_forward",
     "ff_added_normed": "after_feed_forward",
+    "g_f": "final",
 }
 """The steps that can be the first of a part; any other belongs to the part that is being written."""
+
+PARTS_OF_MODELS = PARTS | {"w_q": "queries"}
+"""The same for a trained model, in whose layers each matrix stands right before what it makes."""
+
+GAINS = {"g_1": "normed", "g_2": "feed_forward"}
+"""The parts of the gains of norms that stand before a block."""
 
 
 class LayerScript(OperationWriter):
@@ -46,12 +59,19 @@ class LayerScript(OperationWriter):
             elif value.op == "weight":
                 self.called[name] = self.fill.weight(value)
             else:
-                inputs.given(self.lines, self.trace, name, changed=True)
-                self.called[name] = VARIABLES[name]
+                self._given(name)
         self._end(part)
         if not last:
             self.lines.write(f"X = {self.called[name]}  # what the next layer reads")
             self.lines.end("hand_on")
+
+    def _given(self, name: str) -> None:
+        """Write the mask or the bias where it stands in the layer, or vectors that a model adds to those of tokens."""
+        if name in ("positions", "token_types"):
+            self.lines.step(name, stored(self.trace.around[name].array, self.words))
+        else:
+            inputs.given(self.lines, self.trace, name, changed=True)
+        self.called[name] = VARIABLES[name]
 
     def module(self) -> None:
         """Write the same once more, where a library has a module for it."""
@@ -61,7 +81,10 @@ class LayerScript(OperationWriter):
         if name == "masked":
             has_bias = self.plan.has.bias
             return "biased" if not self.masks else "masked_biased" if has_bias else "masked"
-        return "scores" if name.startswith("score_") else PARTS.get(name, part)
+        if name in GAINS and self.plan.has.norm_before:
+            return GAINS[name]
+        parts = PARTS_OF_MODELS if is_pretrained(self.trace) else PARTS
+        return "scores" if name.startswith("score_") else parts.get(name, part)
 
     def _end(self, part: str) -> None:
         """End a part, with what else belongs to it."""
@@ -75,6 +98,6 @@ class LayerScript(OperationWriter):
         """Write the line of a step; one that is another as it stands needs none, unless it is changed by hand."""
         code = self.code(value)
         same = code in self.called.values()
-        if not same or self.lines.edited(name):
+        if not same or name == "embedded" or self.lines.edited(name):
             code = self.lines.step(name, code, same=same)
         self.called[name] = code

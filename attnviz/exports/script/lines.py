@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from base64 import b64encode
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -45,8 +47,8 @@ class Lines:
         self, trace: Trace, layers: Sequence[int | None], words: Words = NUMPY, *, looped: bool = False
     ) -> None:
         self._trace, self._layers, self._looped, self.words = trace, layers, looped, words
-        layer = layers[0]
-        self._steps: Mapping[str, Step] = trace.around if layer is None else trace.layers[layer]
+        self.layer = layers[0]
+        self._steps: Mapping[str, Step] = trace.around if self.layer is None else trace.layers[self.layer]
         self._lines: list[str] = []
         self._written: list[Step] = []
         self.parts: list[Part] = []
@@ -98,16 +100,16 @@ class Lines:
         """Make what was added since the last part the part of this name; nothing if nothing was."""
         if self._lines:
             code = "\n".join(self._lines)
-            self.parts.append(Part(name, code, tuple(self._written), self._layers[0], self._looped))
+            self.parts.append(Part(name, code, tuple(self._written), self.layer, self._looped))
         self._lines, self._written = [], []
 
     def address(self, name: str) -> str:
         """Return the address at which the numbers of a parameter are drawn, as code."""
-        return f'f"layer{{layer}}/{name}"' if self._looped else f'"layer{self._layers[0]}/{name}"'
+        return f'f"layer{{layer}}/{name}"' if self._looped else f'"layer{self.layer}/{name}"'
 
     def layer_index(self) -> str:
         """Return the number of the layer, as code."""
-        return "layer" if self._looped else str(self._layers[0])
+        return "layer" if self._looped else str(self.layer)
 
 
 def _change(edit: tuple[int | None, str, tuple[int, ...], float], words: Words) -> str:
@@ -216,6 +218,27 @@ def listed(items: Sequence[str]) -> str:
     if len(lines) == 1:
         return f"[{lines[0].removesuffix(', ')}]"
     return "\n".join(["[", *indented(line.rstrip() for line in lines), "]"])
+
+
+BYTES_PER_LINE = 81
+"""Bytes of an array in one line of a script: 108 characters of base64."""
+
+
+def in_base64(array: Array) -> list[str]:
+    """Return the bytes of an array as texts in base64, one a line: as decimal numbers they would be twice as long."""
+    data = array.tobytes()
+    pieces = (data[at : at + BYTES_PER_LINE] for at in range(0, len(data), BYTES_PER_LINE))
+    return [f'    "{b64encode(piece).decode()}"' for piece in pieces]
+
+
+def without_bytes(script: str, longest: int) -> tuple[str, bool]:
+    """Return a script as it can be shown, and whether it is whole: if it is too long, ... stands for texts in base64.
+
+    >>> without_bytes('W = stored((2,),\\n    "AAA="\\n    "AAB="\\n)', 8)
+    ('W = stored((2,),\\n    ...\\n)', False)
+    """
+    is_whole = len(script) <= longest
+    return script if is_whole else re.sub(r'(\n    "[A-Za-z0-9+/=]+")+(?=\n\))', "\n    ...", script), is_whole
 
 
 def vector(xs: Array, words: Words = NUMPY) -> str:

@@ -9,9 +9,8 @@ from typing import Any
 
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
-from attnviz.engine.run import run
 from attnviz.exports.script.lines import Part, fitted
-from attnviz.exports.script.numpy_script import PRINT, imports, opening, summary
+from attnviz.exports.script.numpy_script import PRINT, imports, opening, run_of, summary
 from attnviz.exports.script.parts import formulas, parts, words
 from attnviz.settings.counting import ordinal
 
@@ -22,8 +21,8 @@ METADATA = {
 }
 
 
-def notebook(config: Config) -> str:
-    """Return the setting as a notebook, the text of an .ipynb file (nbformat 4.5); several layers follow each other.
+def notebook(of: Config | Trace) -> str:
+    """Return a setting or its run as a notebook, the text of an .ipynb file (nbformat 4.5), a layer after the other.
 
     The same setting gives the same file. What was typed stands in code alone, as strings.
 
@@ -32,8 +31,8 @@ def notebook(config: Config) -> str:
     >>> [cell["id"] for cell in json.loads(notebook(Config(sentence="a b")))["cells"]][:3]
     ['summary', 'imports', 'setting-text']
     """
-    trace = run(config)
-    script_parts = parts(trace, looped=False)
+    trace = run_of(of)
+    config, script_parts = trace.config, parts(trace, looped=False)
     whole = [*opening(trace, script_parts), *script_parts, PRINT]
     title, *rest = summary(trace, "NumPy").splitlines()
     cells = [_cell("summary", "markdown", "\n".join([f"# {title.rstrip('.')}", *rest]))]

@@ -7,6 +7,9 @@ from collections.abc import Sequence
 from textwrap import wrap
 
 from attnviz.codegen.words import NUMPY, Words, calls
+from attnviz.engine.external.layer_plans import chosen_in
+from attnviz.engine.pretrained.model_registry import model_of
+from attnviz.engine.pretrained.pretrained_config import is_pretrained
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.run import run
@@ -29,11 +32,12 @@ Projections: {projections}.
 Rows are queries, columns are keys; a vector is a row, so that a projection is X @ W. Shapes stand beside the steps.
 """
 
+OF_MODEL = "those of a trained model ({})"
 EDITED = "Numbers that were changed by hand are set in the lines marked so; all that follows uses them."
 
 
-def numpy_script(config: Config) -> str:
-    """Return the setting as a NumPy script that computes every step anew and prints the weights.
+def numpy_script(of: Config | Trace) -> str:
+    """Return a setting or its run as a NumPy script that computes every step anew and prints the weights.
 
     It holds only what the setting needs, draws the same random numbers bit for bit, and gives every step a variable
     with the name that it has in the papers.
@@ -43,9 +47,14 @@ def numpy_script(config: Config) -> str:
     >>> print(numpy_script(Config(sentence="a b", score="dot", initialiser="identity")).splitlines()[-2])
     np.set_printoptions(precision=3, suppress=True, linewidth=120)
     """
-    trace = run(config)
+    trace = run_of(of)
     script_parts = parts(trace, looped=True)
     return script(trace, "NumPy", [*opening(trace, script_parts), *script_parts, PRINT])
+
+
+def run_of(of: Config | Trace) -> Trace:
+    """Return the run of a setting, or the one that is given."""
+    return of if isinstance(of, Trace) else run(of)
 
 
 PRINT = Part("print", "np.set_printoptions(precision=3, suppress=True, linewidth=120)\nprint(A)")
@@ -55,7 +64,10 @@ def opening(trace: Trace, script_parts: Sequence[Part], library: Words = NUMPY) 
     """Return the parts before the first step: the setting, the functions that the steps call, and the tokens."""
     code = "\n".join(part.code for part in script_parts)
     names = needed_functions(code)
-    draws, functions = definition(names, code, library, is_tempered=trace.config.temperature != 1.0)
+    chosen = chosen_in(trace)
+    draws, functions = definition(
+        names, code, library, is_tempered=chosen.temperature != 1.0, epsilon=chosen.norm.epsilon
+    )
     opened = [
         Part("setting", _setting(trace, f"{draws}\n{functions}\n{code}", any(part.looped for part in script_parts))),
         Part("draws", draws),
@@ -67,7 +79,7 @@ def opening(trace: Trace, script_parts: Sequence[Part], library: Words = NUMPY) 
 
 def _setting(trace: Trace, code: str, looped: bool) -> str:
     """Return the numbers of the setting, of which the code uses each but the first two."""
-    lines = [f"SEED = {trace.config.seed}"] if "SEED" in code else []
+    lines = [f"SEED = {trace.config.seed}"] if re.search(r"\bSEED\b", code) else []
     for line in inputs.setting(trace):
         name = line.split()[0]
         used = looped if name == "n_layers" else re.search(rf"\b{name.strip(',')}\b", code)
@@ -99,7 +111,7 @@ def _block(part: Part, trace: Trace) -> list[str]:
 
 def summary(trace: Trace, library: str) -> str:
     """Summarise the script, in words that hold nothing of what was typed."""
-    config = trace.config
+    config, is_model = trace.config, is_pretrained(trace)
     text = SUMMARY.format(
         layers=f" in {config.n_layers} layers" if config.n_layers > 1 else "",
         heads=f"{config.n_heads} head{'s' if config.n_heads > 1 else ''}",
@@ -108,7 +120,7 @@ def summary(trace: Trace, library: str) -> str:
         mask=", ".join(MASKS[name].label for name in config.mask),
         normaliser=NORMALISERS[config.normaliser].label,
         bias=BIASES[config.bias].label,
-        projections=INITIALISERS[config.initialiser].label,
+        projections=OF_MODEL.format(model_of(trace).family) if is_model else INITIALISERS[config.initialiser].label,
     )
     text = text.replace("\n\nRows", f"\n{EDITED}\n\nRows") if trace.edits else text
     return "\n".join("\n".join(wrap(line, WIDTH)) for line in text.split("\n"))
@@ -118,6 +130,7 @@ def imports(whole: Sequence[Part], library: str) -> str:
     """Return the modules that the parts use; what a token says does not count."""
     code = "\n".join(part.code for part in whole if part.name != "tokens")
     lines = ["import math"] if "math." in code else []
+    lines += ["import attnviz"] if "attnviz." in code else []
     lines += ["from base64 import b64decode"] if calls("b64decode", code) else []
     lines += ["from hashlib import blake2b"] if calls("blake2b", code) else []
     installed = ["import numpy as np"] if "np." in code else []

@@ -9,16 +9,20 @@ import numpy as np
 
 from attnviz.codegen.forbidden import is_zero_of_nothing
 from attnviz.codegen.words import NUMPY
+from attnviz.engine.external.layer_plans import chosen_in, plan_of_layer
 from attnviz.engine.plan.chosen import at_rest
-from attnviz.engine.plan.operations import OWN_NAMES, axes_by_length
-from attnviz.engine.plan.plans import plan_of
+from attnviz.engine.plan.operations import OWN_NAMES
 from attnviz.engine.plan.tracing import Plan
-from attnviz.engine.plan.values import PRECEDENCE, Axes, Value
+from attnviz.engine.plan.values import PRECEDENCE, Axes, Value, axes_by_length
+from attnviz.engine.pretrained.pretrained_config import is_pretrained
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.records.typed_rows import normaliser_of, score_of
 from attnviz.engine.rows.line_row import Written
+from attnviz.engine.tables.blocks import EPSILON
 from attnviz.exports.script import inputs, rows, typed
+from attnviz.exports.script.functions import short
 from attnviz.exports.script.lines import Lines
+from attnviz.exports.script.model_parameters import ModelParameterWriter
 from attnviz.exports.script.parameters import ParameterWriter
 from attnviz.formula.graph import Formula
 
@@ -42,16 +46,18 @@ class OperationWriter:
     def __init__(self, lines: Lines, trace: Trace) -> None:
         self.lines, self.trace, self.config = lines, trace, trace.config
         self.masks = inputs.needs_mask(trace)
-        self.called = {"X": "X", "X_kv": "X_kv"}
+        self.called = {"X": "X", "X_kv": "X_kv", "token_embeddings": "E"}
         self.has_empty = False
-        plan = plan_of(trace.config)
-        self.fill = ParameterWriter(lines, self.config, plan)
+        self._chosen = chosen_in(trace)
+        plan = plan_of_layer(trace, lines.layer)
+        is_model = is_pretrained(trace)
+        self.fill = ModelParameterWriter(lines, trace) if is_model else ParameterWriter(lines, self.config, plan)
         said = {name: replace(value, args=tuple(map(self._bare, value.args))) for name, value in plan.items()}
         self.plan = Plan(plan.has, said)
         self._write: Mapping[str, Callable[..., str]] = {
             "tanh": lambda v: f"{self.words.np}.tanh({self.code(v.args[0])})",
-            "norm": lambda v: self._by_word(rows.NORMS[self.config.norm], v),
-            "activation": lambda v: self._by_word(rows.FEED_FORWARDS[self.config.feed_forward], v),
+            "norm": self._norm,
+            "activation": lambda v: self._by_word(rows.FEED_FORWARDS[self._chosen.activation.name], v),
             "only_where": lambda v: f"{self.words.np}.where(M, {self.code(v.args[0])}, -{self.words.np}.inf)",
             "rope": self._rope,
             "score": self._score,
@@ -115,12 +121,19 @@ class OperationWriter:
         each = f"{self.words.array}([1 / math.sqrt(d) for d in {widths}])[:, None, None]"
         return each if widths else "1 / math.sqrt(d_k)"
 
-    def _by_word(self, word: str, value: Value) -> str:
-        return self.words.terms[word].format(self.code(value.args[0]))
+    def _by_word(self, word: str, value: Value, **more: str) -> str:
+        return self.words.terms[word].format(self.code(value.args[0]), **more)
+
+    def _norm(self, value: Value) -> str:
+        epsilon = short(self._chosen.norm.epsilon)
+        unusual = "" if self._chosen.norm.epsilon == EPSILON else f", eps={epsilon}"
+        return self._by_word(rows.NORMS[self.config.norm], value, epsilon=epsilon, unusual=unusual)
 
     def _rope(self, value: Value) -> str:
         """Return queries or keys, rotated; heads of different width are rotated by their own."""
         X, widths = self.code(value.args[0]), self.fill.d_q if value.axes[0] == "head" else self.fill.d_k
+        if self._chosen.frequencies is not None:
+            return f"rotated({X})"
         return f"stacked([rope({X}[h, :, :d]) for h, d in enumerate({widths})])" if widths else f"rope({X})"
 
     def each_head(self, value: Value) -> str:
@@ -214,7 +227,7 @@ class OperationWriter:
 
 def _spread(value: Value, axes: Axes) -> str:
     """Return the index that gives an array the axes of a wider one; "" where it has them, or gets them by itself."""
-    if value.is_number or len(value.axes) >= len(axes):
+    if value.is_number or not value.axes or len(value.axes) >= len(axes):
         return ""
     have = axes_by_length(value.axes)
     index = ", ".join(":" if axis in have else "None" for axis in axes_by_length(axes))

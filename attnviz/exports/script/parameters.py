@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from base64 import b64encode
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -20,7 +19,7 @@ from attnviz.engine.run import run
 from attnviz.engine.tables.head_patterns import PATTERNS
 from attnviz.engine.tables.initialisers import INITIALISERS
 from attnviz.exports.script import rows as templates
-from attnviz.exports.script.lines import Lines, vector
+from attnviz.exports.script.lines import Lines, in_base64, vector
 from attnviz.exports.script.rows import VARIABLES
 from attnviz.formula.graph import HIDDEN
 
@@ -167,7 +166,7 @@ def write_solved(lines: Lines, trace: Trace) -> None:
     config = trace.config
     if not INITIALISERS[config.initialiser].solved:
         return
-    before = run(replace(config, edits=())) if config.edits else trace
+    before = run(replace(config, edits=())) if trace.edits else trace
     names = ("w_q",) if config.tied else ("w_q", "w_k")
     for name in (*names, *(("w_v",) if _relay_heads(config) else ())):
         shape = before.layers[0][name].shape
@@ -180,10 +179,6 @@ def write_solved(lines: Lines, trace: Trace) -> None:
     lines.end("made")
 
 
-BYTES_PER_LINE = 81
-"""Bytes of an array in one line of a script: 108 characters of base64."""
-
-
 def write_learned(lines: Lines, trace: Trace) -> None:
     """Write the parameters that were learned, in base64: as decimal numbers they would be twice as long."""
     config = trace.config
@@ -192,13 +187,7 @@ def write_learned(lines: Lines, trace: Trace) -> None:
     layers = film.learned(config, run, len(trace.key_tokens))
     for name in layers[0]:
         array = np.stack([layer[name] for layer in layers]) if len(layers) > 1 else layers[0][name]
-        data = array.astype("<f8").tobytes()
-        pieces = (data[at : at + BYTES_PER_LINE] for at in range(0, len(data), BYTES_PER_LINE))
-        lines.write(
-            f"{VARIABLES[name]}_learned = learned({array.shape},",
-            *(f'    "{b64encode(piece).decode()}"' for piece in pieces),
-            ")",
-        )
+        lines.write(f"{VARIABLES[name]}_learned = learned({array.shape},", *in_base64(array.astype("<f8")), ")")
     lines.end("learned")
 
 

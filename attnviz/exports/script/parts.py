@@ -6,6 +6,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+from attnviz.engine.pretrained.model_registry import model_of
+from attnviz.engine.pretrained.pretrained_config import is_pretrained
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.tables.biases import BIASES
 from attnviz.engine.tables.blocks import NORMS
@@ -18,6 +20,7 @@ from attnviz.engine.tables.scores import SCORES
 from attnviz.exports.script import inputs
 from attnviz.exports.script.layers import LayerScript
 from attnviz.exports.script.lines import Lines, Part
+from attnviz.exports.script.model_parameters import are_in_script, stored, write_weights
 from attnviz.exports.script.parameters import write_learned, write_solved
 
 TEXTS = {
@@ -60,6 +63,9 @@ TEXTS = {
         "Two matrices with a nonlinearity between them, applied to every position alike.",
     ),
     "after_feed_forward": ("After the block", "{after}"),
+    "frequencies": ("Rotation", "The angle a position by which each pair of columns of queries and keys is rotated."),
+    "matrices": ("The matrices of the trained model", "{matrices}"),
+    "final": ("The last norm", "What the next words are read off."),
     "hand_on": ("On to the next layer", "The output of one layer is the input of the next."),
     "print": ("The weights", "A row for each query, a column for each key."),
     "module": (
@@ -81,19 +87,26 @@ AFTER = {
 def parts(trace: Trace, *, looped: bool, write: type[LayerScript] = LayerScript) -> list[Part]:
     """Return the parts of a script in order.
 
-    Several layers stand in a loop if `looped`, otherwise one after the other; `write` writes a layer.
+    Several layers stand in a loop if `looped`, otherwise one after the other, as those of a trained model always do,
+    for they need not be alike; `write` writes a layer.
     """
     n = trace.config.n_layers
+    is_model = is_pretrained(trace)
     around = Lines(trace, (None,), write.words)
-    inputs.embedded(around, trace)
-    write_solved(around, trace)
-    write_learned(around, trace)
+    if is_model:
+        around.step("token_embeddings", stored(trace.around["token_embeddings"].array, write.words))
+        write(around, trace).write(last=True)
+        write_weights(around, trace)
+    else:
+        inputs.embedded(around, trace)
+        write_solved(around, trace)
+        write_learned(around, trace)
     inputs.indices(around, trace)
     alike = Lines(trace, tuple(range(n)), write.words)
     for name in ("allowed", "bias"):
         inputs.given(alike, trace, name, changed=False)
     script_parts = [*around.parts, *(replace(part, layer=None) for part in alike.parts)]
-    in_loop = n > 1 and looped
+    in_loop = n > 1 and looped and not is_model
     for layers in [tuple(range(n))] if in_loop else [(layer,) for layer in range(n)]:
         lines = Lines(trace, layers, write.words, looped=in_loop)
         write(lines, trace).write(last=layers == (n - 1,))
@@ -106,6 +119,7 @@ def words(part: Part, trace: Trace) -> tuple[str, str]:
     config = trace.config
     title, text = TEXTS[part.name]
     notes = {
+        "matrices": "",
         "embedding": EMBEDDINGS[config.embedding].note,
         "position": POSITIONS[config.position].note,
         "mask": " ".join(MASKS[name].note for name in config.mask),
@@ -116,7 +130,15 @@ def words(part: Part, trace: Trace) -> tuple[str, str]:
         "after": AFTER.get((config.residual, NORMS[config.norm].applied == "after"), ""),
         "norm": NORMS[config.norm].note,
     }
+    if is_pretrained(trace):
+        matrices = IN_SCRIPT if are_in_script(model_of(trace)) else LOOKED_UP
+        notes |= {"embedding": OF_TABLES, "matrices": matrices}
     return title, text.format(**notes)
+
+
+IN_SCRIPT = "Their numbers as bytes, a layer after the other: nothing is lost, and print shows them."
+LOOKED_UP = "They are too many to stand here, so they are read from the model's files, whose hash says which they are."
+OF_TABLES = "The vectors of these tokens from the model's tables, and what is made of them before the first layer."
 
 
 def formulas(part: Part, whole: Sequence[Part], trace: Trace) -> list[str]:
@@ -126,14 +148,18 @@ def formulas(part: Part, whole: Sequence[Part], trace: Trace) -> list[str]:
     """
     config = trace.config
     named = {step.name for each in whole for step in each.steps}
-    rows = {
-        "token_embeddings": EMBEDDINGS[config.embedding].formula,
-        "positions": POSITIONS[config.position].formula,
-        "embedded": "X = E + P" if "positions" in named else "X = E",
-        "w_q": INITIALISERS[config.initialiser].formula,
-        "allowed": _all_allow(config.mask),
-        "masked": _masked(trace),
-    }
+    rows = (
+        {}
+        if is_pretrained(trace)
+        else {
+            "token_embeddings": EMBEDDINGS[config.embedding].formula,
+            "positions": POSITIONS[config.position].formula,
+            "embedded": "X = E + P" if "positions" in named else "X = E",
+            "w_q": INITIALISERS[config.initialiser].formula,
+            "allowed": _all_allow(config.mask),
+        }
+    )
+    rows["masked"] = _masked(trace)
     lines = []
     for step in part.steps:
         formula = _last(rows.get(step.name) or step.formula, named)

@@ -9,15 +9,20 @@ from __future__ import annotations
 from functools import cache
 
 from attnviz.codegen.script import Script
-from attnviz.engine.records.step_specs import OF_MODELS, STEPS
+from attnviz.engine.records.step_specs import STEPS
 from attnviz.engine.tables.masks import MASKS
 from attnviz.formula.reader import parse
 
 VARIABLES = {
-    name: spec.symbol if spec.symbol.isidentifier() else name.removeprefix("score_")
-    for name, spec in STEPS.items()
-    if name not in OF_MODELS
+    name: spec.symbol if spec.symbol.isidentifier() else name.removeprefix("score_") for name, spec in STEPS.items()
 } | {
+    "token_types": "E_types",
+    "embedded_sum": "E_sum",
+    "normed_queries": "Q_normed",
+    "normed_keys": "K_normed",
+    "output_normed": "Y_out_normed",
+    "ff_output_normed": "G_out_normed",
+    "final_normed": "H_normed",
     "token_embeddings_kv": "E_kv",
     "positions_kv": "P_kv",
     "embedded_kv": "X_kv",

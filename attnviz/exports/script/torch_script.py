@@ -9,13 +9,14 @@ import numpy as np
 
 from attnviz.codegen.words import TORCH
 from attnviz.engine.plan.values import Value
+from attnviz.engine.pretrained.pretrained_config import facts_of
 from attnviz.engine.records.config import Config
+from attnviz.engine.records.trace import Trace
 from attnviz.engine.records.typed_rows import TYPED, normaliser_of, score_of
-from attnviz.engine.run import run
 from attnviz.exports.script.inputs import needs_bias
 from attnviz.exports.script.layers import LayerScript
 from attnviz.exports.script.lines import Part
-from attnviz.exports.script.numpy_script import opening, script
+from attnviz.exports.script.numpy_script import opening, run_of, script
 from attnviz.exports.script.parts import parts
 
 PRINT = Part("print", "torch.set_printoptions(precision=3, sci_mode=False, linewidth=120)\nprint(A)")
@@ -60,8 +61,8 @@ IN_MODULE = {
 """What nn.MultiheadAttention computes around that."""
 
 
-def torch_script(config: Config) -> str:
-    """Return the setting as a PyTorch script that computes every step anew and prints the weights.
+def torch_script(of: Config | Trace) -> str:
+    """Return a setting or its run as a PyTorch script that computes every step anew and prints the weights.
 
     Where `scaled_dot_product_attention` can do what is set, it does; where `nn.MultiheadAttention` can, too, that is
     shown with the same matrices, and compared. Random numbers are those of the NumPy script, bit for bit.
@@ -73,7 +74,7 @@ def torch_script(config: Config) -> str:
     >>> "attn_mask=~M" in torch_script(Config(sentence="a b", mask="no_self", bos=True))
     True
     """
-    trace = run(config)
+    trace = run_of(of)
     script_parts = parts(trace, looped=True, write=TorchLayerScript)
     whole = [*opening(trace, script_parts, TORCH), *script_parts, PRINT]
     whole[0] = replace(whole[0], code=f"{DTYPE}\n{whole[0].code}")
@@ -149,7 +150,8 @@ class TorchLayerScript(LayerScript):
         return f"added = torch.where(M, {B}, -torch.inf)  # a mask of numbers is added to the scores"
 
     def _is_causal(self) -> bool:
-        return self.config.mask == ("causal",) and not self.lines.edited("allowed")
+        everywhere = facts_of(self.config).reach(self.lines.layer or 0) is None
+        return self.config.mask == ("causal",) and everywhere and not self.lines.edited("allowed")
 
     def _factor(self) -> str:
         """Return the scale, where it is not the call's own; the temperature goes into it."""
@@ -165,7 +167,7 @@ class TorchLayerScript(LayerScript):
         if not self._is_module():
             return
         mask = "attn_mask=added, " if needs_bias(self.trace) else "attn_mask=~M, " if self.masks else ""
-        biased = self.config.projection_bias
+        biased = "b_q" in self.plan
         x, x_kv = (self.code(self._bare(self.plan[name].read[0])) for name in ("w_q", "w_k"))
         self.lines.write(MODULE.format(bias=biased, biases=BIASES if biased else "", x=x, x_kv=x_kv, mask=mask))
         self.lines.end("module")
@@ -179,6 +181,7 @@ class TorchLayerScript(LayerScript):
         return (
             self._is_one_call()
             and self._computes(IN_MODULE)
+            and len({f"b_{x}" in self.plan for x in "qkvo"}) == 1
             and not self._factor()
             and config.group_size == 1
             and widths == {config.d_model / config.n_heads}

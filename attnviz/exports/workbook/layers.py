@@ -7,13 +7,16 @@ from dataclasses import replace
 
 import numpy as np
 
-from attnviz.engine.plan.plans import layer_plan, parts_of
+from attnviz.engine.external.layer_plans import plan_of_layer
+from attnviz.engine.plan.plans import layer_plan, parts_of, trained_plan
 from attnviz.engine.plan.tracing import Plan
 from attnviz.engine.plan.values import Value
+from attnviz.engine.pretrained.model_registry import model_of
+from attnviz.engine.pretrained.pretrained_config import is_pretrained
 from attnviz.engine.records.trace import Trace
-from attnviz.exports.workbook.layout import Block, Book, Sheet
+from attnviz.exports.workbook.layout import MOST_CELLS, Block, Book, Sheet, fault
 from attnviz.exports.workbook.operations import Blocks, OnSheet, leaves
-from attnviz.exports.workbook.settings_sheet import embedded, setting
+from attnviz.exports.workbook.settings_sheet import embedded, input_sheet, setting
 from attnviz.exports.workbook.steps import StepWriter
 from attnviz.settings.counting import ordinal
 from attnviz.settings.language import Words, translate
@@ -46,18 +49,42 @@ def sheets(trace: Trace) -> Book:
 
     Raises ConfigError for a run too large for a workbook, and for one with infinity where no mask put it.
     """
+    _check_size(trace)
     book, is_self = Book(), not trace.config.is_cross_attention
     with np.errstate(all="ignore"):
         read = [each for value in plans_of(trace, 0)[0].values() for each in leaves(value)]
         inputs = setting(book, trace, [each.name for each in read if each.op == "setting"])
-        X, X_kv = embedded(book, trace)
+        X, X_kv = (_of_model if is_pretrained(trace) else embedded)(book, trace)
         for layer in range(len(trace.layers)):
             X = LayerSheets(book, trace, layer, inputs).write(X, X if is_self else X_kv)
     return book
 
 
+def _check_size(trace: Trace) -> None:
+    """Raise ConfigError for a trained model that is too large for a workbook, or whose matrices are not there."""
+    if is_pretrained(trace):
+        matrices = model_of(trace).sizes.n_weights
+        if matrices > MOST_CELLS:
+            raise fault("model", most=MOST_CELLS, n=matrices)
+
+
+def _of_model(book: Book, trace: Trace) -> tuple[Block, None]:
+    """Place what the first layer of a trained model reads, and what that is made of."""
+    writer, plan = StepWriter(trace, None, trace.around), plan_of_layer(trace, None)
+    sheet = input_sheet(book)
+    X = writer.step(sheet, "token_embeddings", None)
+    at = OnSheet(writer, {}, plan, plan, {("token_embeddings", 0): X}, sheet)
+    for name, value in plan.items():
+        if name != "embedded_kv" or writer.edited(name, None):  # it is the same as X, unless it was changed by hand
+            X = at.step(value)
+    return X, None
+
+
 def plans_of(trace: Trace, layer: int) -> tuple[Plan, Plan]:
     """Return the plan of a layer with what a number of the setting switches on, as a visitor may, and without it."""
+    if is_pretrained(trace):
+        has = plan_of_layer(trace, layer).has
+        return trained_plan(replace(has, softcap=True)), trained_plan(replace(has, softcap=False))
     given = trace.given_in[layer] if trace.given_in else frozenset[str]()
     has = replace(parts_of(trace.config, given), output="w_o" in trace.layers[layer])
     return layer_plan(replace(has, softcap=True)), layer_plan(replace(has, softcap=False))

@@ -27,6 +27,8 @@ FAULTS = Words(
     {
         "cells": "a workbook of this setting would hold more than {most:,} numbers; choose fewer tokens, heads or "
         "layers, or smaller sizes",
+        "model": "a workbook holds up to {most:,} numbers, and the matrices of this model are {n:,}; choose a smaller "
+        "model, such as one of those in the package",
         "sheets": "a workbook of this setting would have more than {most} sheets; choose fewer heads or layers",
         "columns": "a sheet of this setting would have more than {most:,} columns; choose fewer heads or smaller sizes",
         "infinite": "{name} holds infinity or NaN, for which a spreadsheet has no cell; change what makes it so",

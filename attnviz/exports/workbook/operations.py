@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from attnviz.engine.external.layer_plans import chosen_in
 from attnviz.engine.external.traces import first_steps
-from attnviz.engine.plan.chosen import chosen_by
+from attnviz.engine.plan.chosen import Chosen
 from attnviz.engine.plan.layer_arrays import LayerArrays
 from attnviz.engine.plan.operations import OWN_NAMES
 from attnviz.engine.plan.tracing import Plan
@@ -90,6 +91,14 @@ class OnSheet:
     def config(self) -> Config:
         return self.writer.trace.config
 
+    @property
+    def chosen(self) -> Chosen:
+        return chosen_in(self.writer.trace)
+
+    def _given(self) -> tuple[str, ...]:
+        """Return the steps that were given and not computed; those around the layers of a model begin with vectors."""
+        return first_steps(self.writer.steps) if self.writer.layer is not None else ()
+
     def _number(self, value: Value) -> int | None:
         """Return the head of a value that belongs to the head of this sheet; None where it has no heads."""
         return {"head": self.head, "kv_head": self.head // self.config.group_size}.get(value.axes[0])
@@ -111,7 +120,7 @@ class OnSheet:
     def step(self, value: Value, **more: Any) -> Block:
         """Return the block of a step, or of what belongs to the head, added to the sheet; `more` as `Sheet.add`."""
         name, number, formula, forbidden = value.name, self._number(value), None, np.array(False)
-        if name in first_steps(self.writer.steps):
+        if value.op == "step" and name in self._given():
             forbidden = np.isneginf(self.writer.steps[name].array[self.head]) if name == "scores" else forbidden
         elif value.args:
             cells = self.cells(value.args[0])
@@ -153,7 +162,7 @@ class OnSheet:
             return self.known(value) or self.step(value)
         known = {name: step.array for name, step in self.writer.steps.items()}
         known |= {name: block.array for (name, _), block in self.blocks.items() if name not in known}
-        array = LayerArrays(chosen_by(self.config), known).of(value)
+        array = LayerArrays(self.chosen, known).of(value)
         step = Step("", array, str(value), value.axes, "plain", "", "", true_widths(self.config, value.axes))
         array, rows, columns = self.writer.labelled(step, self._number(value))
         heading = (heading or f"{value} · {{shape}}").format(shape=shape(array))
@@ -186,19 +195,21 @@ def _tanh(at: OnSheet, v: Value) -> Cells:
 
 
 def _norm(at: OnSheet, v: Value) -> Cells:
-    return Cells(formulas.NORMS[at.config.norm](at.sheet, at.block(v.args[0])))
+    return Cells(formulas.NORMS[at.config.norm](at.sheet, at.block(v.args[0]), at.chosen.norm.epsilon))
 
 
 def _activation(at: OnSheet, v: Value) -> Cells:
     symbols = " + ".join(plain(STEPS[each.name].symbol) for each in leaves(v) if each.op == "weight")
     heading = formulas.HEADINGS["linear_part"].format(symbol=f"Y {symbols}", shape="{shape}")
-    before, activated = at.block(v.args[0], heading), formulas.FEED_FORWARDS[at.config.feed_forward]
+    before, activated = at.block(v.args[0], heading), formulas.FEED_FORWARDS[at.chosen.activation.name]
     return Cells(lambda i, j: activated(before.at(i, j)))
 
 
 def _rope(at: OnSheet, v: Value) -> Cells:
-    base = at.config.rope_base, at.inputs["rope_base"].at(0, 0)
-    return Cells(formulas.rotated(at.sheet, at.block(v.args[0]), *base))
+    block = at.block(v.args[0])
+    if "frequencies" in at.inputs:
+        return Cells(formulas.rotated_by(at.sheet, block, at.inputs["frequencies"]))
+    return Cells(formulas.rotated(at.sheet, block, at.config.rope_base, at.inputs["rope_base"].at(0, 0)))
 
 
 def _score(at: OnSheet, v: Value) -> Cells:

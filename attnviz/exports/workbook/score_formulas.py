@@ -5,13 +5,12 @@ Only functions that every spreadsheet of the last fifteen years has, and none th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from attnviz.arrays import Array
-from attnviz.engine.tables.blocks import EPSILON
 from attnviz.exports.workbook.layout import Block, Formula, Sheet
 from attnviz.settings.counting import ordinals
 from attnviz.settings.language import Words, translate
@@ -19,8 +18,9 @@ from attnviz.settings.language import Words, translate
 HEADINGS = Words(
     {
         "angles": "p θ · angles · {shape} · how far each pair of columns is rotated at each position, counted from 0",
-        "root": "root of the mean square of each row · {shape} · √(mean square + 0.00001)",
-        "spread": "mean and deviation of each row · {shape} · √(variance + 0.00001)",
+        "root": "root of the mean square of each row · {shape} · √(mean square + {epsilon})",
+        "spread": "mean and deviation of each row · {shape} · √(variance + {epsilon})",
+        "angles_of_model": "p θ · angles · {shape} · each position, counted from 0, times the angles a position",
         "linear_part": "{symbol} · {shape} · the hidden units before the kink",
     }
 )
@@ -74,13 +74,32 @@ def rotated(sheet: Sheet, block: Block, base: float, cell: str) -> Formula:
     n, width = block.array.shape
     if width == 1:
         return block.at
-    angles = _angles(sheet, n, width, base, cell)
+    pairs = [(2 * pair, 2 * pair + 1) for pair in range(width // 2)]
+    return _turned(block, _angles(sheet, n, width, base, cell), pairs)
+
+
+def rotated_by(sheet: Sheet, block: Block, frequencies: Block) -> Formula:
+    """Return queries or keys of a trained model, column i and the one half further on rotated by angles a position."""
+    n, half = len(block.array), frequencies.array.shape[1]
+    array = np.arange(n)[:, None] * frequencies.array
+    heading = HEADINGS["angles_of_model"].format(shape=shape(array))
+    rows, columns = tuple(map(str, range(n))), numbers(half)
+    angles = sheet.add(heading, array, lambda i, j: f"{i}*{frequencies.at(0, j)}", rows=rows, columns=columns)
+    return _turned(block, angles, [(pair, pair + half) for pair in range(half)])
+
+
+def _turned(block: Block, angles: Block, pairs: Sequence[tuple[int, int]]) -> Formula:
+    """Return a block whose pairs of columns are rotated, each by its column of angles; the others stay."""
+    pair_of = {
+        column: (pair, first, second) for pair, (first, second) in enumerate(pairs) for column in (first, second)
+    }
 
     def formula(i: int, j: int) -> str:
-        if j == width - 1 and width % 2:
+        if j not in pair_of:
             return block.at(i, j)
-        x, y, angle = block.at(i, j - j % 2), block.at(i, j - j % 2 + 1), angles.at(i, j // 2)
-        return f"{x}*SIN({angle})+{y}*COS({angle})" if j % 2 else f"{x}*COS({angle})-{y}*SIN({angle})"
+        pair, first, second = pair_of[j]
+        x, y, angle = block.at(i, first), block.at(i, second), angles.at(i, pair)
+        return f"{x}*SIN({angle})+{y}*COS({angle})" if j == second else f"{x}*COS({angle})-{y}*SIN({angle})"
 
     return formula
 
@@ -93,13 +112,14 @@ def _angles(sheet: Sheet, n: int, width: int, base: float, cell: str) -> Block:
     return sheet.add(heading, array, lambda i, j: f"{i}*{cell}^(-{2 * j}/{width})", rows=rows, columns=columns)
 
 
-def normed(sheet: Sheet, source: Block) -> Formula:
+def normed(sheet: Sheet, source: Block, epsilon: float) -> Formula:
     """Return each row of a block minus its mean, over its deviation; a block of both is added to the sheet."""
     X = source.array
-    array = np.hstack([X.mean(axis=1, keepdims=True), np.sqrt(X.var(axis=1, keepdims=True) + EPSILON)])
-    kinds = ("AVERAGE({})", f"SQRT(VARP({{}})+{EPSILON:.5f})")
+    array = np.hstack([X.mean(axis=1, keepdims=True), np.sqrt(X.var(axis=1, keepdims=True) + epsilon)])
+    added = np.format_float_positional(epsilon)
+    kinds = ("AVERAGE({})", f"SQRT(VARP({{}})+{added})")
     both = sheet.add(
-        HEADINGS["spread"].format(shape=shape(array)),
+        HEADINGS["spread"].format(shape=shape(array), epsilon=added),
         array,
         lambda i, j: kinds[j].format(source.row(i)),
         rows=source.rows,
@@ -108,14 +128,15 @@ def normed(sheet: Sheet, source: Block) -> Formula:
     return lambda i, j: f"({source.at(i, j)}-{both.at(i, 0)})/{both.at(i, 1)}"
 
 
-def rms_normed(sheet: Sheet, source: Block) -> Formula:
+def rms_normed(sheet: Sheet, source: Block, epsilon: float) -> Formula:
     """Return each row of a block over the root of its mean square, which is added to the sheet."""
     X = source.array
-    array = np.sqrt((X**2).mean(axis=1, keepdims=True) + EPSILON)
+    array = np.sqrt((X**2).mean(axis=1, keepdims=True) + epsilon)
+    added = np.format_float_positional(epsilon)
     root = sheet.add(
-        HEADINGS["root"].format(shape=shape(array)),
+        HEADINGS["root"].format(shape=shape(array), epsilon=added),
         array,
-        lambda i, j: f"SQRT(SUMSQ({source.row(i)})/{X.shape[1]}+{EPSILON:.5f})",
+        lambda i, j: f"SQRT(SUMSQ({source.row(i)})/{X.shape[1]}+{added})",
         rows=source.rows,
         columns=(translate(ROOT),),
     )

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from attnviz.engine.pretrained.pretrained_config import facts_of
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.tables.biases import BIASES
@@ -42,10 +43,13 @@ HEADINGS = Words(
         "softcap": "soft cap c · bounds the scores by c·tanh(s / c); 0 is off",
         "temperature": "temperature T · the scores are divided by it",
         "rope_base": "base · of the angles by which queries and keys are rotated",
+        "frequencies": "θ · the angle a position by which each pair of columns of queries and keys is rotated",
     }
 )
 
-ROWS = Words({"scale": "scale", "softcap": "softcap", "temperature": "temperature", "rope_base": "rope base"})
+ROWS = Words(
+    {"scale": "scale", "softcap": "softcap", "temperature": "temperature", "rope_base": "rope base", "frequencies": "θ"}
+)
 SIDE_NAMES = Words({"keys": "keys", "queries": "queries"})
 
 
@@ -57,10 +61,15 @@ def setting(book: Book, trace: Trace, names: Sequence[str]) -> Mapping[str, Bloc
     sheet = book.sheet(NAMES["setting"], TITLES["setting"], [*translate_all(LINES), *_chosen(trace), *trace.notes])
     if "scaled" not in trace.layers[0]:
         return {}
-    rows = ("temperature", *(["rope_base"] if POSITIONS[trace.config.position].rotate else []))
-    scale, others = _scale(sheet, trace), dict.fromkeys(("softcap", *rows, *names))
+    frequencies = facts_of(trace.config).frequencies
+    base = ["rope_base"] if POSITIONS[trace.config.position].rotate and frequencies is None else []
+    scale, others = _scale(sheet, trace), dict.fromkeys(("softcap", "temperature", *base, *names))
     values = {name: getattr(trace.config, name) for name in others if name != "scale"}
-    return {"scale": scale} | {name: _number(sheet, name, value) for name, value in values.items()}
+    blocks = {"scale": scale} | {name: _number(sheet, name, value) for name, value in values.items()}
+    if frequencies is not None:
+        rows = (ROWS["frequencies"],)
+        blocks["frequencies"] = sheet.add(HEADINGS["frequencies"], frequencies[None], None, rows=rows)
+    return blocks
 
 
 def _chosen(trace: Trace) -> list[str]:
@@ -96,13 +105,17 @@ def _scale(sheet: Sheet, trace: Trace) -> Block:
     )
 
 
+def input_sheet(book: Book) -> Sheet:
+    """Return the sheet of what the first layer reads."""
+    return book.sheet(NAMES["embedded"], TITLES["embedded"])
+
+
 def embedded(book: Book, trace: Trace) -> tuple[Block | None, Block | None]:
     """Place E, P and their sum, for the second sentence too: what queries are made of, and what keys and values are."""
     if not trace.around:
         return None, None
     writer = StepWriter(trace, None, trace.around)
-    sheet = book.sheet(NAMES["embedded"], TITLES["embedded"])
-    blocks = []
+    sheet, blocks = input_sheet(book), []
     for suffix in ("", "_kv") if trace.config.is_cross_attention else ("",):
         E, P = (writer.step(sheet, f"{name}{suffix}", None) for name in ("token_embeddings", "positions"))
         blocks.append(writer.step(sheet, f"embedded{suffix}", added(E, P)))

@@ -15,6 +15,7 @@ from attnviz.engine.records.trace import Trace
 from attnviz.engine.run import run
 from attnviz.exports import links
 from attnviz.exports.formats import FORMATS, ExportTarget, export
+from attnviz.exports.script.lines import without_bytes
 from attnviz.pictures.static import png
 from attnviz.settings import language, url_codec
 from attnviz.settings.faults import ConfigError
@@ -41,6 +42,9 @@ DRAWN = {"png": "svg", "step.png": "step.svg"}
 PREPARED = ("xlsx",)
 """Kinds that may have to be refused, so they are made on request, before they are offered."""
 
+LONGEST_SHOWN = 50_000
+"""Characters of a script that the page shows with the bytes in it."""
+
 WORDS = Words(
     {
         "about": "Exports hold exactly what is on the screen: the numbers of the current setting, with all their "
@@ -62,6 +66,7 @@ WORDS = Words(
         "frame_note": "HTML for a web page or a learning platform. It has to be allowed to show this address in a "
         "frame.",
         "script": "The NumPy script",
+        "bytes": "The bytes of the model's matrices are left out here: ... stands for them. The file has them.",
         "fault": "{error}.",
     }
 )
@@ -83,7 +88,10 @@ def page(trace: Trace, selection: Selection) -> Selection:
         if refused:
             notice(refused)
         else:
-            st.code(str(export("py", trace)), language="python", height=480)
+            shown, is_whole = without_bytes(str(export("py", trace)), LONGEST_SHOWN)
+            if not is_whole:
+                st.caption(WORDS["bytes"])
+            st.code(shown, language="python", height=480)
     return selection
 
 

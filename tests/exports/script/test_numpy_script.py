@@ -13,7 +13,7 @@ import pytest
 
 from attnviz import BIASES, MASKS, Config, ConfigError, run
 from attnviz.engine.learning.learnable import learns
-from attnviz.engine.records.step_specs import OF_MODELS, STEPS
+from attnviz.engine.records.step_specs import STEPS
 from attnviz.exports.script import rows as script_rows
 from attnviz.exports.script.numpy_script import numpy_script
 from tests.support import scripts
@@ -58,7 +58,7 @@ def test_every_table_has_its_lines():
     assert {name for name, row in BIASES.items() if row.script} == set(BIASES) - {"none", "formula"}
     assert set(script_rows.NORMS) == set(scripts.TABLES["norm"]) - {"none"}
     assert set(script_rows.VECTORS) == set(script_rows.STARTS) == set(script_rows.INITIALISERS)
-    assert set(script_rows.VARIABLES) == set(STEPS) - set(OF_MODELS)
+    assert set(script_rows.VARIABLES) == set(STEPS)
 
 
 @for_each("name", ["plain", "by_hand_induction", "three_layers", "ragged_additive", "edits_layers", "learned_layers"])

@@ -28,7 +28,10 @@ CHANGES: dict[str, tuple[str, Any]] = {
     "masked": ("S_masked = 2.0 * np.where(M, S_scaled, -np.inf)", lambda page, S: 2.0 * S),
     "heads": ("Z = 2.0 * (A @ V)", lambda page, Z: 2.0 * Z),
     "output": ("Y = C @ W_O / temperature", lambda page, Y: Y / page.setting("temperature")),
-    "added": ("Y_added = X + Y + (X + Y)", lambda page, Y: Y + Y),
+    "added": (
+        "Y_added = X + Y + -1.0 * temperature * (X + Y)",
+        lambda page, Y: Y + -1.0 * page.setting("temperature") * Y,
+    ),
 }
 """What is changed in the page: the step, its line then, and how."""
 

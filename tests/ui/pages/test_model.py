@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,7 +13,9 @@ import streamlit as st
 from attnviz import Config, gradients, run
 from attnviz.analysis import special_tokens, vectors_by_layer
 from attnviz.analysis.twins import twin
+from attnviz.engine.cost.need import Need
 from attnviz.engine.pretrained.model_registry import MODELS
+from attnviz.exports.formats import FORMATS, export
 from attnviz.models import hosting
 from attnviz.settings import url_codec
 from attnviz.text.captions import NAMES
@@ -163,13 +166,33 @@ def test_every_place_works_with_a_model_or_says_why_not(bert: str, query: dict[s
     assert clean(at)
     assert ("a trained model has its own" in page_text(at)) == any(
         query.get(name) in REFUSED for name in ("panel", "experiment", "page")
-    ) or query == {"page": "take"}
+    )
 
 
-def test_files_that_would_draw_parameters_are_refused(bert: str) -> None:
-    at = opened(model=bert, sentence=WORDS, page="take")
+def test_the_layers_of_a_model_are_offered_as_programs_and_as_a_workbook(bert: str) -> None:
+    hosting.offer_those_in_the_package()
+    at = opened(model="small", sentence="anna gave", page="take")
     assert clean(at)
-    assert "a trained model has its own" in page_text(at)
+    [shown] = [each.value for each in at.code if "W_Q = weights[2]" in each.value]
+    assert "stored(np.float16, (4, 64, 16),\n    ...\n)" in shown
+    assert any("bytes of the model's matrices are left out here" in each.value for each in at.caption)
+    at = opened(model=bert, sentence="a", page="take")
+    script = str(export("py", run(Config(sentence="a", model=bert))))
+    assert script.strip() in [each.value for each in at.code], "a short one is shown whole"
+    pytest.importorskip("xlsxwriter")
+    at.button(key="make-xlsx").click().run()
+    assert clean(at)
+    assert "Save .xlsx" in [each.proto.label for each in at.get("download_button")]
+
+
+def test_a_model_with_more_numbers_than_a_workbook_holds_is_refused_one(
+    bert: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(FORMATS, "xlsx", replace(FORMATS["xlsx"], need=Need(most_weights=100, any_length=True)))
+    at = opened(model=bert, sentence="a", page="take")
+    at.button(key="make-xlsx").click().run()
+    assert clean(at)
+    assert "and such a file holds up to 100." in page_text(at)
 
 
 def test_a_model_without_a_seed_is_offered_no_average_over_seeds(bert: str) -> None:
