@@ -159,6 +159,9 @@ def _hand_down() -> None:
 
     outlets.provide("save", lambda: import_module("attnviz.exports.formats").save_part)
     outlets.provide("framed", lambda: import_module("attnviz.exports.display").framed)
+    outlets.provide("figure", lambda: import_module("attnviz.pictures.plotly_figure").of_step)
+    outlets.provide("to_pandas", lambda: import_module("attnviz.exports.frames").to_pandas)
+    outlets.provide("to_xarray", lambda: import_module("attnviz.exports.frames").to_xarray)
 
 
 _hand_down()

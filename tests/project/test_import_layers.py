@@ -28,7 +28,7 @@ HOUSE = {
     "uploads": "",
     "text": "format .",
     "pictures": "layout . answer charts static",
-    "exports": "script workbook .",
+    "exports": "script workbook . paper",
     "classroom": "next_word . marking printed",
     "experiments": "",
     "ui": "hosting session/browser session components components/pickers components/sentence components/answer "
