@@ -9,6 +9,7 @@ from __future__ import annotations
 import html
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -17,7 +18,7 @@ import numpy as np
 
 from attnviz.arrays import Array
 from attnviz.engine.records.lookups import no_step
-from attnviz.engine.records.trace import Trace
+from attnviz.engine.records.trace import Step, Trace
 from attnviz.engine.tables.tokenisers import graphemes
 from attnviz.pictures import columns, stages
 from attnviz.pictures.colours import MASKED_COLOUR
@@ -39,7 +40,16 @@ if TYPE_CHECKING:
 COLOUR_BAR = {"lenmode": "pixels", "len": 200, "y": 1.0, "yanchor": "top"}
 LONGEST_LABEL = 14
 MOST_LABELS = 32
-WORDS = Words({"title": "{stage}, {head}", "layer": "layer {n}", "hover": "%{y} → %{x}: %{z:.4~g}<extra></extra>"})
+WORDS = Words(
+    {
+        "title": "{stage}, {head}",
+        "layer": "layer {n}",
+        "layers": "layer",
+        "heads": "head",
+        "of_head": "layer %{y}, head %{x}: %{z:.4~g}<extra></extra>",
+        "hover": "%{y} → %{x}: %{z:.4~g}<extra></extra>",
+    }
+)
 FAULTS = Words(
     {
         "plotly": 'A figure needs Plotly: pip install "attnviz[plot]".',
@@ -83,6 +93,20 @@ def of_step(trace: Trace, name: str, layer: int, head: int | None) -> go.Figure:
             raise IndexError(FAULTS["head"].format(head=head, step=name, last=n - 1))
         drawn = columns.focused(drawn, head % n, n)
     return go.Figure(_drawn([[drawn]]))
+
+
+def of_measure(step: Step) -> go.Figure:
+    """Return a figure of a measure of every head, layers by heads, each cell with its number; see `Study.figure`."""
+    go, array = _plotly(), np.atleast_2d(step.array)
+    rows, columns = ([str(n) for n in ordinals(size)] for size in array.shape)
+    title, masked = step.name.replace("_", " "), np.isnan(array)[None]
+    drawn = Stage(step.name, title, array[None], step.kind, rows, columns, masked=masked)
+    figure = _drawn([[replace(drawn, heads=[step.meaning])]])
+    for axis, name, labels_of in (("yaxis1", "layers", rows), ("xaxis1", "heads", columns)):
+        figure["layout"][axis] |= {"ticktext": labels_of, "tickvals": [*range(len(labels_of))], "tickangle": 0}
+        figure["layout"][axis]["title"] = {"text": WORDS[name]}
+    figure["data"][0]["hovertemplate"] = WORDS["of_head"]
+    return go.Figure(figure)
 
 
 def _checked(trace: Trace, layer: int) -> int:

@@ -22,7 +22,7 @@ HOUSE = {
     "cost backward",
     "models": "tokenisers .",
     "live": "",
-    "analysis": ". circuits",
+    "analysis": ". circuits corpus probes",
     "lessons": "",
     "arithmetic": "notation .",
     "uploads": "",
