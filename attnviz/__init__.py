@@ -19,6 +19,11 @@ if TYPE_CHECKING:
     from attnviz.analysis.circuits.attribution import Attribution, attribute
     from attnviz.analysis.circuits.behaviours import Behaviour, behaviours
     from attnviz.analysis.circuits.interventions import knock_out, patch
+    from attnviz.analysis.corpus.comparison import Comparison, compare
+    from attnviz.analysis.corpus.study import Study, study
+    from attnviz.analysis.head_kinds import HeadKind, head_kinds
+    from attnviz.analysis.statistics import STATISTICS, effective_keys, entropy, rollout
+    from attnviz.analysis.twins import Twin, twin
     from attnviz.engine.attention import Attention, MultiHead, attend, multi_head
     from attnviz.engine.backward.gradients import Gradients, gradients
     from attnviz.engine.external.traces import of_scores, of_vectors, of_weights
@@ -59,29 +64,38 @@ __all__ = [
     "PATTERNS",
     "POSITIONS",
     "SCORES",
+    "STATISTICS",
     "TASKS",
     "TOKENISERS",
     "Attention",
     "Attribution",
     "Behaviour",
     "CellLine",
+    "Comparison",
     "Config",
     "ConfigError",
     "Film",
     "FormulaError",
     "Gradients",
+    "HeadKind",
     "Knob",
     "LineRow",
     "Model",
     "MultiHead",
     "Step",
+    "Study",
     "Trace",
+    "Twin",
     "add_rows",
     "alibi_slopes",
     "attend",
     "attribute",
     "behaviours",
+    "compare",
+    "effective_keys",
+    "entropy",
     "gradients",
+    "head_kinds",
     "heatmaps",
     "knock_out",
     "learn",
@@ -94,18 +108,26 @@ __all__ = [
     "of_weights",
     "patch",
     "plan_of",
+    "rollout",
     "rope",
     "run",
     "score",
     "show",
     "sinusoidal",
+    "study",
     "t5_buckets",
+    "twin",
 ]
 
 _HOMES = {
     "analysis.circuits.attribution": "Attribution attribute",
     "analysis.circuits.behaviours": "Behaviour behaviours",
     "analysis.circuits.interventions": "knock_out patch",
+    "analysis.corpus.comparison": "Comparison compare",
+    "analysis.corpus.study": "Study study",
+    "analysis.head_kinds": "HeadKind head_kinds",
+    "analysis.statistics": "STATISTICS effective_keys entropy rollout",
+    "analysis.twins": "Twin twin",
     "engine.attention": "Attention MultiHead attend multi_head",
     "engine.tables.biases": "BIASES alibi_slopes t5_buckets",
     "engine.records.config": "Config",
@@ -159,6 +181,10 @@ def _hand_down() -> None:
 
     outlets.provide("save", lambda: import_module("attnviz.exports.formats").save_part)
     outlets.provide("framed", lambda: import_module("attnviz.exports.display").framed)
+    outlets.provide("figure", lambda: import_module("attnviz.pictures.plotly_figure").of_step)
+    outlets.provide("measure", lambda: import_module("attnviz.pictures.plotly_figure").of_measure)
+    outlets.provide("to_pandas", lambda: import_module("attnviz.exports.frames").to_pandas)
+    outlets.provide("to_xarray", lambda: import_module("attnviz.exports.frames").to_xarray)
 
 
 _hand_down()

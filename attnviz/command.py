@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import re
 import sys
@@ -14,9 +13,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NoReturn
 
-from attnviz import __version__, options
+from attnviz import __version__, inspections, options
+from attnviz.arguments import linked, unusable, with_model
 from attnviz.engine.cost import estimate as cost
-from attnviz.engine.pretrained import model_registry
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.run import run
@@ -24,7 +23,6 @@ from attnviz.engine.tables.added_rows import load_rows
 from attnviz.exports import site
 from attnviz.exports.formats import FORMATS, ExportTarget, export, kind_of
 from attnviz.models import hosting
-from attnviz.settings import url_codec
 from attnviz.settings.faults import ConfigError, shorten
 from attnviz.settings.fields import settings
 from attnviz.ui.session.selection import Selection, within
@@ -36,7 +34,8 @@ STREAMLIT_OPTION = re.compile(r"--[a-zA-Z]+(\.[a-zA-Z]+)+=.*", re.DOTALL)
 
 WORDS = {
     "usage": "attnviz [--with FILE] [--model NAME] [--port N] [--address HOST]\n"
-    "       attnviz [--with FILE] [--model NAME] render [SENTENCE] -o FILE [settings]",
+    "       attnviz [--with FILE] [--model NAME] render [SENTENCE] -o FILE [settings]\n"
+    "       attnviz diff A B\n       attnviz check FILE.py",
     "render_usage": "attnviz render [SENTENCE] -o FILE [settings]\n       attnviz render --site FOLDER --links FILE",
     "about": "See attention happen. Without a command, start the page.",
     "more": "Any option of Streamlit may follow, written as --server.baseUrlPath=attention.",
@@ -66,11 +65,9 @@ FAULTS = {
     "page": 'the page needs {module}, which is not installed; pip install "attnviz[app]" brings it',
     "format": "--output is -, which does not say what kind of file it is; add --format and one of {known}",
     "binary": "standard output is a terminal, and a file of this kind is not text; name a file after --output",
-    "file": "{name} cannot be {done}: {why}",
     "links": "{name} holds no link; give one a line, as the page copies them",
     "line": "line {n} of {name}: {why}",
     "site": "--links is for --site: name the folder that its pages go to",
-    "saved": "{name} holds no settings; give a setting that was saved as a file",
 }
 
 
@@ -91,11 +88,13 @@ def main(words: Sequence[str] | None = None) -> int:
         hosting.offer_those_in_the_package()
         hosting.offer_those_of_the_environment()
         hosting.offer(arguments.offered or (), arguments.model_tokens)
-        if arguments.command == "render":
-            _refuse(rest)
-            (_render_site if "site" in arguments else _render)(vars(arguments))
-        else:
+        if arguments.command is None:
             _start(arguments.port, arguments.address, rest)
+            return 0
+        _refuse(rest, arguments.command)
+        if arguments.command in inspections.COMMANDS:
+            return inspections.COMMANDS[arguments.command](vars(arguments))
+        (_render_site if "site" in arguments else _render)(vars(arguments))
     except BrokenPipeError:  # nobody reads any more, which is nothing to complain of
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except ConfigError as error:
@@ -115,7 +114,9 @@ def _parser() -> Parser:
     parser.add_argument("--port", metavar="N", help=WORDS["port"])
     parser.add_argument("--address", metavar="HOST", default="localhost", help=WORDS["address"])
     kinds = [WORDS["kinds"], *(f"  {'.' + name:11}{form.note}" for name, form in FORMATS.items())]
-    render = parser.add_subparsers(dest="command", metavar="render").add_parser(
+    commands = parser.add_subparsers(dest="command", metavar="render | diff | check")
+    inspections.add_to(commands)
+    render = commands.add_parser(
         "render",
         help=WORDS["render"],
         usage=WORDS["render_usage"],
@@ -143,11 +144,11 @@ def _parser() -> Parser:
     return parser
 
 
-def _refuse(rest: Sequence[str]) -> None:
+def _refuse(rest: Sequence[str], command: str) -> None:
     """Raise ConfigError if there is more on the command line than it can mean."""
     for what in rest[:1]:
         which = "unknown" if what.startswith("-") else "quotes"
-        raise ConfigError(FAULTS[which].format(what=shorten(what), command="render "))
+        raise ConfigError(FAULTS[which].format(what=shorten(what), command=f"{command} "))
 
 
 def _start(port: str | None, host: str, rest: Sequence[str]) -> None:
@@ -198,7 +199,7 @@ def _render_site(arguments: Mapping[str, Any]) -> None:
             folder.mkdir(parents=True, exist_ok=True)
             (folder / name).write_text(text, encoding="utf-8", newline="")
     except OSError as error:
-        raise _unusable(str(folder), "written", error) from None
+        raise unusable(str(folder), "written", error) from None
 
 
 def _listed(name: str) -> Iterator[str | tuple[Trace, int]]:
@@ -206,7 +207,7 @@ def _listed(name: str) -> Iterator[str | tuple[Trace, int]]:
     try:
         lines = (sys.stdin.read() if name == "-" else Path(name).read_text(encoding="utf-8-sig")).splitlines()
     except (OSError, ValueError) as error:
-        raise _unusable(name, "read", error) from None
+        raise unusable(name, "read", error) from None
     said = [(n, line.strip()) for n, line in enumerate(lines, 1) if line.strip()]
     if all(line.startswith("#") for _, line in said):
         raise ConfigError(FAULTS["links"].format(name=shorten(name, 120)))
@@ -214,8 +215,8 @@ def _listed(name: str) -> Iterator[str | tuple[Trace, int]]:
         if line.startswith("#"):
             yield line.lstrip("#").strip()
             continue
-        config, selection, problems = _linked(line)
-        trace = run(_with_model(config, must=False))
+        config, selection, problems = linked(line)
+        trace = run(with_model(config, must=False))
         for note in (*problems, *trace.notes):
             print(f"attnviz: {FAULTS['line'].format(n=n, name=shorten(name, 120), why=note)}", file=sys.stderr)
         yield trace, within(selection, trace).layer
@@ -223,8 +224,8 @@ def _listed(name: str) -> Iterator[str | tuple[Trace, int]]:
 
 def _computed(arguments: Mapping[str, Any]) -> tuple[Trace, Selection]:
     """Return the run of what the command line says and what is shown of it, with its notes on standard error."""
-    config, selection, problems = _linked(arguments.get("link"))
-    config = _with_model(replace(config, **options.named_fields(Config, arguments)), "model" in arguments)
+    config, selection, problems = linked(arguments.get("link"))
+    config = with_model(replace(config, **options.named_fields(Config, arguments)), "model" in arguments)
     trace = _uploaded(arguments["weights"], arguments.get("sentence", "")) if "weights" in arguments else run(config)
     for note in (*problems, *trace.notes):
         print(f"attnviz: {note}", file=sys.stderr)
@@ -246,22 +247,8 @@ def _uploaded(name: str, tokens: str) -> Trace:
     try:
         data = Path(name).read_bytes()
     except OSError as error:
-        raise _unusable(name, "read", error) from None
+        raise unusable(name, "read", error) from None
     return to_trace.trace("weights", {"": read_files.read(name, data)}, tokens, "", Config())
-
-
-def _with_model(config: Config, must: bool) -> Config:
-    """Return the setting, and offer the model that it names if that is installed. Raises ConfigError if it is not."""
-    name = config.model.partition("~")[0]
-    if name and name not in model_registry.MODELS:
-        try:
-            hosting.offer([name])
-        except ConfigError:
-            if must:
-                raise
-    if must and name and model_registry.find(config.model) is None:
-        raise ConfigError(model_registry.unavailable(config.model))
-    return config
 
 
 def _kind(output: str, ending: str | None) -> str:
@@ -269,34 +256,6 @@ def _kind(output: str, ending: str | None) -> str:
     if ending is None and output == "-":
         raise ConfigError(FAULTS["format"].format(known=", ".join(FORMATS)))
     return ending or kind_of(output)
-
-
-def _linked(link: str | None) -> tuple[Config, Selection, list[str]]:
-    """Read a link or a file: its records, and the changes that were needed; the defaults without any."""
-    if link is None:
-        return Config(), Selection(), []
-    if link.lower().endswith(".json") and "=" not in link:
-        (config, selection), problems = url_codec.from_file(_saved(link), Config, Selection)
-    else:
-        (config, selection), problems = url_codec.open_link(link, Config, Selection)
-    return config, selection, problems
-
-
-def _saved(name: str) -> str:
-    """Return the text of a file that holds settings.
-
-    One that holds none is refused, where the page would use the defaults.
-    """
-    try:
-        text = Path(name).read_text(encoding="utf-8-sig")
-        is_setting = isinstance(json.loads(text, parse_int=str), dict)
-    except OSError as error:
-        raise _unusable(name, "read", error) from None
-    except (ValueError, RecursionError):
-        is_setting = False
-    if not is_setting:
-        raise ConfigError(FAULTS["saved"].format(name=shorten(name, 120)))
-    return text
 
 
 def _write(data: str | bytes, output: str) -> None:
@@ -311,9 +270,4 @@ def _write(data: str | bytes, output: str) -> None:
     try:
         Path(output).write_bytes(whole)
     except (OSError, ValueError) as error:
-        raise _unusable(output, "written", error) from None
-
-
-def _unusable(name: str, done: str, error: Exception) -> ConfigError:
-    why = getattr(error, "strerror", None) or str(error)
-    return ConfigError(FAULTS["file"].format(name=shorten(name, 120), done=done, why=why.lower()))
+        raise unusable(output, "written", error) from None

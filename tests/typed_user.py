@@ -20,6 +20,7 @@ from attnviz import (
     Trace,
     add_rows,
     attend,
+    compare,
     gradients,
     heatmaps,
     normaliser,
@@ -27,6 +28,7 @@ from attnviz import (
     run,
     score,
     show,
+    study,
 )
 
 config = Config(sentence="the cat sat", n_heads=2, mask="causal")
@@ -63,6 +65,10 @@ output: np.ndarray = attend(weights, weights, weights, score="dot", normaliser="
 of_rows: np.ndarray = attend(weights, weights, weights, normaliser=row).weights
 show(weights, ["the", "cat", "sat"], layers=[0])
 heatmaps(of_weights(weights), layer=0)
+trace.figure("scores", layer=0, head=1)
+also: np.ndarray = np.asarray(trace["weights"])
+means: np.ndarray = study(config, ["the cat", "a dog"])["entropy"].array
+apart: np.ndarray = compare(attnviz.load("small"), attnviz.load("full"), ["the cat"])["distance"].array
 same = attnviz.show
 
 Config(mask="causl")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]

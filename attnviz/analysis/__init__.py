@@ -1,1 +1,6 @@
-"""Numbers about runs: statistics, averages over seeds, permutations."""
+"""What heads do, in numbers: of a row, of a head, of a run, and over many texts.
+
+Most of what a researcher wants is public under one roof: `attnviz.study`, `attnviz.compare`, `attnviz.head_kinds`,
+`attnviz.rollout`, `attnviz.entropy`, `attnviz.effective_keys`, `attnviz.twin`, `attnviz.behaviours`, and
+`attnviz.STATISTICS` for all statistics of a row. All of them take and give arrays; none draws.
+"""

@@ -73,13 +73,14 @@ def _run(config: Config, projections: Projections | Sequence[Projections] | None
     not_drawn = _with_learned(config, supplied, len(key_tokens), notes)
     note_beyond(config, len(query_tokens), len(key_tokens), notes)
     sizes: dict[str, int] = {}
-    around = Steps(translate("the steps around the layers"), sizes, required.get(None, ()), optional.get(None, ()))
+    words, changes = (query_tokens, key_tokens), (required.get(None, ()), optional.get(None, ()))
+    around = Steps(translate("the steps around the layers"), sizes, *changes, words=words)
     X, X_kv = inputs.embedded(around, config, query_tokens, key_tokens, notes)
     layers: list[Steps] = []
     for i in range(config.n_layers):
         tied = [f"{x}_q" for x in "wb" if config.tied and supplied[i].get(f"{x}_k") is None]
-        changes = (edits_of.shared(by_layer.get(i, ()), tied, config.group_size) for by_layer in (required, optional))
-        layer = Steps(translate("layer {n}", n=i), sizes, *changes)
+        edited = (edits_of.shared(by_layer.get(i, ()), tied, config.group_size) for by_layer in (required, optional))
+        layer = Steps(translate("layer {n}", n=i), sizes, *edited, words=words)
         parameters = Parameters(layer, config, f"layer{i}", not_drawn[i], solved=solved[i])
         X = record_layer(layer, parameters, config, X, X_kv, (query_tokens, key_tokens))
         where = translate("layer {n}, ", n=ordinal(i)) if config.n_layers > 1 else ""

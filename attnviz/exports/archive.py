@@ -248,8 +248,9 @@ def _steps(
     """Return the steps around the layers and those of each layer."""
     sizes = {"query": len(tokens[0]), "key": len(tokens[1]), "head": config.n_heads, "kv_head": config.kv_heads}
     sizes |= {"d_k": max(config.key_widths()), "d_v": max(config.value_widths())}
-    around = Steps("the steps around the layers", sizes)
-    layers = tuple(Steps(f"layer {at}", sizes) for at in range(config.n_layers))
+    words = tokens[0], tokens[1]
+    around = Steps("the steps around the layers", sizes, words=words)
+    layers = tuple(Steps(f"layer {at}", sizes, words=words) for at in range(config.n_layers))
     for name, entry in described.items():
         parts = re.fullmatch(r"(?:layer(\d{1,3})\.)?(\w+)", name, re.ASCII)
         if not parts or parts[2] not in STEPS or int(parts[1] or 0) >= len(layers):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import zlib
 from collections.abc import Sequence
 from functools import cached_property
 from html import escape
@@ -18,6 +20,14 @@ from attnviz.settings.language import translate
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
+
+UNPACKING = """<!DOCTYPE html><meta charset="utf-8"><script>
+const packed = Uint8Array.from(atob("PACKED"), (each) => each.charCodeAt(0));
+new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"))).text().then((page) => {
+  document.open(); document.write(page); document.close();
+});
+</script>"""
+"""What a frame holds: the interactive file, and the lines that unpack it; its own rules hold from there on."""
 
 
 class Shown:
@@ -101,14 +111,15 @@ def framed(trace: Trace) -> str:
 
 
 def _frame(page: str) -> str:
-    """Return the interactive file in a frame.
+    """Return the interactive file in a frame, packed, so that a notebook with fifty of them stays small.
 
     A notebook that is not trusted takes the frame away and leaves the sentence in it.
     """
     instead = translate(
         "Attention is drawn here once the notebook is trusted (File > Trust Notebook) or the cell has run again."
     )
+    packed = base64.b64encode(zlib.compress(page.encode("utf-8"))).decode("ascii")
     return (
-        f'<iframe sandbox="allow-scripts" srcdoc="{escape(page)}" title="attnviz" '
+        f'<iframe sandbox="allow-scripts" srcdoc="{escape(UNPACKING.replace("PACKED", packed))}" title="attnviz" '
         f'style="width: 100%; height: 720px; border: 0">{escape(instead)}</iframe>'
     )

@@ -150,16 +150,33 @@ def _step_png(png: Any, trace: Trace, target: ExportTarget) -> bytes:
 
 
 def _step_svg(svg: Any, trace: Trace, target: ExportTarget) -> str:
+    return str(svg.picture([_stage(trace, target)], title=trace.config.sentence))
+
+
+def _stage(trace: Trace, target: ExportTarget) -> Any:
+    """Return the picture of the step that is meant."""
     from attnviz.pictures import stages
     from attnviz.text import captions, step_names
 
     step = _step(trace, target)
-    drawn = stages.stage(trace, step, captions.NAMES[step.name], step.meaning, step_names.plain(step.symbol))
-    return str(svg.picture([drawn], title=trace.config.sentence))
+    return stages.stage(trace, step, captions.NAMES[step.name], step.meaning, step_names.plain(step.symbol))
+
+
+def _for_paper(write: str) -> Callable[[Any, Trace, ExportTarget], Any]:
+    """Return a writer of a picture for a paper, by its function: of one step, of all its heads or of one."""
+
+    def written(module: Any, trace: Trace, target: ExportTarget) -> Any:
+        stage = _stage(trace, target)
+        if target.head is not None:
+            from attnviz.pictures import columns
+
+            stage = columns.focused(stage, target.head, trace.config.n_heads)
+        return getattr(module, write)(stage)
+
+    return written
 
 
 def _step(trace: Trace, target: ExportTarget) -> Step:
-    """Return the step that is meant. Raises ConfigError if the run has none of that name."""
     steps = {**trace.around, **trace.layers[target.layer]}
     if target.step not in steps:
         raise ConfigError(FAULTS["step"].format(given=shorten(target.step), names=", ".join(steps)))
@@ -184,6 +201,11 @@ def _tex(worked: Any, trace: Trace, target: ExportTarget) -> str:
     if target.key is None:
         return worked.row(trace, target.layer, head, query)
     return worked.cell(trace, target.layer, head, query, target.key)
+
+
+def _archive(write: str) -> Callable[[Any, Trace, ExportTarget], str | bytes]:
+    """Return a writer of all numbers, by its function."""
+    return lambda module, trace, target: getattr(module, write)(trace)
 
 
 _need = partial(Need, any_length=True)
@@ -223,6 +245,18 @@ FORMATS = {
         _need(largest=180, fixed=_PIXELS, busy=1, slow_drawn=15e-6),
         extra="png",
     ),
+    "pdf": Format(
+        "one step for a paper, in centimetres and readable in grey",
+        "exports.paper.pdf",
+        _for_paper("pdf"),
+        _need(fixed=2 * MB, largest=150, slow_drawn=20e-6),
+    ),
+    "tikz": Format(
+        "the same for LaTeX, to be read by \\input",
+        "exports.paper.tikz",
+        _for_paper("tikz"),
+        _need(largest=150, slow_drawn=20e-6),
+    ),
     "csv": Format(
         "one step as a table, or one head of it",
         "exports.tables",
@@ -231,16 +265,10 @@ FORMATS = {
         extra="app",
     ),
     "npz": Format(
-        "every step of every layer, for NumPy",
-        "exports.archive",
-        lambda archive, trace, target: archive.npz(trace),
-        _need(number=10, slow_number=0.5e-6),
+        "every step of every layer, for NumPy", "exports.archive", _archive("npz"), _need(number=10, slow_number=0.5e-6)
     ),
     "json": Format(
-        "the same for everything else",
-        "exports.archive",
-        lambda archive, trace, target: archive.json_file(trace),
-        _need(number=30, slow_number=1e-6),
+        "the same for everything else", "exports.archive", _archive("json_file"), _need(number=30, slow_number=1e-6)
     ),
     "py": Format(
         "a script that computes it all in NumPy",

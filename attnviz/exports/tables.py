@@ -17,6 +17,7 @@ from attnviz.analysis.statistics import STATISTICS
 from attnviz.arrays import Array
 from attnviz.engine.external.traces import forbidden
 from attnviz.engine.records.trace import Step, Trace
+from attnviz.exports.frames import axis_names
 from attnviz.settings.counting import ordinal, ordinals
 from attnviz.settings.language import Words
 from attnviz.text.cost_ledger import Ledger
@@ -73,16 +74,11 @@ def tidy(step: Step, query_tokens: Sequence[str], key_tokens: Sequence[str]) -> 
     tokens = {"query": query_tokens, "key": key_tokens}
     positions, values = _positions(step)
     columns: dict[str, Any] = {}
-    for axis, position in zip(_names(step), positions):
+    for axis, position in zip(axis_names(step), positions):
         columns[axis] = ordinal(position)
         if axis in tokens:
             columns[f"{axis}_token"] = np.array(tokens[axis], dtype=object)[position]
     return pd.DataFrame(columns | {"value": values})
-
-
-def _names(step: Step) -> list[str]:
-    """Return the axes, each by a name of its own: a matrix from d_k to d_k has a second d_k."""
-    return [axis if axis not in step.axes[:at] else f"{axis}_2" for at, axis in enumerate(step.axes)]
 
 
 def _positions(step: Step) -> tuple[Array, Array]:

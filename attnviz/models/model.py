@@ -132,6 +132,11 @@ class Model(Writer):
         return min(room, len(self._tables["positions"]) - self.shape.first_position) if self._positioned else room
 
     @property
+    def token_table(self) -> Array:
+        """The vector of each token, as the model reads it: (vocabulary, d_model)."""
+        return self._tables["tokens"]
+
+    @property
     def own_masks(self) -> tuple[str, ...]:
         """The masks that are the model's own."""
         return ("causal",) if self.shape.causal else ()

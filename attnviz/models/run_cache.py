@@ -14,7 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from attnviz.engine.records.edits import Edit
-from attnviz.engine.records.trace import Step, Steps, no_step
+from attnviz.engine.records.lookups import no_step
+from attnviz.engine.records.trace import Step, Steps
 
 MOST_BYTES = 24 * 10**6
 """The bytes of the kept runs of all models together; the least recently used are dropped."""

@@ -24,7 +24,8 @@ class RunRecord:
     def steps(self, layer: int | None) -> Steps:
         """Return an empty record of a layer, or of the steps around them."""
         where = translate("the steps around the layers") if layer is None else translate("layer {n}", n=layer)
-        return Steps(where, self._sizes, *([edit for edit in each if edit[0] == layer] for each in self._edits))
+        edits = ([edit for edit in each if edit[0] == layer] for each in self._edits)
+        return Steps(where, self._sizes, *edits, words=(self.tokens, self.tokens))
 
     @property
     def _edits(self) -> tuple[Sequence[Edit], Sequence[Edit]]:

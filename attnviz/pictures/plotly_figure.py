@@ -9,6 +9,7 @@ from __future__ import annotations
 import html
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -16,14 +17,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from attnviz.arrays import Array
-from attnviz.engine.records.trace import Trace
+from attnviz.engine.records.lookups import no_step
+from attnviz.engine.records.trace import Step, Trace
 from attnviz.engine.tables.tokenisers import graphemes
-from attnviz.pictures import stages
+from attnviz.pictures import columns, stages
 from attnviz.pictures.colours import MASKED_COLOUR
 from attnviz.pictures.stage_record import Stage
 from attnviz.settings.counting import ordinal, ordinals
 from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import Words
+from attnviz.text import captions, step_names
 from attnviz.text.query_sentences import visible_token
 
 ACROSS = 4  # heads side by side, where there is but one stage
@@ -37,12 +40,22 @@ if TYPE_CHECKING:
 COLOUR_BAR = {"lenmode": "pixels", "len": 200, "y": 1.0, "yanchor": "top"}
 LONGEST_LABEL = 14
 MOST_LABELS = 32
-WORDS = Words({"title": "{stage}, {head}", "layer": "layer {n}", "hover": "%{y} → %{x}: %{z:.4~g}<extra></extra>"})
+WORDS = Words(
+    {
+        "title": "{stage}, {head}",
+        "layer": "layer {n}",
+        "layers": "layer",
+        "heads": "head",
+        "of_head": "layer %{y}, head %{x}: %{z:.4~g}<extra></extra>",
+        "hover": "%{y} → %{x}: %{z:.4~g}<extra></extra>",
+    }
+)
 FAULTS = Words(
     {
         "plotly": 'A figure needs Plotly: pip install "attnviz[plot]".',
         "trace": "heatmaps takes a Trace, not {given}; call heatmaps(of_weights(weights, tokens))",
         "layer": "layer is {layer}; choose 0 to {last}, counted from 0",
+        "head": "head is {head}; the step {step} has 0 to {last}, counted from 0",
     }
 )
 
@@ -58,20 +71,59 @@ def heatmaps(trace: Trace, layer: int | None = None) -> go.Figure:
     if not isinstance(trace, Trace):
         raise ConfigError(FAULTS["trace"].format(given=type(trace).__name__))
     go = _plotly()
+    chosen = range(len(trace.layers)) if layer is None else [_checked(trace, layer)]
+    figure = _drawn([stages.side_by_side(trace, at) for at in chosen])
+    if len(chosen) > 1:
+        figure["layout"]["sliders"] = [_slider([ordinal(at) for at in chosen], len(figure["data"]) // len(chosen))]
+        figure["layout"]["margin"] |= {"b": MARGIN["b"] + SLIDER}
+        figure["layout"]["height"] += SLIDER
+    return go.Figure(figure)
+
+
+def of_step(trace: Trace, name: str, layer: int, head: int | None) -> go.Figure:
+    """Return a figure of one step of a layer or around them, a map a head; see `Trace.figure`."""
+    go, steps = _plotly(), {**trace.around, **trace.layers[_checked(trace, layer)]}
+    if name not in steps:
+        raise no_step(name, steps)
+    step = steps[name]
+    drawn = stages.stage(trace, step, captions.NAMES[name], step.meaning, step_names.plain(step.symbol))
+    if head is not None:
+        n = len(drawn.array)
+        if not -n <= head < n:
+            raise IndexError(FAULTS["head"].format(head=head, step=name, last=n - 1))
+        drawn = columns.focused(drawn, head % n, n)
+    return go.Figure(_drawn([[drawn]]))
+
+
+def of_measure(step: Step) -> go.Figure:
+    """Return a figure of a measure of every head, layers by heads, each cell with its number; see `Study.figure`."""
+    go, array = _plotly(), np.atleast_2d(step.array)
+    rows, columns = ([str(n) for n in ordinals(size)] for size in array.shape)
+    title, masked = step.name.replace("_", " "), np.isnan(array)[None]
+    drawn = Stage(step.name, title, array[None], step.kind, rows, columns, masked=masked)
+    figure = _drawn([[replace(drawn, heads=[step.meaning])]])
+    for axis, name, labels_of in (("yaxis1", "layers", rows), ("xaxis1", "heads", columns)):
+        figure["layout"][axis] |= {"ticktext": labels_of, "tickvals": [*range(len(labels_of))], "tickangle": 0}
+        figure["layout"][axis]["title"] = {"text": WORDS[name]}
+    figure["data"][0]["hovertemplate"] = WORDS["of_head"]
+    return go.Figure(figure)
+
+
+def _checked(trace: Trace, layer: int) -> int:
+    """Return a layer counted from 0; raise IndexError if there is no such."""
     n = len(trace.layers)
-    if layer is not None and not -n <= layer < n:
+    if not -n <= layer < n:
         raise IndexError(FAULTS["layer"].format(layer=layer, last=n - 1))
-    chosen = range(n) if layer is None else [layer % n]
-    shown = [stages.side_by_side(trace, at) for at in chosen]
+    return layer % n
+
+
+def _drawn(shown: Sequence[Sequence[Stage]]) -> dict[str, Any]:
+    """Return maps and layout of the stages of every layer, of which the first is seen."""
     figure = _figure(shown[0])
     maps = [_maps(each, at == 0) for at, each in enumerate(shown)]
     figure["data"] = [one for each in maps for one in each]
     figure["layout"] |= _colours(shown)
-    if len(shown) > 1:
-        figure["layout"]["sliders"] = [_slider([ordinal(at) for at in chosen], len(maps[0]))]
-        figure["layout"]["margin"] |= {"b": MARGIN["b"] + SLIDER}
-        figure["layout"]["height"] += SLIDER
-    return go.Figure(figure)
+    return figure
 
 
 def _plotly() -> ModuleType:

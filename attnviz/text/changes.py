@@ -130,6 +130,20 @@ def _moved(left: Array, right: Array) -> Array:
     return np.where(apart <= EQUAL * max(1.0, sizes.max(initial=0.0)), 0.0, apart)
 
 
+def difference_of(a: Trace, b: Trace, layer: int, name: str) -> tuple[int, int, float, int]:
+    """Return how many numbers of a step moved, of how many, how far at most, and how many are infinite in one alone.
+
+    Where none moved, how far rounding moved them at most.
+    """
+    both = pair(a, b, layer, name)
+    if both is None:
+        return 0, 0, 0.0, 0
+    apart, raw = _moved(*both), np.abs(difference(*both))
+    finite, rounded = apart[np.isfinite(apart)], raw[np.isfinite(raw)]
+    most = float(finite.max(initial=0.0)) or float(rounded.max(initial=0.0))
+    return int((finite > 0).sum()), apart.size, most, apart.size - finite.size
+
+
 def change_summary(a: Trace, b: Trace, layer: int, name: str, digits: int = DIGITS) -> list[str]:
     """Describe the change of a step, and whatever keeps the two runs from being compared as they stand."""
     both = pair(a, b, layer, name)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import tracemalloc
-from html import unescape
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from attnviz.exports import interactive_part
 from attnviz.exports.interactive_html import html
 from attnviz.exports.interactive_part import everything, that_fits
 from tests.exports.test_interactive_html import held, numbers
+from tests.support.interactive_file import unpacked
 
 SHELL = 90_000
 """The characters of a file that are no numbers, at most."""
@@ -75,16 +75,17 @@ def test_given_weights_are_exact_then_rounded_then_some(small: None) -> None:
     for layers, form, n in ((2, "exact", 2), (20, "rounded", 20), (40, "rounded", 31)):
         trace = of_weights(A[:layers])
         drawn = show(trace)._repr_html_()
-        page = held(unescape(drawn))
-        assert len(drawn) < SHELL + 40 * 1_000 + 24_000
+        file = unpacked(drawn)
+        page = held(file)
+        assert len(file) < SHELL + 40 * 1_000 + 24_000
         assert [layer["number"] for layer in page["layers"]] == [*range(1, n + 1)]
         assert {layer["steps"]["weights"]["form"] for layer in page["layers"]} == {form}
         is_whole = form == "exact"
         for layer, given in zip(page["layers"], A):
             np.testing.assert_allclose(numbers(layer["steps"]["weights"]), given, rtol=0 if is_whole else 5.6e-3)
-        assert ("three digits" in drawn) == (not is_whole)
-        assert ("layers 1–31 of 40" in drawn) == ("layers=[31]" in drawn) == (n < layers)
-        assert ('id="bound"' in unescape(drawn)) == (not is_whole)
+        assert ("three digits" in file) == (not is_whole)
+        assert ("layers 1–31 of 40" in file) == ("layers=[31]" in file) == (n < layers)
+        assert ('id="bound"' in file) == (not is_whole)
         whole = held(html(trace))  # a file that is saved has all
         assert [layer["steps"]["weights"]["form"] for layer in whole["layers"]] == ["exact"] * layers
 
@@ -123,7 +124,7 @@ def test_layers_are_chosen_by_their_numbers_from_0() -> None:
         (range(1, 3), [2, 3]),
         (None, [1, 2, 3, 4, 5]),
     ):
-        page = held(unescape(show(trace, layers=layers)._repr_html_()))
+        page = held(unpacked(show(trace, layers=layers)._repr_html_()))
         assert [layer["number"] for layer in page["layers"]] == numbered
         assert [layer["does"][0][1].split(",")[0] for layer in page["layers"]] == [f"layer {n}" for n in numbered]
         for layer, n in zip(page["layers"], numbered):

@@ -133,7 +133,7 @@ def test_every_setting_is_an_option(item: Any, monkeypatch: pytest.MonkeyPatch) 
     if isinstance(value, bool) and not value:
         option = option.replace("--", "--no-")
     words = [*text] if item.name == "sentence" else [option, *text]
-    monkeypatch.setattr(command, "_with_model", lambda config, must: config)  # it opens the model
+    monkeypatch.setattr(command, "with_model", lambda config, must: config)  # it opens the model
     config = caught(monkeypatch, *words)
     text_of = Config(**{item.name: value})  # some settings tidy what they are given
     assert config == text_of != Config()

@@ -78,7 +78,8 @@ for library in ("plotly", "pandas", "streamlit", "IPython"):
 import attnviz
 shown = attnviz.show([[[1.0, 0.0], [0.25, 0.75]]] * 2, ["one", "two"])
 assert shown._repr_html_().startswith("<iframe ")
-assert all(word in shown._repr_html_() for word in ("one", "two", "as-lines", "as-all"))
+from tests.support.interactive_file import unpacked
+assert all(word in unpacked(shown._repr_html_()) for word in ("one", "two", "as-lines", "as-all"))
 assert not any(hasattr(shown, name) for name in ("_ipython_display_", "_repr_mimebundle_", "_repr_png_"))
 assert attnviz.show(attnviz.run(attnviz.Config(n_layers=2)))._repr_html_().startswith("<iframe ")
 try:

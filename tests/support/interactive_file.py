@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 import subprocess
+import zlib
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -36,6 +38,12 @@ _RUN = """
   return found;
 })()
 """
+
+
+def unpacked(drawn: str) -> str:
+    """The interactive file in what a notebook draws."""
+    [packed] = re.findall(r"atob\(&quot;([A-Za-z0-9+/=]+)&quot;\)", drawn)
+    return zlib.decompress(base64.b64decode(packed)).decode("utf-8")
 
 
 def disagreeing(traces: Sequence[Trace], node: str, folder: Path) -> list[list[str]]:

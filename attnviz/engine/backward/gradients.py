@@ -115,7 +115,7 @@ def _step(step: Step, G: Array) -> Step:
     symbol = rf"\partial L / \partial {step.symbol}"
     meaning = translate("how fast L moves with each number of this step")
     formula = FORMULAS.get(step.name, symbol)
-    return Step(step.name, array, symbol, step.axes, "signed", formula, meaning, step.true_widths)
+    return Step(step.name, array, symbol, step.axes, "signed", formula, meaning, step.true_widths, step.words)
 
 
 def _checked(trace: Trace, of: Any) -> dict[LayerStep, Array]:

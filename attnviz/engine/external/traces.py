@@ -306,13 +306,12 @@ def _trace(
     """Return every layer recorded, and what is to be said of them."""
     all_notes, sizes, layers = list(notes), dict[str, int](), []
     for at in range(config.n_layers):
-        layer = Steps(translate("layer {n}", n=at), sizes)
+        layer = Steps(translate("layer {n}", n=at), sizes, words=tokens)
         record(layer, at, all_notes)
         if "masked" in layer:
             where = translate("layer {n}, ", n=ordinal(at)) if config.n_layers > 1 else ""
             note_empty_rows(layer, config, where, all_notes)
         layers.append(layer)
     result = list(layers[-1].values())[-1]
-    return Trace(
-        config, *tokens, Steps(translate("the steps around the layers"), sizes), tuple(layers), result, tuple(all_notes)
-    )
+    around = Steps(translate("the steps around the layers"), sizes, words=tokens)
+    return Trace(config, *tokens, around, tuple(layers), result, tuple(all_notes))

@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from os import PathLike
-from typing import TYPE_CHECKING, SupportsIndex, overload
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from attnviz.arrays import Array
 from attnviz.engine.numerics import cancellation
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.edits import Edit
+from attnviz.engine.records.lookups import Layers, no_attribute, no_step
 from attnviz.engine.records.step_specs import STEPS
 from attnviz.outlets import outlet
 from attnviz.settings.counting import index_of
 from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import translate, translated_fields
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import plotly.graph_objects as go
+    import xarray as xr
 
 
 @translated_fields("meaning")
@@ -24,6 +32,7 @@ class Step:
     """One intermediate: a read-only array and what its axes are.
 
     `true_widths` holds, for an axis along which heads differ, the width of each head: columns beyond it are padding.
+    `words` are those along an axis of tokens. NumPy takes a step for its array: `np.asarray(step)`, `np.log(step)`.
     """
 
     name: str
@@ -34,6 +43,37 @@ class Step:
     formula: str
     meaning: str
     true_widths: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    words: Mapping[str, Sequence[str]] = field(default_factory=dict, repr=False, compare=False)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        """Return the numbers as NumPy asks for them: the read-only array itself where no copy is needed.
+
+        Raises ValueError where `copy` is False and another `dtype` needs one. Source: NumPy 2's protocol of arrays.
+        """
+        return np.array(self.array, dtype=dtype, copy=copy)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Return the step as a table of pandas: the last axis as columns, all others as levels of the index.
+
+        Axes have their names, axes of tokens the words as labels, all others numbers from 0. A word that stands again
+        has a number behind it, the (2). Columns that a narrower head lacks are NaN. pandas hands the table on to Arrow.
+
+        Raises ModuleNotFoundError without pandas.
+
+        >>> from attnviz import Config, run
+        >>> run(Config(sentence="the cat", n_heads=1, mask="causal"))["weights"].to_pandas().loc[0, "the"].to_dict()
+        {'the': 1.0, 'cat': 0.0}
+        """
+        table: pd.DataFrame = outlet("to_pandas")(self)
+        return table
+
+    def to_xarray(self) -> xr.DataArray:
+        """Return the step as an array of xarray, with the same names and labels as `to_pandas`.
+
+        Raises ModuleNotFoundError without xarray, which no extra of this package brings.
+        """
+        named: xr.DataArray = outlet("to_xarray")(self)
+        return named
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -57,10 +97,20 @@ class Steps(Mapping[str, Step]):
     """The steps of one layer, or those around the layers, in the order in which they were recorded."""
 
     def __init__(
-        self, label: str, sizes: dict[str, int], edits: Sequence[Edit] = (), optional: Sequence[Edit] = ()
+        self,
+        label: str,
+        sizes: dict[str, int],
+        edits: Sequence[Edit] = (),
+        optional: Sequence[Edit] = (),
+        *,
+        words: tuple[Sequence[str], Sequence[str]] | None = None,
     ) -> None:
-        """Apply `edits`, which must fit, and those `optional` ones that do; the others are kept in `left_out`."""
+        """Apply `edits`, which must fit, and those `optional` ones that do; the others are kept in `left_out`.
+
+        `words` are the tokens of queries and keys, which each step keeps as labels.
+        """
         self._label, self._sizes = label, sizes
+        self._words = dict(zip(("query", "key"), words or ()))
         self._edits: dict[str, list[tuple[Edit, bool]]] = {}
         for edit, must in [*((edit, False) for edit in optional), *((edit, True) for edit in edits)]:
             self._edits.setdefault(edit[1], []).append((edit, must))
@@ -91,7 +141,8 @@ class Steps(Mapping[str, Step]):
         array = array.view()
         array.flags.writeable = False
         ragged = {axis: each for axis, each in widths.items() if axis in axes and len(set(each)) > 1}
-        self._steps[name] = Step(name, array, spec.symbol, axes, spec.kind, formula, spec.meaning, ragged)
+        what = name, array, spec.symbol, axes, spec.kind, formula, spec.meaning, ragged, self._words
+        self._steps[name] = Step(*what)
         return array
 
     def _edited(self, name: str, array: Array, axes: tuple[str, ...], widths: Mapping[str, tuple[int, ...]]) -> Array:
@@ -154,47 +205,10 @@ class Steps(Mapping[str, Step]):
     if not TYPE_CHECKING:  # a checker would take any name here
 
         def __getattr__(self, name):
-            raise _no_attribute(self, name, self.__dict__.get("_steps", ()))
+            raise no_attribute(self, name, self.__dict__.get("_steps", ()))
 
     def __len__(self) -> int:
         return len(self._steps)
-
-
-def no_step(name: str, names: Iterable[str]) -> KeyError:
-    """Return the error of a name under which nothing was recorded."""
-    return KeyError(
-        translate("there is no step {name}; choose one of: {names}", name=repr(name), names=", ".join(names))
-    )
-
-
-def _no_attribute(record: object, name: str, steps: Iterable[str]) -> AttributeError:
-    """Return the error of an attribute that there is not, which may be a step."""
-    kind = type(record).__name__
-    if name in steps:
-        facts = {"kind": kind, "name": name, "quoted": repr(name)}
-        return AttributeError(translate("a {kind} has no attribute {name}; write [{quoted}] for its step", **facts))
-    return AttributeError(f"{kind!r} object has no attribute {name!r}")
-
-
-class Layers(tuple[Mapping[str, Step], ...]):
-    """The steps of each layer, counted from 0, which says how many there are to who asks for another."""
-
-    __slots__ = ()
-
-    @overload
-    def __getitem__(self, at: SupportsIndex) -> Mapping[str, Step]: ...
-    @overload
-    def __getitem__(self, at: slice) -> tuple[Mapping[str, Step], ...]: ...
-    def __getitem__(self, at: SupportsIndex | slice) -> Mapping[str, Step] | tuple[Mapping[str, Step], ...]:
-        if isinstance(at, str):
-            raise TypeError(translate("layers are counted from 0: write trace.layers[0][{name}]", name=repr(at)))
-        try:
-            return super().__getitem__(at)
-        except IndexError:
-            asked = translate(
-                "there is no layer {at}; this has {n}, choose 0 to {last}", at=at, n=len(self), last=len(self) - 1
-            )
-            raise IndexError(asked) from None
 
 
 def holds(layer: Mapping[str, Step], step: Step) -> bool:
@@ -251,7 +265,7 @@ class Trace:
 
         def __getattr__(self, name):
             steps = self.__dict__
-            raise _no_attribute(self, name, [*steps.get("around", ()), *steps.get("layers", ((),))[-1]])
+            raise no_attribute(self, name, [*steps.get("around", ()), *steps.get("layers", ((),))[-1]])
 
     def save(
         self,
@@ -265,14 +279,26 @@ class Trace:
     ) -> None:
         """Write the trace to a file; the end of its name says what kind.
 
-        .html .svg .png .step.svg .step.png .csv .npz .json .xlsx .tex, and .py .torch.py .ipynb, which compute the run
-        anew. `layer`, `step`, `head`, `query` and `key`, counted from 1, matter to the kinds that hold a part of it.
+        .html .svg .png .step.svg .step.png .pdf .tikz .csv .npz .json .xlsx .tex, and .py .torch.py .ipynb, which
+        compute the run anew. `layer`, `step`, `head`, `query` and `key`, counted from 1, matter to parts of it.
 
         Raises ConfigError, a ValueError, for any other name, for what this trace cannot be written as, and where a
         library is missing.
         """
         position = index_of(layer), step, index_of(head), index_of(query), index_of(key)
         outlet("save")(self, path, position)
+
+    def figure(self, step: str = "weights", *, layer: int = -1, head: int | None = None) -> go.Figure:
+        """Return one step as a Plotly figure, a map a head, for Dash, Quarto, Jupyter or a page of your own.
+
+        Each cell says its words and its number when it is pointed at. `layer` and `head` count from 0, or from the end
+        if negative; None is all heads. `attnviz.heatmaps` draws scores, weights and outputs of all layers.
+
+        Raises KeyError for a step that the run does not have, IndexError for a layer or a head, and ModuleNotFoundError
+        without Plotly.
+        """
+        drawn: go.Figure = outlet("figure")(self, step, layer, head)
+        return drawn
 
     def _repr_html_(self) -> str:
         """Return the interactive file in a frame, which a notebook draws where a trace ends a cell; see `show`."""

@@ -30,7 +30,7 @@ from attnviz.ui.session.notices import notice, paragraph
 from attnviz.ui.session.selection import Selection
 
 GROUPS = {
-    "Pictures": ("svg", "png", "step.svg", "step.png", "html", "tex"),
+    "Pictures": ("svg", "png", "step.svg", "step.png", "pdf", "tikz", "html", "tex"),
     "Data": ("csv", "npz", "json", "xlsx"),
     "Code": ("py", "torch.py", "ipynb"),
 }
@@ -52,8 +52,8 @@ WORDS = Words(
         "save": "Save .{name}",
         "make": "Make .{name}",
         "missing": 'Not installed here: pip install "attnviz[{extra}]"',
-        "step": "Step, for .step and .csv",
-        "head": "Head, for .csv and .tex",
+        "step": "Step, for .step, .pdf, .tikz and .csv",
+        "head": "Head, for .pdf, .tikz, .csv and .tex",
         "all_heads": "all",
         "last_row": "the last",
         "query": "Row, for .tex",
