@@ -126,3 +126,37 @@ def test_what_is_held_is_shown_as_a_run_would_have_it(new_page: Callable[..., An
     check(maps.shown(), before, "Escape takes it back")
     page.go_back()
     page.wait_for_function("() => !location.search.includes('edits=')")
+
+
+def test_a_mask_is_painted_on_the_weights(new_page: Callable[..., Any], app: Any) -> None:
+    dice = random.Random(7)  # noqa: S311 - nothing secret
+    page = new_page()
+    maps = Maps(page, f"{app.url}/?{SETTINGS[0]}")
+    page.locator("[data-stage=weights] .attn-paint").click()
+    maps.point(*maps.cell("weights", 1, 3, 0)[:2])
+    assert page.evaluate("() => document.querySelector('[data-stage=weights] .attn-box').style.cursor") == "cell"
+    for _ in range(2):
+        before = np.isnan(maps.shown()["weights"])
+        row, column = dice.randrange(7), dice.randrange(7)
+        (x, y, _), (to_x, to_y, _) = maps.cell("weights", 1, row, column), maps.cell("weights", 1, 6 - row, 6 - column)
+        page.mouse.move(x, y)
+        page.mouse.down()
+        page.mouse.move(to_x, to_y, steps=5)
+        page.evaluate(FRAMES, 2)
+        held = maps.shown()
+        assert page.evaluate(BOXES) == maps.boxes
+        hidden = np.isnan(held["weights"])
+        assert hidden[0, row, column] != before[0, row, column]
+        assert hidden[2, 6 - row, 6 - column] == hidden[0, row, column], "of all heads, to the end of the stroke"
+        page.mouse.up()
+        check(held, maps.run(), f"painted from {row, column}")
+    x, y, _ = maps.cell("weights", 0, 4, 0)
+    page.mouse.click(x - 30, y)  # the word of the row
+    page.evaluate(FRAMES, 2)
+    held = maps.shown()
+    assert len({*np.isnan(held["weights"])[:, 4].ravel().tolist()}) == 1
+    page.locator("[data-stage=weights] .attn-focus").focus()
+    page.keyboard.press("Space")
+    page.evaluate(FRAMES, 2)
+    check(maps.shown(), maps.run(), "by its word, and by the keyboard")
+    assert "mask=custom" in page.url

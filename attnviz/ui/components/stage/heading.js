@@ -24,7 +24,7 @@ const typeset = (text) => escaped(text).replace(SUBSCRIPT, "$1<sub>$2</sub>");
 export function heading(stage, about, words) {
   const symbol = stage.symbol ? `<b class="attn-symbol">${typeset(stage.symbol)}</b>` : "";
   const name = `<h2 class="attn-name">${symbol}${typeset(stage.title)}</h2>`;
-  const [button, legend] = [about.switches ? scaleSwitch(stage, words) : "", legendOf(stage, about.saysMasked, words)];
+  const [button, legend] = [about.switches ? scaleSwitch(stage, words) : about.paints === null ? "" : paintSwitch(about.paints, words), legendOf(stage, about.saysMasked, words)];
   const [formula, shape] = formulas(stage, words);
   const phrases = phrasesOf(stage, about, about.room, words).map((each) => `<span class="attn-phrase">${escaped(each)}</span>`);
   phrases.push(...[formula, shape].filter(Boolean).map((each) => `<span class="attn-formula">${typeset(each)}</span>`));
@@ -56,6 +56,11 @@ function turning(stage, name, turns) {
 function scaleSwitch({ apart }, words) {
   const [word, hint] = apart ? [words.apart, words.apart_hint] : [words.common, words.common_hint];
   return `<button type="button" class="attn-scale" aria-pressed="${apart}" title="${escaped(hint)}">${escaped(word)}</button>`;
+}
+
+/** @param {boolean} isOn @param {StageWords} words */
+function paintSwitch(isOn, words) {
+  return `<button type="button" class="attn-paint" aria-pressed="${isOn}" title="${escaped(words.paint_hint)}">${escaped(words.paint)}</button>`;
 }
 
 /** The formula of a stage, and its shape. @param {Stage} stage @param {StageWords} words */

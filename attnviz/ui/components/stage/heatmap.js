@@ -244,7 +244,8 @@ export class Heatmap {
     const switches = room.fill && stage.name === "scores" && stage.widths.length > 1;
     const saysMasked = stage.leads || !shown.some((each) => each.leads && each.masked !== null && hasMasked(each));
     const [{ block, fold }, pixels] = [tiling, span - left - (turns.length ? LEGEND : 0)];
-    return heading(stage, { left, block, fold, switches, room: pixels, gap, turns, saysMasked }, this.data.words);
+    const paints = this.data.live && stage.name === "weights" ? this.holding.mask.isOn : null;
+    return heading(stage, { left, block, fold, switches, paints, room: pixels, gap, turns, saysMasked }, this.data.words);
   }
 
   /** The colours of the page. */

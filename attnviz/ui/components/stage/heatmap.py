@@ -48,6 +48,10 @@ WORDS = Words(
         "apart_key": "own scales: the largest score of each head has the full colour",
         "zero": "every score is 0",
         "was": "was {number}",
+        "paint": "paint mask",
+        "paint_hint": "Press or drag over cells to forbid or allow them; a word stands for its whole row or column. In a map "
+        "with the keyboard: Space, with Shift the row, with Control the column.",
+        "painted": "press or drag to forbid or allow it",
         "hold": "drag up or down to change it, or type a number",
         "number": "The number of this cell. Up and down change it, with Shift finer; Enter keeps it, Escape does not.",
         "keys": "Heat map. Arrow keys move from cell to cell, Page Up and Page Down from head to head, Enter chooses.",

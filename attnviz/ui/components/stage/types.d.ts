@@ -24,6 +24,9 @@ export type StageWords = Record<
   | "zero"
   | "was"
   | "hold"
+  | "paint"
+  | "paint_hint"
+  | "painted"
   | "number"
   | "keys"
   | "may"
@@ -220,6 +223,8 @@ export interface Heading {
   fold: number;
   /** Whether it offers one scale for all heads and one for each. */
   switches: boolean;
+  /** Whether a press paints the mask; null where none is painted. */
+  paints: boolean | null;
   /** Pixels for its phrase, and those that are left free of it. */
   room: number;
   gap: number;

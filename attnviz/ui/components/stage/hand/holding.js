@@ -7,6 +7,7 @@
 /** @import { LiveRun } from "./live_run.js" */
 import { runOf } from "./live_run.js";
 import { agrees, movedStage } from "./moved_stage.js";
+import { MaskHand } from "./mask_hand.js";
 import { NumberHand } from "./number_hand.js";
 
 const ANSWERED = 10_000; // milliseconds for the server to say what became of what was let go of
@@ -31,17 +32,19 @@ export class Holding {
   /** @param {Heatmap} heatmap */
   constructor(heatmap) {
     this.heatmap = heatmap;
+    this.mask = new MaskHand(this);
     this.number = new NumberHand(this);
   }
 
   /** Listen to the keys, wherever they are pressed. @param {AbortSignal} signal */
   attach(signal) {
-    window.addEventListener("keydown", (event) => this.number.escape(event), { signal, capture: true });
+    window.addEventListener("keydown", (event) => this.escape(event), { signal, capture: true });
     window.addEventListener("keydown", (event) => this.number.typeChosen(event), { signal });
   }
 
   /** Listen to what a hand does in a picture. @param {Picture} picture @param {AbortSignal} signal */
   listen(picture, signal) {
+    this.mask.listen(picture, signal);
     this.number.listen(picture, signal);
   }
 
@@ -57,12 +60,38 @@ export class Holding {
 
   /** Whether a hand holds something. */
   get isHeld() {
-    return this.number.isHeld;
+    return this.number.isHeld || this.mask.isHeld;
+  }
+
+  /** Take back what is held. */
+  leave() {
+    this.mask.leave();
+    this.number.leave();
+  }
+
+  /** Escape takes back what is held. @param {KeyboardEvent} event */
+  escape(event) {
+    if (event.key !== "Escape" || !this.isHeld || this.number.field.isOpen) return;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    this.leave();
+  }
+
+  /** A key that is pressed in a map; return whether it was for what can be held there. @param {Picture} picture @param {KeyboardEvent} event */
+  onKeydown(picture, event) {
+    return this.mask.onKeydown(picture, event) || (picture.cursor !== undefined && this.number.type(picture, picture.cursor, event));
   }
 
   /** How the pointer looks over a spot; nothing where nothing can be held. @param {Picture} picture @param {Spot} spot */
   cursor(picture, spot) {
+    if (this.mask.paints(picture)) return "cell";
     return this.number.target(picture, spot) ? "ns-resize" : "";
+  }
+
+  /** What can be done there, in words. @param {Picture} picture @param {Spot} spot */
+  hint(picture, spot) {
+    const { words } = this.heatmap.data, cursor = this.cursor(picture, spot);
+    return cursor === "cell" ? words.painted : cursor && words.hold;
   }
 
   /** Get the run ready: somebody points at a map. */
@@ -94,6 +123,7 @@ export class Holding {
   /** The server has sent stages; `stages` are those. @param {Stage[]} stages */
   receive(stages) {
     const { live } = this.heatmap.data, { run } = this;
+    this.mask.adopt(Boolean(live?.paints));
     if (!run) return;
     if (!live) return this.forget();
     if (this.latest && live.confirmed >= this.latest) {
@@ -107,7 +137,7 @@ export class Holding {
 
   /** Nothing can be held until another run has come. */
   forget() {
-    this.number.leave();
+    this.leave();
     this.settle();
     Object.assign(this, { run: null, now: [], before: [], asked: "" });
   }

@@ -39,9 +39,10 @@ function shownOf({ shape: [heads, rows, columns], positions: [down, across] }, a
 export function movedStage(stage, run, layer, made, changes) {
   const step = run.stepOf(stage.name, layer);
   if (!step || !fits(stage, step.shape)) return stage;
-  const [array, allowed] = [made[step.name], stage.mask && made[`masked.${layer}`]];
-  if (!array && !allowed) return stage;
-  const values = array ? shownOf(stage, array, step.shape) : stage.values;
+  const allowed = stage.mask && made[`masked.${layer}`];
+  const array = made[step.name] ?? (allowed && run.arrays[step.name]); // of what was masked no number was sent
+  if (!array) return stage;
+  const values = shownOf(stage, array, step.shape);
   const moved = { ...stage, values, edited: [...stage.edited, ...heldOf(stage, step, changes)] };
   if (allowed) maskOf(moved, allowed, run, layer);
   if (stage.total) barsOf(moved);

@@ -53,7 +53,7 @@ export class NumberHand {
 
   /** @param {Picture} picture @param {AbortSignal} signal */
   listen(picture, signal) {
-    const { box, focus } = picture;
+    const { box } = picture;
     box.addEventListener("pointerdown", (event) => this.press(picture, event), { signal });
     box.addEventListener("pointermove", (event) => this.move(event), { signal });
     box.addEventListener("pointerup", (event) => this.release(event), { signal });
@@ -62,7 +62,6 @@ export class NumberHand {
     box.addEventListener("touchmove", (event) => this.held && event.preventDefault(), { signal, passive: false });
     box.addEventListener("contextmenu", (event) => this.held && event.preventDefault(), { signal });
     box.addEventListener("click", (event) => this.swallow(event), { signal, capture: true });
-    focus.addEventListener("keydown", (event) => picture.cursor && this.type(picture, picture.cursor, event), { signal });
   }
 
   /**
@@ -74,7 +73,7 @@ export class NumberHand {
    */
   target(picture, { head, row, column }) {
     const { run, layer } = this.holding;
-    if (!run || head === undefined || row === undefined || column === undefined) return null;
+    if (!run || head === undefined || row === undefined || column === undefined || this.holding.mask.paints(picture)) return null;
     const { stage, meta } = picture, step = run.stepOf(picture.name, layer);
     const first = picture.value({ head, row, column });
     if (!step || stage.kind === "allowed" || meta.block[0] > 1 || meta.block[1] > 1 || first === null || !Number.isFinite(first)) return null;
@@ -182,6 +181,7 @@ export class NumberHand {
   /** Take it back. */
   leave() {
     const { held } = this;
+    this.swallows = held !== null && this.pressed !== null;
     this.end();
     if (held) this.holding.show([]);
   }
@@ -202,15 +202,6 @@ export class NumberHand {
     event.stopImmediatePropagation();
   }
 
-  /** Escape takes back what is held. @param {KeyboardEvent} event */
-  escape(event) {
-    if (event.key !== "Escape" || !this.held || this.field.isOpen) return;
-    event.preventDefault();
-    event.stopImmediatePropagation();
-    this.swallows = this.pressed !== null;
-    this.leave();
-  }
-
   /** A figure is for the cell that is chosen where it is for nothing else. @param {KeyboardEvent} event */
   typeChosen(event) {
     const { picking, pictures } = this.holding.heatmap;
@@ -220,12 +211,11 @@ export class NumberHand {
     if (head !== null && row !== null && column !== null) this.type(picture, { head, row, column }, event);
   }
 
-  /** A figure, or F2, opens a field for the number of a cell. @param {Picture} picture @param {Cell} cell @param {KeyboardEvent} event */
+  /** A figure, or F2, opens a field for the number of a cell; return whether it did. @param {Picture} picture @param {Cell} cell @param {KeyboardEvent} event */
   type(picture, cell, event) {
-    if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || this.held) return;
-    if (event.key !== "F2" && !TYPED.test(event.key)) return;
-    const target = this.target(picture, cell);
-    if (!target) return;
+    if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || this.held) return false;
+    const target = event.key === "F2" || TYPED.test(event.key) ? this.target(picture, cell) : null;
+    if (!target) return false;
     event.preventDefault();
     this.take(target);
     this.set(target.first);
@@ -238,5 +228,6 @@ export class NumberHand {
       written: () => String(this.value),
       label: `${this.holding.heatmap.data.words.number} ${fourDigits(target.first)}`,
     });
+    return true;
   }
 }
