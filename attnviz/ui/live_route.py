@@ -6,7 +6,6 @@
     program  as `attnviz.live.program` writes it; numbers that were changed by hand are written as JavaScript reads them
     lines    the source of each line of its rows, by the name of its setting: a page that may not compile a text makes a
              module of them
-    knobs    the numbers of the setting that may be moved (`attnviz.live.knobs`)
 
 The arrays are those that the program is given: parameters, embeddings, and what needs words or random numbers. All
 others the browser computes of them, so that the answer is small. Beyond `MOST_GIVEN` or `MOST_COMPUTED` numbers there
@@ -25,7 +24,7 @@ from starlette.routing import BaseRoute
 
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.run import run
-from attnviz.live.knobs import as_text, knobs_of, settings_of
+from attnviz.live.knobs import as_text
 from attnviz.live.program import arrays_of, program_of
 from attnviz.pictures.stage_bytes import packed
 from attnviz.settings.language import Words
@@ -76,11 +75,10 @@ def _answer(trace: Trace) -> Answer:
         return Answer(400, WORDS["large"].format(**numbers).encode(), "large")
     values: dict[str, Any] = program["settings"]
     lines = {name: value for name, value in values.items() if isinstance(value, str)}
-    knobs = knobs_of(trace, values, {name for step in program["steps"] for name in settings_of(step["made"])})
     numbers = {name: value for name, value in values.items() if name not in lines}
     edits = [edit | {"value": as_text(edit["value"])} for edit in program["edits"]]
     written = program | {"settings": numbers, "edits": edits}
-    header = {"format": FORMAT, "program": written, "lines": lines, "knobs": list(knobs)}
+    header = {"format": FORMAT, "program": written, "lines": lines}
     axes = {step["name"]: step["axes"] for step in program["steps"]}
     arrays = {name: (axes[name], array) for name, array in given.items()}
     return Answer(200, stage_route.compressed(packed(header, arrays)))

@@ -17,7 +17,8 @@ import streamlit as st
 from attnviz.engine.external.traces import is_external
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
-from attnviz.live.knobs import MOVED
+from attnviz.live.knobs import Data, knobs_of, settings_of
+from attnviz.live.program import program_of
 from attnviz.settings import url_codec
 from attnviz.settings.faults import ConfigError
 from attnviz.settings.fields import settings
@@ -25,7 +26,7 @@ from attnviz.settings.language import Words, current_language
 from attnviz.text import edit_table
 from attnviz.ui.components.stage import held
 from attnviz.ui.components.stage.held import Holding, Kept, KeptMask, KeptNumber, KeptSetting
-from attnviz.ui.panels import mask_builder, stage_of_run, sweep
+from attnviz.ui.panels import mask_builder, model, stage_of_run, sweep
 from attnviz.ui.session import session_state
 from attnviz.ui.session.callback import callback
 from attnviz.ui.session.notices import notice
@@ -37,6 +38,20 @@ MOST_NUMBERS = 6_000_000
 MOST_CHARACTERS = 7_500
 """Of an address, with some left for what the server adds."""
 WORDS = Words({"fault": "What you let go of was not kept: {why}."})
+SIGNS = Words(
+    {
+        "temperature": "T",
+        "reach": "reach",
+        "bias_slope": "slope",
+        "softcap": "cap",
+        "dilation": "every",
+        "block_size": "block",
+        "prefix_length": "prefix",
+        "n_global": "global",
+        "scale": "scale",
+    }
+)
+"""The numbers of the setting in so few letters that they have room in a heading, in the order in which they do."""
 _CONFIRMED, _FAULT = "_held", "_held_fault"
 
 
@@ -55,8 +70,9 @@ def holding(trace: Trace, selection: Selection, key: str) -> Holding | None:
     shapes = {name: step.shape for name, step in steps.items()}
     outer = [name for name in steps if name in trace.around]
     mask = trace.layers[layer]["allowed"].shape if "allowed" in trace.layers[layer] else ()
-    call = partial(_keep, key, layer, shapes, outer, mask)
-    return Holding(address, layer, st.session_state.get(_CONFIRMED, 0), selection.panel == "mask", call)
+    knobs = _knobs(trace)
+    call = partial(_keep, key, layer, shapes, outer, mask, [knob["name"] for knob in knobs])
+    return Holding(address, layer, st.session_state.get(_CONFIRMED, 0), selection.panel == "mask", knobs, call)
 
 
 def faults() -> None:
@@ -64,6 +80,14 @@ def faults() -> None:
     why = st.session_state.pop(_FAULT, None)
     if why is not None:
         notice(WORDS["fault"].format(why=why), kind="fault")
+
+
+def _knobs(trace: Trace) -> list[Data]:
+    """Return the numbers of the setting that lead to the weights, but for those that a trained model decides."""
+    program, decided = program_of(trace), model.decided(trace.config.chosen)
+    read = {name for step in program["steps"] for name in settings_of(step["made"])} - {*decided}
+    found = {knob["name"]: knob for knob in knobs_of(trace, program["settings"], read)}
+    return [found[name] | {"sign": sign} for name, sign in SIGNS.items() if name in found]
 
 
 def _size(trace: Trace) -> int:
@@ -90,10 +114,15 @@ def kept_in(config: Config, event: Kept, layer: int, outer: Collection[str]) -> 
 
 @callback
 def _keep(
-    key: str, layer: int, shapes: Mapping[str, Sequence[int]], outer: Collection[str], mask: Sequence[int]
+    key: str,
+    layer: int,
+    shapes: Mapping[str, Sequence[int]],
+    outer: Collection[str],
+    mask: Sequence[int],
+    names: Sequence[str],
 ) -> None:
     """Take over what a hand has let go of; a callback."""
-    event = held.kept(key, shapes, mask, MOVED)
+    event = held.kept(key, shapes, mask, names)
     st.session_state[_CONFIRMED] = held.number(key) or st.session_state.get(_CONFIRMED, 0)
     config, selection = session_state.saved(Config, Selection)
     try:

@@ -20,6 +20,7 @@ SETTINGS = (
     "sentence=a+dog+slept+under+the+old+tree+while+it+rained+all+day&n_heads=8&normaliser=entmax&softcap=3&n_layers=2",
     "sentence=who+saw+him&n_heads=2&score=additive&mask=window&reach=1&n_kv_heads=1&d_v=5",
 )
+KNOBS = "sentence=the+cat+sat+on+the+warm+mat&n_heads=6&score=dot&mask=window&reach=1&bias=linear&temperature=0.5"
 SHOWN = """() => Object.fromEntries([...document.querySelectorAll('.st-key-explore [data-stage]')].map((each) => {
     const { stage, heatmap } = each.picture;
     const hidden = (at) => stage.mask?.[stage.isShared ? at % (stage.shape[1] * stage.shape[2]) : at];
@@ -160,3 +161,43 @@ def test_a_mask_is_painted_on_the_weights(new_page: Callable[..., Any], app: Any
     page.evaluate(FRAMES, 2)
     check(maps.shown(), maps.run(), "by its word, and by the keyboard")
     assert "mask=custom" in page.url
+
+
+def test_a_number_over_the_weights_is_moved_and_one_of_a_cell_typed(new_page: Callable[..., Any], app: Any) -> None:
+    page = new_page(reduced_motion="reduce")
+    maps = Maps(page, f"{app.url}/?{KNOBS}")
+    maps.point(*maps.cell("weights", 0, 1, 1)[:2])
+    names = page.evaluate("() => [...document.querySelectorAll('.attn-knob')].map((each) => each.dataset.knob)")
+    assert names == ["temperature", "reach", "bias_slope", "scale"]
+    for name, by in (("temperature", 30), ("reach", 20)):
+        handle = page.locator(f"[data-knob={name}]")
+        box = handle.bounding_box()
+        x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+        page.mouse.move(x, y)
+        page.mouse.down()
+        page.mouse.move(x + by, y, steps=3)
+        page.evaluate(FRAMES, 2)
+        held = maps.shown()
+        assert page.evaluate(BOXES) == maps.boxes
+        assert page.locator(".attn-hold").inner_text().startswith("was ")
+        page.mouse.up()
+        check(held, maps.run(), name)
+    assert "temperature=1.13" in page.url
+    assert "reach" not in page.url, "2 is the default"
+    handle.focus()
+    page.keyboard.press("ArrowLeft")
+    page.evaluate(FRAMES, 2)
+    assert handle.get_attribute("aria-valuenow") == "1"
+    page.keyboard.press("Escape")
+    page.evaluate(FRAMES, 2)
+    assert handle.get_attribute("aria-valuenow") == "2"
+    check(maps.shown(), held, "Escape takes it back")
+    page.locator("[data-stage=scores] .attn-focus").focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.type("-1.5")
+    page.evaluate(FRAMES, 2)
+    held = maps.shown()
+    assert held["scores"][0, 0, 1] == -1.5
+    page.keyboard.press("Enter")
+    check(held, maps.run(), "typed")
+    assert "edits=scores.1.1.1.2~-1.5" in page.url

@@ -30,7 +30,8 @@ export function heading(stage, about, words) {
   phrases.push(...[formula, shape].filter(Boolean).map((each) => `<span class="attn-formula">${typeset(each)}</span>`));
   const whole = [...phrasesOf(stage, about, Infinity, words), formula, shape].filter(Boolean).join(" · ");
   const second = `<span class="attn-phrases" title="${escaped(whole)}">${phrases.join("")}</span>`;
-  const lines = about.turns.length ? [turning(stage, name, about.turns), `${second}${button}${legend}`] : [`${name}${button}${legend}`, second];
+  const handles = about.paints === null ? "" : '<span class="attn-handles"></span>';
+  const lines = about.turns.length ? [turning(stage, name, about.turns), `${handles}${second}${button}${legend}`] : [`${name}${handles}${button}${legend}`, second];
   const kind = `attn-head${stage.leads ? " attn-leading" : ""}${stage.large ? " attn-large" : ""}`;
   return `<div class="${kind}" style="padding-left:${about.left}px;padding-right:${about.gap}px">${lines.map((line) => `<div>${line}</div>`).join("")}</div>`;
 }

@@ -208,6 +208,7 @@ export class Heatmap {
       Object.assign(picture.figure.style, { left: `${x}px`, top: `${y}px`, width: `${spans[at]}px` });
       picture.box.style.height = `${height}px`;
       picture.entitle(this.heading(shown, at, { tiling: tilings[at], span: spans[at], gap: sideBySide && !isLast ? STAGE_GAP : 0 }, room), this.data.words);
+      this.holding.setting.settle(picture);
       right = Math.max(right, x + spans[at]);
       maps.push({ map: picture.map, x: x + tilings[at].left, y: y + room.heading + tilings[at].top });
       if (sideBySide) x += spans[at] + STAGE_GAP;

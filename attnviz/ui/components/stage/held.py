@@ -23,6 +23,7 @@ class Holding:
     layer      the layer that is shown, counted from 0
     confirmed  the number of the last event that was taken over, or refused
     paints     whether a press on the weights paints their mask from the beginning
+    knobs      the numbers of the setting that may be moved, each as `attnviz.live.knobs` has it, with a `sign`
     kept       is called when a hand has let go, before the next run
     """
 
@@ -30,11 +31,13 @@ class Holding:
     layer: int
     confirmed: int
     paints: bool
+    knobs: Sequence[Mapping[str, Any]]
     kept: Callable[[], None]
 
     def described(self) -> dict[str, Any]:
         """Return what the browser is told."""
-        return {"address": self.address, "layer": self.layer, "confirmed": self.confirmed, "paints": self.paints}
+        names = ("address", "layer", "confirmed", "paints", "knobs")
+        return {name: getattr(self, name) for name in names}
 
 
 @dataclass(frozen=True)

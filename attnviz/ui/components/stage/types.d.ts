@@ -26,6 +26,8 @@ export type StageWords = Record<
   | "hold"
   | "paint"
   | "paint_hint"
+  | "keys_held"
+  | "knob"
   | "painted"
   | "number"
   | "keys"
@@ -171,18 +173,20 @@ export interface Holdable {
   layer: number;
   confirmed: number;
   paints: boolean;
+  knobs: LiveKnob[];
 }
 
 /** What the server answers at that address. */
 export interface LiveSent extends Packed {
   program: Omit<Program, "edits"> & { edits: { step: string; at: number; value: string }[] };
   lines: Record<string, string>;
-  knobs: LiveKnob[];
 }
 
 /** A number of the setting that may be moved: the ends of its slider, and of what may be typed. */
 export interface LiveKnob {
   name: string;
+  /** A letter or a short word for it. */
+  sign: string;
   label: string;
   value: number;
   low: number;

@@ -1,8 +1,6 @@
-// A field over a cell, into which its number is typed.
+// A field over the maps, into which a number is typed.
 
 /** @import { Heatmap } from "../heatmap.js" */
-/** @import { Picture } from "../picture/picture.js" */
-/** @import { Cell } from "../types" */
 
 /**
  * What becomes of what is typed.
@@ -29,14 +27,12 @@ export class Field {
     return this.input !== null;
   }
 
-  /** @param {Picture} picture @param {Cell} cell @param {string} text @param {Typing} typing */
-  open(picture, cell, text, typing) {
+  /** @param {[x: number, y: number]} point  of the maps @param {HTMLElement} back  what has the focus after that @param {string} text @param {Typing} typing */
+  open([x, y], back, text, typing) {
     const input = (this.input = document.createElement("input"));
-    const [outer, inner] = [this.heatmap.frame, picture.layer].map((element) => element.getBoundingClientRect());
-    const [x, y, w, h] = picture.cells(cell.head, cell.row, cell.column);
     Object.assign(input, { className: "attn-field", value: text, inputMode: "decimal", autocomplete: "off" });
     input.setAttribute("aria-label", typing.label);
-    Object.assign(input.style, { left: `${inner.left - outer.left + x + w / 2 + 14}px`, top: `${inner.top - outer.top + y + h / 2}px` });
+    Object.assign(input.style, { left: `${x}px`, top: `${y}px` });
     const read = () => {
       const value = Number(input.value.trim().replace("−", "-").replace(",", "."));
       if (input.value.trim() && Number.isFinite(value)) typing.typed(value);
@@ -53,7 +49,7 @@ export class Field {
       else if (event.key === "Escape") typing.left();
       else return;
       event.preventDefault();
-      if (!by) picture.focus.focus({ preventScroll: true });
+      if (!by) back.focus({ preventScroll: true });
     });
     this.heatmap.frame.append(input);
     input.focus({ preventScroll: true });

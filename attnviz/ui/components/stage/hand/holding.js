@@ -9,6 +9,7 @@ import { runOf } from "./live_run.js";
 import { agrees, movedStage } from "./moved_stage.js";
 import { MaskHand } from "./mask_hand.js";
 import { NumberHand } from "./number_hand.js";
+import { SettingHand } from "./setting_hand.js";
 
 const ANSWERED = 10_000; // milliseconds for the server to say what became of what was let go of
 const NOTIFIED = 120; // milliseconds until other views follow what is held
@@ -34,12 +35,14 @@ export class Holding {
     this.heatmap = heatmap;
     this.mask = new MaskHand(this);
     this.number = new NumberHand(this);
+    this.setting = new SettingHand(this);
   }
 
   /** Listen to the keys, wherever they are pressed. @param {AbortSignal} signal */
   attach(signal) {
     window.addEventListener("keydown", (event) => this.escape(event), { signal, capture: true });
     window.addEventListener("keydown", (event) => this.number.typeChosen(event), { signal });
+    this.setting.attach(signal);
   }
 
   /** Listen to what a hand does in a picture. @param {Picture} picture @param {AbortSignal} signal */
@@ -60,18 +63,19 @@ export class Holding {
 
   /** Whether a hand holds something. */
   get isHeld() {
-    return this.number.isHeld || this.mask.isHeld;
+    return this.number.isHeld || this.mask.isHeld || this.setting.isHeld;
   }
 
   /** Take back what is held. */
   leave() {
     this.mask.leave();
     this.number.leave();
+    this.setting.leave();
   }
 
   /** Escape takes back what is held. @param {KeyboardEvent} event */
   escape(event) {
-    if (event.key !== "Escape" || !this.isHeld || this.number.field.isOpen) return;
+    if (event.key !== "Escape" || !this.isHeld || this.number.field.isOpen || this.setting.field.isOpen) return;
     event.preventDefault();
     event.stopImmediatePropagation();
     this.leave();

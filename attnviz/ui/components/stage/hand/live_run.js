@@ -2,7 +2,7 @@
 
 /** @import { Arrays, Change, Source, Step } from "../../../../live/types" */
 /** @import { StageArray } from "../../../../pictures/stage_bytes.js" */
-/** @import { LiveKnob, LiveSent } from "../types" */
+/** @import { LiveSent } from "../types" */
 import { compile } from "../../../../live/live.js";
 import { unpackStage } from "../../../../pictures/stage_bytes.js";
 
@@ -38,11 +38,9 @@ export class LiveRun {
    * @param {LiveSent["program"]} sent
    * @param {Record<string, Source>} lines
    * @param {Arrays} parameters
-   * @param {LiveKnob[]} knobs
    */
-  constructor(address, sent, lines, parameters, knobs) {
+  constructor(address, sent, lines, parameters) {
     this.address = address;
-    this.knobs = knobs;
     const edits = sent.edits.map((edit) => ({ ...edit, value: Number(edit.value) }));
     this.program = { ...sent, edits, settings: { ...sent.settings, ...lines } };
     this.live = compile(this.program);
@@ -86,7 +84,7 @@ async function askedFor(address) {
   /** @type {{ header: LiveSent, arrays: Record<string, StageArray> }} */
   const { header, arrays } = unpackStage(await answer.arrayBuffer());
   const parameters = Object.fromEntries(Object.entries(arrays).map(([name, { values }]) => [name, Float64Array.from(values)]));
-  return new LiveRun(address, header.program, await linesOf(header.lines), parameters, header.knobs);
+  return new LiveRun(address, header.program, await linesOf(header.lines), parameters);
 }
 
 /** The run of an address; one that could not be had is asked for again. @param {string} address @returns {Promise<LiveRun>} */

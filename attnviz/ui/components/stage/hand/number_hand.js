@@ -14,6 +14,7 @@ const PULL = 118; // pixels over which a number goes through the scale of its he
 const BEYOND_SCALE = 1.2; // of the largest number of the head
 const FINER = 0.1; // with Shift
 const NUDGE = 0.02; // of the scale, by an arrow
+const AWAY = 14; // pixels from the middle of a cell to the field
 const TYPED = /^[\d.,−-]$/;
 
 /**
@@ -143,11 +144,14 @@ export class NumberHand {
     const { held } = this;
     if (!held) return;
     this.holding.show([{ step: held.step, at: held.at, value: this.rounded(value) }]);
-    const { picture, cell } = held, outer = this.holding.heatmap.frame.getBoundingClientRect();
-    const inner = picture.layer.getBoundingClientRect(), [x, y, w, h] = picture.cells(cell.head, cell.row, cell.column);
-    /** @type {[number, number]} */
-    const point = [inner.left - outer.left + x + w / 2, inner.top - outer.top + y + h / 2];
-    this.rail.show(point, (this.value - held.first) / held.unit, [held.first, this.rounded(value)]);
+    this.rail.show(this.point(held), (this.value - held.first) / held.unit, [held.first, this.rounded(value)]);
+  }
+
+  /** The middle of a cell in the maps. @param {Target} target @returns {[x: number, y: number]} */
+  point({ picture, cell }) {
+    const [outer, inner] = [this.holding.heatmap.frame, picture.layer].map((element) => element.getBoundingClientRect());
+    const [x, y, w, h] = picture.cells(cell.head, cell.row, cell.column);
+    return [inner.left - outer.left + x + w / 2, inner.top - outer.top + y + h / 2];
   }
 
   /** A number with the digits that a pixel tells apart, with Shift; the one that was there stays whole. @param {number} value */
@@ -220,7 +224,8 @@ export class NumberHand {
     this.take(target);
     this.set(target.first);
     const step = (/** @type {number} */ by) => Number(this.rounded(this.value + by * NUDGE * PULL * target.unit));
-    this.field.open(picture, cell, event.key === "F2" ? String(target.first) : event.key, {
+    const [x, y] = this.point(target);
+    this.field.open([x + AWAY, y], picture.focus, event.key === "F2" ? String(target.first) : event.key, {
       typed: (value) => this.set((this.value = value)),
       nudged: (by, isFine) => this.set((this.value = step(by * (isFine ? FINER : 1)))),
       kept: () => this.keep(this.value),

@@ -89,7 +89,7 @@ export class Tiles {
     if (this.titled !== html) this.head.innerHTML = this.titled = html;
     const { alt, title } = this.stage;
     if (alt) this.figure.setAttribute("aria-label", alt);
-    this.focus.setAttribute("aria-label", `${title}. ${words.keys}`);
+    this.focus.setAttribute("aria-label", `${title}. ${words.keys}${this.heatmap.data.live ? ` ${words.keys_held}` : ""}`);
   }
 
   /** An element over the cells of each head, by which it is found, and one over its name: a finger is taken to mean the
