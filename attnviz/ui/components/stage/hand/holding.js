@@ -101,7 +101,7 @@ export class Holding {
   /** Get the run ready: somebody points at a map. */
   async prepare() {
     const { live } = this.heatmap.data;
-    if (!live || this.asked === live.address || this.isHeld || this.latest) return;
+    if (!live || this.asked === live.address || this.isHeld || this.latest || this.heatmap.previewed) return;
     this.asked = live.address;
     try {
       const run = await runOf(live.address);
