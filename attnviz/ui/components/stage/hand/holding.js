@@ -61,6 +61,11 @@ export class Holding {
     return this.heatmap.data.live?.layer ?? 0;
   }
 
+  /** Whether the maps are of a setting that is on its way to the server, so that no run is theirs. */
+  get isAhead() {
+    return this.heatmap.previewed !== null;
+  }
+
   /** Whether a hand holds something. */
   get isHeld() {
     return this.number.isHeld || this.mask.isHeld || this.setting.isHeld;
@@ -101,7 +106,7 @@ export class Holding {
   /** Get the run ready: somebody points at a map. */
   async prepare() {
     const { live } = this.heatmap.data;
-    if (!live || this.asked === live.address || this.isHeld || this.latest || this.heatmap.previewed) return;
+    if (!live || this.asked === live.address || this.isHeld || this.latest || this.isAhead) return;
     this.asked = live.address;
     try {
       const run = await runOf(live.address);

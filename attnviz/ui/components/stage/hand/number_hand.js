@@ -73,8 +73,8 @@ export class NumberHand {
    * @returns {Target | null}
    */
   target(picture, { head, row, column }) {
-    const { run, layer, heatmap } = this.holding;
-    if (!run || heatmap.previewed || head === undefined || row === undefined || column === undefined || this.holding.mask.paints(picture)) return null;
+    const { run, layer, isAhead } = this.holding;
+    if (!run || isAhead || head === undefined || row === undefined || column === undefined || this.holding.mask.paints(picture)) return null;
     const { stage, meta } = picture, step = run.stepOf(picture.name, layer);
     const first = picture.value({ head, row, column });
     if (!step || stage.kind === "allowed" || meta.block[0] > 1 || meta.block[1] > 1 || first === null || !Number.isFinite(first)) return null;

@@ -92,7 +92,7 @@ export class SettingHand {
 
   /** @param {LiveKnob | undefined} knob @param {PointerEvent} event */
   press(knob, event) {
-    if (!knob || event.button !== 0 || !event.isPrimary || !this.holding.run || this.holding.heatmap.previewed) return;
+    if (!knob || event.button !== 0 || !event.isPrimary || !this.holding.run || this.holding.isAhead) return;
     this.take(knob);
     Object.assign(this, { isDragged: true, x: event.clientX });
   }
