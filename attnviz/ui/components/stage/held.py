@@ -51,7 +51,7 @@ class KeptNumber:
 
 @dataclass(frozen=True)
 class KeptMask:
-    """Who may attend to whom: (queries, keys)."""
+    """A mask that was painted: who may attend to whom, (queries, keys)."""
 
     allowed: Array
 
