@@ -6,44 +6,21 @@ beyond the numbers that the file draws is sent along.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-import numpy as np
-
 from attnviz.arrays import Array
 from attnviz.engine.external.traces import is_external
-from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
-from attnviz.engine.records.typed_rows import normaliser_of
 from attnviz.exports.interactive_part import EXACT, Part, kept
+from attnviz.live.knobs import MOVED, as_text, knobs_of, settings_of
 from attnviz.live.program import Data, arrays_of, key, program_of
-from attnviz.settings.fields import settings
-from attnviz.settings.kinds import Number
-from attnviz.settings.language import translate
-
-MOVED = (
-    "temperature",
-    "scale",
-    "softcap",
-    "bias_slope",
-    "reach",
-    "dilation",
-    "block_size",
-    "prefix_length",
-    "n_global",
-)
-"""The settings that are offered where the run reads them: those between the scores and the weights."""
 
 HELD = ("scores", "allowed", "weights", "heads")
 """The steps whose single numbers may be held."""
 
 MOST_MORE = 4_000_000
 """Characters of numbers that a file holds for the sake of what may be moved; with more, it stays as it was saved."""
-
-FACTOR = 20.0
-"""How many times its value a number above 0 may become, and how small a part of it."""
 
 
 @dataclass(frozen=True)
@@ -68,21 +45,10 @@ def live(trace: Trace, part: Part) -> Live | None:
     arrays = arrays_of(trace, read)
     if sum(array.size for array in arrays.values()) * EXACT > MOST_MORE:
         return None
-    knobs = list(_knobs(trace, values, {name for step in steps for name in _settings_of(step["made"])}))
+    knobs = list(knobs_of(trace, values, {name for step in steps for name in settings_of(step["made"])}))
     numbers = {name: value for name, value in values.items() if name not in lines}
-    edits = [edit | {"value": _as_text(edit["value"])} for edit in program["edits"]]
+    edits = [edit | {"value": as_text(edit["value"])} for edit in program["edits"]]
     return Live(program | {"steps": steps, "settings": numbers, "edits": edits}, lines, knobs, arrays)
-
-
-def _as_text(value: float) -> str:
-    """Return a number as JavaScript reads it, which JSON has no way to write where it is not finite.
-
-    >>> _as_text(0.1), _as_text(-math.inf), _as_text(math.nan)
-    ('0.1', '-Infinity', 'NaN')
-    """
-    if math.isfinite(value):
-        return repr(float(value))
-    return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
 
 
 def _needed(steps: list[Data], drawn: set[str]) -> tuple[list[Data], set[str]]:
@@ -93,7 +59,7 @@ def _needed(steps: list[Data], drawn: set[str]) -> tuple[list[Data], set[str]]:
     changed: set[str] = set()
     for step in steps:
         name, made = step["name"], step["made"]
-        reads_changed = made and (changed & {*_names(made)} or {*MOVED} & {*_settings_of(made)})
+        reads_changed = made and (changed & {*_names(made)} or {*MOVED} & {*settings_of(made)})
         if name.partition(".")[0] in HELD or reads_changed:
             changed.add(name)
     needed, sent = drawn & changed, set[str]()
@@ -114,46 +80,3 @@ def _names(made: Data) -> Iterator[str]:
         yield made["name"]
     for arg in made["args"]:
         yield from _names(arg)
-
-
-def _settings_of(made: Data | None) -> Iterator[str]:
-    """Yield the names of the numbers and lines of the setting that a value reads."""
-    if made is None:
-        return
-    if made["op"] == "setting":
-        yield made["name"]
-    yield from made.get("settings", ())
-    for arg in made["args"]:
-        yield from _settings_of(arg)
-
-
-def _knobs(trace: Trace, values: Data, read: set[str]) -> Iterator[Data]:
-    """Yield the numbers of the setting that may be moved, each with the ends of its slider and of what may be typed."""
-    most = max(len(trace.query_tokens), len(trace.key_tokens))
-    for item in settings(Config):
-        kind, name = item.metadata["kind"], item.name
-        if name not in MOVED or name not in read or not isinstance(kind, Number):
-            continue
-        if name == "temperature" and normaliser_of(trace.config).is_indifferent:
-            continue
-        each = np.unique(values[name])
-        if len(each) > 1:  # heads of several widths have a scale each
-            continue
-        value = each[0].item()
-        low, high = _ends(kind, value, most)
-        knob = {"name": name, "label": translate(item.metadata["label"]), "value": value, "low": low, "high": high}
-        yield knob | {"whole": kind.integer, "least": kind.low, "most": kind.high}
-
-
-def _ends(kind: Number, value: float, most: int) -> tuple[float, float]:
-    """Return from where to where a slider reaches: by factors where a number is above 0, so that it stands halfway.
-
-    >>> _ends(Number(0.01, 100.0, 0.05, False), 1.0, 12), _ends(Number(0, 64, 1, True), 2, 12)
-    ((0.05, 20.0), (0, 12))
-    """
-    if kind.integer:
-        return kind.low, max(value, min(kind.high, most))
-    if value > 0:
-        return max(kind.low, value / FACTOR), min(kind.high, value * FACTOR)
-    reach = math.fabs(value) or 1.0
-    return max(kind.low, value - reach), min(kind.high, value + reach)

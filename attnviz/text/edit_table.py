@@ -96,6 +96,14 @@ def set_matrix(trace: Trace, config: Config, on: EditedMatrix, matrix: Array) ->
     return _with(config, config.edits, changes)
 
 
+def with_number(config: Config, edit: Edit) -> Config:
+    """Return the setting with one number of a step changed.
+
+    Raises ConfigError where so many are changed that one more is too many.
+    """
+    return _with(config, config.edits, [edit])
+
+
 def without(config: Config, edit: Edit) -> Config:
     """Return the setting with one change undone."""
     return replace(config, edits=tuple(other for other in config.edits if other != edit))

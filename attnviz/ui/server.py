@@ -26,7 +26,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from attnviz.engine.cost import estimate as cost
 from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import Words, nearest_language, set_language
-from attnviz.ui import link_route, plotly_route, stage_route
+from attnviz.ui import link_route, live_route, plotly_route, stage_route
 from attnviz.ui.hosting import counts, public_address, security_headers
 from attnviz.ui.hosting.index_page import IndexPage
 from attnviz.ui.hosting.security_headers import SecurityHeaders
@@ -92,15 +92,15 @@ def has_room() -> bool:
 class WhileThereIsRoom:
     """Middleware that answers 503 with a sentence to whoever opens the page while there is no room for another.
 
-    And to who asks for a stage or the picture of a link, as that comes by a connection of its own. It counts the pages
-    that are open.
+    And to who asks for a stage, a program or the picture of a link, as that comes by a connection of its own. It counts
+    the pages that are open.
     """
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        wanted = ("/", stage_route.PATH, link_route.PATH)
+        wanted = ("/", stage_route.PATH, live_route.PATH, link_route.PATH)
         is_socket = scope["type"] == "websocket"
         opens = is_socket or (scope["type"] == "http" and scope["path"].endswith(wanted))
         if opens and not has_room():
@@ -161,6 +161,7 @@ ROUTES: list[BaseRoute] = [
     *public_address.routes("/attnviz/ready", _ready),
     *public_address.routes("/attnviz/metrics", _metrics),
     *stage_route.ROUTES,
+    *live_route.ROUTES,
     *plotly_route.ROUTES,
     *link_route.ROUTES,
 ]

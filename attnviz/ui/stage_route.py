@@ -81,10 +81,15 @@ _large = ThreadPoolExecutor(1, "attnviz-large-stage")
 
 async def stage(request: Request) -> Response:
     """Answer with the stage of the setting in the address."""
+    return await served(ANSWERS, request)
+
+
+async def served(answers: SharedAnswers[Asked], request: Request) -> Response:
+    """Answer with the bytes that are made of the setting in the address, or with the reason why there are none."""
     query: bytes = request.scope["query_string"]
     language = nearest_language(request.headers.get("accept-language", "").partition(",")[0])
     set_language(language)
-    answer = await shared(ANSWERS, Asked(query, language), request)
+    answer = await shared(answers, Asked(query, language), request)
     return _bytes(answer.body, request) if isinstance(answer, Answer) else answer
 
 
@@ -131,12 +136,18 @@ async def _gone(request: Request) -> None:
 
 
 async def _made(asked: Asked, check: Callable[[], None]) -> Answer:
+    return await made(asked, check, _stage)
+
+
+async def made(
+    asked: Asked, check: Callable[[], None], make: Callable[[Config, Any], Answer], kind: str = "stage"
+) -> Answer:
     """Make an answer in a thread; that of a large setting in another, one at a time."""
-    loop = asyncio.get_running_loop()
+    loop, compute = asyncio.get_running_loop(), partial(computed, asked, check, make, kind=kind)
     try:
-        return await loop.run_in_executor(_threads, computed, asked, check, _stage)
+        return await loop.run_in_executor(_threads, compute)
     except LargeSetting:
-        return await loop.run_in_executor(_large, partial(computed, may_be_large=True), asked, check, _stage)
+        return await loop.run_in_executor(_large, partial(compute, may_be_large=True))
 
 
 ANSWERS: SharedAnswers[Asked] = SharedAnswers(_made, most_bytes=MOST_KEPT, most_making=MOST_MAKING)
@@ -146,7 +157,7 @@ ANSWERS: SharedAnswers[Asked] = SharedAnswers(_made, most_bytes=MOST_KEPT, most_
 def _stage(config: Config, selection: Any) -> Answer:
     from attnviz.ui.panels.stage_of_run import stage_of_run
 
-    return Answer(200, _compressed(stage_of_run(run(config), selection)))
+    return Answer(200, compressed(stage_of_run(run(config), selection)))
 
 
 def computed(
@@ -187,7 +198,7 @@ def computed(
         return Answer(500, failures.failed(error).encode(), "failed")
 
 
-def _compressed(data: bytes) -> bytes:
+def compressed(data: bytes) -> bytes:
     """Return bytes as gzip has them.
 
     Maps of many numbers are noise but for the cells that are 0, and looking for more takes three times as long.

@@ -20,6 +20,7 @@ from attnviz.exports.bundle import joined
 from attnviz.exports.interactive_layers import layers, movable
 from attnviz.exports.interactive_live import Live, live
 from attnviz.exports.interactive_part import Part, everything, kept
+from attnviz.live.knobs import MOVED
 from attnviz.settings.faults import ConfigError
 from tests.support import slopes
 from tests.support.live_changes import has_grown, setting
@@ -125,9 +126,7 @@ def case_of(at: int) -> Case | None:
 def test_what_is_shown_is_a_run_with_what_was_moved(node: str, tmp_path: Path) -> None:
     found = [case for case in map(case_of, range(70)) if case]
     assert len(found) > 45
-    assert {name for case in found for kind, _, name, *_ in case.moves if kind == "setting"} == {
-        *interactive_live.MOVED
-    }
+    assert {name for case in found for kind, _, name, *_ in case.moves if kind == "setting"} == {*MOVED}
     shown = moved_there(found, node, tmp_path)
     assert [
         (each, case.before.config, case.moves) for each, case in zip(shown, found) if each["found"] or each["left"]

@@ -3,22 +3,9 @@
 /** @import { Component, PaintData } from "../types" */
 /** @import { Cell, Position } from "./mask_painter_cells.js" */
 import { Cells, make } from "./mask_painter_cells.js";
+import { squaresBetween } from "./stroke.js";
 
 /** @typedef {{ id: number, may: boolean, last: Position, changed: boolean }} Stroke */
-
-/**
- * Return every cell on the way from one to another, so that a fast stroke has no holes.
- *
- * @param {Position} from
- * @param {Position} to
- * @returns {Position[]}
- */
-function between([row, column], [toRow, toColumn]) {
-  const steps = Math.max(Math.abs(toRow - row), Math.abs(toColumn - column), 1);
-  /** @param {number} from @param {number} to @param {number} i */
-  const at = (from, to, i) => Math.round(from + ((to - from) * i) / steps);
-  return Array.from({ length: steps + 1 }, (_, i) => [at(row, toRow, i), at(column, toColumn, i)]);
-}
 
 /** @param {PaintData} one @param {PaintData} other */
 const sameTokens = (one, other) => JSON.stringify([one.queries, one.keys]) === JSON.stringify([other.queries, other.keys]);
@@ -111,7 +98,7 @@ class Paint {
 
   /** @param {Stroke} stroke @param {Position} to */
   paint(stroke, to) {
-    for (const [i, j] of between(stroke.last, to)) if (this.cells.set(i, j, stroke.may)) stroke.changed = true;
+    for (const [i, j] of squaresBetween(stroke.last, to)) if (this.cells.set(i, j, stroke.may)) stroke.changed = true;
     stroke.last = to;
     this.describe(to);
   }

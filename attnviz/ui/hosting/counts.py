@@ -21,8 +21,9 @@ except ImportError:  # Windows
 REASONS = ("full", "busy", "large", "address", "untrained", "short_link", "failed")
 """Why something was refused: no room for a visitor; too many others; too large for this host; an address that cannot be
 read; heads that are not trained; a short link that is not whole; a fault of ours."""
-KINDS = ("page", "stage", "link", "picture")
-"""What takes a turn: a move on the page, the stage at its address, the words of a link, and its picture."""
+KINDS = ("page", "stage", "live", "link", "picture")
+"""What takes a turn: a move on the page, the stage at its address, the program of a run, the words of a link, and its
+picture."""
 METRICS = {
     "attnviz_visitors": ("gauge", "Open pages."),
     "attnviz_visits_total": ("counter", "Pages opened since the start."),

@@ -28,8 +28,8 @@ from attnviz.ui.components.stage.heatmap import Heads
 from attnviz.ui.components.stage.picking import Picked
 from attnviz.ui.components.stage.view import View
 from attnviz.ui.pages.panels import PANELS
+from attnviz.ui.panels import by_hand, explore_panels, model_views, window
 from attnviz.ui.panels import cell as cell_panel
-from attnviz.ui.panels import explore_panels, model_views, window
 from attnviz.ui.panels.depth import next_word, owed_to
 from attnviz.ui.panels.window import Seen
 from attnviz.ui.session import places, widget_values, widgets
@@ -47,6 +47,7 @@ def page(trace: Trace, selection: Selection) -> Selection:
     if selection.panel in GONE:
         selection = replace(selection, panel="cell", shown=selection.step)
     selection = _updated(trace, selection)
+    by_hand.faults()
     stage = st.container(key="stage", gap=None)
     with stage:
         selection = model_views.choose(trace, selection)
@@ -81,7 +82,8 @@ def _draw_maps(trace: Trace, selection: Selection, seen: Seen, head: int, query:
         overview=window.overview(trace, selection, seen),
         opening=(head, seen.position(query)) if is_opening else None,
     )
-    heatmap.show(shown, key=KEY, picked=picked, view=_view(selection), heads=heads)
+    holding = by_hand.holding(trace, selection, KEY)
+    heatmap.show(shown, key=KEY, picked=picked, view=_view(selection), heads=heads, holding=holding)
 
 
 def _draw_panel(trace: Trace, selection: Selection, cell: Cell | None) -> Selection:

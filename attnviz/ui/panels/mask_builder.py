@@ -96,6 +96,14 @@ def counted(allowed: Array) -> list[str]:
     return sentences
 
 
+def with_cells(config: Config, allowed: Array) -> Config:
+    """Return the setting with the mask of these cells (queries, keys).
+
+    Raises ConfigError where they make a list that is too long to keep.
+    """
+    return replace(config, mask=("custom",), custom_cells=compact(allowed))
+
+
 def _draw_counts(allowed: Array) -> None:
     paragraph(counted(allowed))
     if _WHY in st.session_state:
@@ -174,7 +182,7 @@ def _adopt(config: Config, selection: Selection, mask: tuple[MaskName, ...]) -> 
 def _adopt_cells(config: Config, selection: Selection, allowed: Array) -> None:
     """Make these cells the mask of the setting; a list that is too long leaves the mask as it was, and says so."""
     try:
-        drawn = replace(config, mask=("custom",), custom_cells=compact(allowed))
+        drawn = with_cells(config, allowed)
     except ConfigError as error:
         st.session_state[_REFUSED] = st.session_state.get(_REFUSED, 0) + 1
         st.session_state[_WHY] = str(error)

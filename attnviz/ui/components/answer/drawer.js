@@ -15,7 +15,7 @@ import { Rail, SHEET } from "./rail.js";
 /** @typedef {<Name extends keyof Values>(name: Name, value: Values[Name]) => void} SetTrigger */
 
 const HIGHLIGHT = "attnviz:highlight"; // detail: the cells that some view points at, or null
-const CLOSES = ".st-key-stage, .attn-drawer"; // where Escape closes the answer
+const [CLOSES, HELD] = [".st-key-stage, .attn-drawer", ".attn-hold"]; // where Escape closes the answer; what it lets go of first
 
 class Drawer {
   /** @type {SetTrigger} */
@@ -233,7 +233,7 @@ class Drawer {
   /** @param {KeyboardEvent} event */
   onKeydown(event) {
     const { target } = event;
-    if (this.box.dataset.open === undefined || !(target instanceof Element)) return;
+    if (this.box.dataset.open === undefined || !(target instanceof Element) || document.querySelector(HELD)) return;
     const page = target === document.body || target.matches("[data-testid=stMain]");
     const isForPlayer = this.player && (page || this.box.contains(target)) && this.player.onKeydown(event);
     if (!isForPlayer && (event.key !== "Escape" || !(page || target.closest(CLOSES)))) return;

@@ -74,8 +74,10 @@ export class Drawing {
     const cells = maps.reduce((all, { map }) => all + map.at.length, 0);
     const drawn = JSON.stringify(maps.map(({ map, x, y }) => [x, y, map.trace.x, map.trace.y]));
     if (glides && drawn === this.drawn && cells < MOST_GLIDING && !UNMOVED.matches) this.glide();
+    const isPlaced = drawn === this.drawn && String(size) === String(this.size);
+    const changed = isPlaced ? maps.filter(({ map }, at) => map !== this.maps[at].map) : maps;
     Object.assign(this, { maps, size, drawn });
-    this.paint();
+    this.paint(changed, isPlaced);
     clearTimeout(this.timer);
     this.timer = setTimeout(() => this.rest(address), REST);
   }
@@ -89,12 +91,13 @@ export class Drawing {
     old.animate([{ opacity: 1 }, { opacity: 0 }], { duration: GLIDE, easing: "ease-out" }).finished.then(() => old.remove());
   }
 
-  paint() {
+  /** @param {PlacedMap[]} maps  those that are not there @param {boolean} isPlaced  whether all stand where they stood */
+  paint(maps, isPlaced) {
     const { canvas, size } = this;
-    Object.assign(canvas, { width: size[0], height: size[1] });
+    if (!isPlaced) Object.assign(canvas, { width: size[0], height: size[1] });
     Object.assign(canvas.style, { width: `${size[0]}px`, height: `${size[1]}px`, visibility: "visible" });
     const context = contextOf(canvas);
-    for (const { map, x, y } of this.maps) context.putImageData(pixels(map.trace), x, y);
+    for (const { map, x, y } of maps) context.putImageData(pixels(map.trace), x, y);
   }
 
   /** @param {string} address */

@@ -24,13 +24,14 @@ const typeset = (text) => escaped(text).replace(SUBSCRIPT, "$1<sub>$2</sub>");
 export function heading(stage, about, words) {
   const symbol = stage.symbol ? `<b class="attn-symbol">${typeset(stage.symbol)}</b>` : "";
   const name = `<h2 class="attn-name">${symbol}${typeset(stage.title)}</h2>`;
-  const [button, legend] = [about.switches ? scaleSwitch(stage, words) : "", legendOf(stage, about.saysMasked, words)];
+  const [button, legend] = [about.switches ? scaleSwitch(stage, words) : about.paints === null ? "" : paintSwitch(about.paints, words), legendOf(stage, about.saysMasked, words)];
   const [formula, shape] = formulas(stage, words);
   const phrases = phrasesOf(stage, about, about.room, words).map((each) => `<span class="attn-phrase">${escaped(each)}</span>`);
   phrases.push(...[formula, shape].filter(Boolean).map((each) => `<span class="attn-formula">${typeset(each)}</span>`));
   const whole = [...phrasesOf(stage, about, Infinity, words), formula, shape].filter(Boolean).join(" · ");
   const second = `<span class="attn-phrases" title="${escaped(whole)}">${phrases.join("")}</span>`;
-  const lines = about.turns.length ? [turning(stage, name, about.turns), `${second}${button}${legend}`] : [`${name}${button}${legend}`, second];
+  const handles = about.paints === null ? "" : '<span class="attn-handles"></span>';
+  const lines = about.turns.length ? [turning(stage, name, about.turns), `${handles}${second}${button}${legend}`] : [`${name}${handles}${button}${legend}`, second];
   const kind = `attn-head${stage.leads ? " attn-leading" : ""}${stage.large ? " attn-large" : ""}`;
   return `<div class="${kind}" style="padding-left:${about.left}px;padding-right:${about.gap}px">${lines.map((line) => `<div>${line}</div>`).join("")}</div>`;
 }
@@ -56,6 +57,11 @@ function turning(stage, name, turns) {
 function scaleSwitch({ apart }, words) {
   const [word, hint] = apart ? [words.apart, words.apart_hint] : [words.common, words.common_hint];
   return `<button type="button" class="attn-scale" aria-pressed="${apart}" title="${escaped(hint)}">${escaped(word)}</button>`;
+}
+
+/** @param {boolean} isOn @param {StageWords} words */
+function paintSwitch(isOn, words) {
+  return `<button type="button" class="attn-paint" aria-pressed="${isOn}" title="${escaped(words.paint_hint)}">${escaped(words.paint)}</button>`;
 }
 
 /** The formula of a stage, and its shape. @param {Stage} stage @param {StageWords} words */

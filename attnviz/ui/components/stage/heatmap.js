@@ -12,6 +12,7 @@ import { STAGE_GAP, placed } from "../../../pictures/layout/placement.js";
 import { isDark } from "../colours.js";
 import { Beside } from "./beside.js";
 import { Drawing } from "./drawing.js";
+import { Holding } from "./hand/holding.js";
 import { heading } from "./heading.js";
 import { Highlights } from "./highlights.js";
 import { alone, hasMasked, shapeOf, stagesOf } from "./maps.js";
@@ -69,6 +70,7 @@ export class Heatmap {
     this.drawing = new Drawing(this.frame);
     this.highlights = new Highlights(this);
     this.picking = new Picking(this);
+    this.holding = new Holding(this);
     this.space = new Space(() => this.lay(false));
     this.theme = new MutationObserver(() => this.retheme());
     this.listen();
@@ -91,6 +93,7 @@ export class Heatmap {
     this.highlights.listen(signal);
     this.picking.listen(signal);
     this.picking.follow(this.host, signal);
+    this.holding.attach(signal);
   }
 
   /** @param {Uint8Array} bytes @param {Page} page */
@@ -101,6 +104,7 @@ export class Heatmap {
     Object.assign(this, { header, page });
     this.stages = stagesOf(header.stages, arrays, this.stages);
     this.picking.adopt(header.picked);
+    this.holding.receive(this.stages);
     if (this.previewed) this.answered(this.stages);
     this.follow();
     this.beside.take(arrays);
@@ -156,6 +160,7 @@ export class Heatmap {
     this.theme.disconnect();
     this.space.close();
     this.drawing.close();
+    this.holding.close();
     clearTimeout(this.waiting);
     clearTimeout(this.timer);
     this.host.remove();
@@ -165,7 +170,7 @@ export class Heatmap {
   lay(glides) {
     if (!this.host.clientWidth) return;
     this.colours();
-    const { data, stages } = this;
+    const { data } = this, stages = this.holding.shown(this.stages);
     const measured = this.space.measure(data.view);
     const answered = data.answered !== null && roomFor(data.view, measured, { film: false, overview: false }).isNarrow ? data.answered : null;
     this.alone = data.focus ?? answered;
@@ -203,6 +208,7 @@ export class Heatmap {
       Object.assign(picture.figure.style, { left: `${x}px`, top: `${y}px`, width: `${spans[at]}px` });
       picture.box.style.height = `${height}px`;
       picture.entitle(this.heading(shown, at, { tiling: tilings[at], span: spans[at], gap: sideBySide && !isLast ? STAGE_GAP : 0 }, room), this.data.words);
+      this.holding.setting.settle(picture);
       right = Math.max(right, x + spans[at]);
       maps.push({ map: picture.map, x: x + tilings[at].left, y: y + room.heading + tilings[at].top });
       if (sideBySide) x += spans[at] + STAGE_GAP;
@@ -211,7 +217,7 @@ export class Heatmap {
     });
     const high = sideBySide ? room.heading + tallest : y;
     this.frame.style.height = `${high}px`;
-    if (changed.some(Boolean)) this.pointing.leave(); // what the tip says may be true no longer
+    if (changed.some(Boolean) && !this.holding.isHeld) this.pointing.leave(); // what the tip says may be true no longer
     this.drawing.draw(maps, [right, high], this.data.plotly, glides);
     this.pictures.forEach((picture) => picture.draw());
   }
@@ -239,7 +245,8 @@ export class Heatmap {
     const switches = room.fill && stage.name === "scores" && stage.widths.length > 1;
     const saysMasked = stage.leads || !shown.some((each) => each.leads && each.masked !== null && hasMasked(each));
     const [{ block, fold }, pixels] = [tiling, span - left - (turns.length ? LEGEND : 0)];
-    return heading(stage, { left, block, fold, switches, room: pixels, gap, turns, saysMasked }, this.data.words);
+    const paints = this.data.live && stage.name === "weights" ? this.holding.mask.isOn : null;
+    return heading(stage, { left, block, fold, switches, paints, room: pixels, gap, turns, saysMasked }, this.data.words);
   }
 
   /** The colours of the page. */

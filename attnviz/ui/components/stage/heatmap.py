@@ -24,6 +24,7 @@ from attnviz.ui.components.answer import drawer
 from attnviz.ui.components.pickers import film_strip, overview
 from attnviz.ui.components.pickers.overview import Overview
 from attnviz.ui.components.stage import picking, plotly_bundle
+from attnviz.ui.components.stage.held import EVENT, Holding
 from attnviz.ui.components.stage.picking import Picked
 from attnviz.ui.components.stage.view import SCROLLED, View
 from attnviz.ui.session.browser.component import component, ignore, report
@@ -46,7 +47,16 @@ WORDS = Words(
         "below_key": "a score below 0",
         "apart_key": "own scales: the largest score of each head has the full colour",
         "zero": "every score is 0",
+        "was": "was {number}",
+        "paint": "paint mask",
+        "paint_hint": "Press or drag over cells to forbid or allow them; a word stands for its whole row or column. In "
+        "a map with the keyboard: Space, with Shift the row, with Control the column.",
+        "knob": "drag sideways or type a number; arrow keys change it, with Shift finer, Enter keeps it",
+        "painted": "press or drag to forbid or allow it",
+        "hold": "drag up or down to change it, or type a number",
+        "number": "The number of this cell. Up and down change it, with Shift finer; Enter keeps it, Escape does not.",
         "keys": "Heat map. Arrow keys move from cell to cell, Page Up and Page Down from head to head, Enter chooses.",
+        "keys_held": "A figure or F2 changes the number; while the mask is painted, Space forbids or allows.",
     }
 )
 
@@ -95,10 +105,12 @@ def show(
     view: View = SCROLLED,
     heads: Heads = Heads(),
     lettering: Lettering = Lettering(),
+    holding: Holding | None = None,
 ) -> Picked | None:
     """Draw the stages, of all heads, and return what was picked in them since the last run, None as a rule.
 
-    picked  what is picked now; it is marked in every stage that it concerns
+    picked   what is picked now; it is marked in every stage that it concerns
+    holding  how their numbers can be held; None where they cannot
     """
     beside = {
         "key": key,
@@ -112,8 +124,10 @@ def show(
         "answered": heads.answered,
         "opening": heads.opening,
         "plotly": plotly_bundle.address(),
+        "live": holding and holding.described(),
     }
     listeners: dict[str, Any] = {f"on_{name}_change": ignore for name in REPORTED}
+    listeners[f"on_{EVENT}_change"] = holding.kept if holding else ignore
     _component(key=key, data=message(stages, beside, _parts(heads)), height="content", **listeners)
     return picking.read(report(key).get("picked"), stages)
 

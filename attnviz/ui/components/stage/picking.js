@@ -82,6 +82,7 @@ export class Picking {
   pressButton(target) {
     if (!(target instanceof Element)) return;
     if (target.closest(".attn-scale")) this.heatmap.page.setTriggerValue("scale", true);
+    if (target.closest(".attn-paint")) this.heatmap.holding.mask.toggle();
     const button = target.closest(".attn-step");
     if (button instanceof HTMLElement && button.dataset.step) this.heatmap.turn(button.dataset.step);
   }
@@ -189,8 +190,9 @@ export class Picking {
 
   /** @param {Picture} picture @param {KeyboardEvent} event */
   onKeydown(picture, event) {
-    const { data, alone, highlights: lights } = this.heatmap;
+    const { data, alone, highlights: lights, holding } = this.heatmap;
     const cursor = (picture.cursor ??= { head: 0, row: 0, column: 0 });
+    if (holding.onKeydown(picture, event)) return;
     const moved = neighbour(picture, cursor, event.key);
     if (event.key === "Enter" || event.key === " ") this.chooser(picture, cursor)();
     else if (event.key === "Escape" && lights.highlight) this.heatmap.pointing.leave();

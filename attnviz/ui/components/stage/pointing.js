@@ -7,6 +7,9 @@ import { Lens } from "./lens.js";
 import { Tip } from "./tip.js";
 
 export class Pointing {
+  /** @type {(() => void) | null} */
+  last = null; // points at what is pointed at
+
   /** @param {Heatmap} heatmap */
   constructor(heatmap) {
     this.heatmap = heatmap;
@@ -33,9 +36,13 @@ export class Pointing {
 
   /** @param {Picture} picture @param {PointerEvent} event */
   hover(picture, event) {
+    const { holding, data } = this.heatmap;
+    if (holding.isHeld) return;
+    this.last = () => this.hover(picture, event);
+    holding.prepare();
     const spot = picture.locate(event);
     const named = spot?.name !== undefined;
-    picture.box.style.cursor = named ? (this.heatmap.data.heads > 1 ? "pointer" : "") : spot ? "crosshair" : "";
+    picture.box.style.cursor = named ? (data.heads > 1 ? "pointer" : "") : spot ? holding.cursor(picture, spot) || "crosshair" : "";
     if (spot && !named) return this.show(picture, spot, event.clientX, event.clientY);
     this.leave();
     if (spot?.name !== undefined) this.tip.showHead(this.heatmap, picture, spot.name, event.clientX, event.clientY);
@@ -47,10 +54,25 @@ export class Pointing {
     if (!kept && !this.heatmap.highlights.highlight) this.lens.leave();
   }
 
-  /** Nothing is pointed at any more. */
-  leave() {
+  /** Say it anew: more may be said of it now. */
+  again() {
+    const { last } = this;
+    if (!last || !this.heatmap.highlights.highlight) return;
+    this.heatmap.highlights.highlight = null;
+    last();
+  }
+
+  /** Nothing is said of what is pointed at. */
+  rest() {
     this.lens.leave();
     this.tip.hide();
+  }
+
+  /** Nothing is pointed at any more. */
+  leave() {
+    if (this.heatmap.holding.isHeld) return;
+    this.rest();
+    this.last = null;
     if (this.heatmap.highlights.highlight) this.heatmap.highlights.clear();
   }
 

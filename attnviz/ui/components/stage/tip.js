@@ -20,6 +20,8 @@ export class Tip {
     if (row !== undefined) lines.push(line(heatmap.axis(axes[0]), picture.rowWord(row), picture.positions(row, 0)));
     if (column !== undefined) lines.push(line(heatmap.axis(axes[1]), picture.columnWord(column), columns ? picture.positions(column, 1) : ""));
     if (head !== undefined && row !== undefined && column !== undefined) lines.push(line("value", picture.describe({ head, row, column }), picture.digits({ head, row, column })));
+    const how = heatmap.holding.hint(picture, { head, row, column });
+    if (how) lines.push(line("meaning", how));
     this.box.replaceChildren(...lines);
     this.box.style.display = "block";
   }

@@ -1,3 +1,4 @@
+import type { Program } from "../../../live/types";
 import type { StageFacts as Packed, StageNumbers } from "../../../pictures/stage_bytes.js";
 
 // The heat maps: what Python sends, what Plotly offers, and what is said of their cells.
@@ -21,6 +22,14 @@ export type StageWords = Record<
   | "apart_key"
   | "total_key"
   | "zero"
+  | "was"
+  | "hold"
+  | "paint"
+  | "paint_hint"
+  | "keys_held"
+  | "knob"
+  | "painted"
+  | "number"
   | "keys"
   | "may"
   | "may_not"
@@ -154,7 +163,41 @@ export interface StageData extends StagesSent {
   picked: Pick | null;
   /** Where Plotly is. */
   plotly: string;
+  /** How numbers can be held; null where they cannot. */
+  live: Holdable | null;
 }
+
+/** How the numbers of the maps can be held, as `Holding` says it. */
+export interface Holdable {
+  address: string;
+  layer: number;
+  confirmed: number;
+  paints: boolean;
+  knobs: LiveKnob[];
+}
+
+/** What the server answers at that address. */
+export interface LiveSent extends Packed {
+  program: Omit<Program, "edits"> & { edits: { step: string; at: number; value: string }[] };
+  lines: Record<string, string>;
+}
+
+/** A number of the setting that may be moved: the ends of its slider, and of what may be typed. */
+export interface LiveKnob {
+  name: string;
+  /** A letter or a short word for it. */
+  sign: string;
+  label: string;
+  value: number;
+  low: number;
+  high: number;
+  whole: boolean;
+  least: number;
+  most: number;
+}
+
+/** What a hand has let go of. */
+export type Kept = { step: string; at: number[]; value: number } | { cells: string } | { setting: string; value: number };
 
 /** The values that the maps send to Python. */
 export interface StageValues {
@@ -164,6 +207,7 @@ export interface StageValues {
   shown: string;
   head: number;
   window: [query: number, key: number];
+  held: Kept & { id: number };
 }
 
 /** The element around the maps: stages are drawn ahead of the message of the server that has them, too. */
@@ -183,6 +227,8 @@ export interface Heading {
   fold: number;
   /** Whether it offers one scale for all heads and one for each. */
   switches: boolean;
+  /** Whether a press paints the mask; null where none is painted. */
+  paints: boolean | null;
   /** Pixels for its phrase, and those that are left free of it. */
   room: number;
   gap: number;

@@ -12,6 +12,7 @@ export class Lettered extends Numbered {
   size = 11; // pixels of a word
   /** @type {string | null} */
   drawn = null; // what all that is drawn depends on
+  figured = ""; // and what the numbers do
   /** @type {number[]} */
   named = []; // how many pixels are written over each head
 
@@ -19,26 +20,39 @@ export class Lettered extends Numbered {
     this.family = this.heatmap.family;
     this.layer.style.fontFamily = this.family;
     this.size = this.meta.large && this.h >= 26 ? 18 : this.h >= 20 ? 13 : this.h >= 13 ? 12 : 11;
-    this.drawWords();
+    const isChanged = this.drawWords();
+    this.drawFigures();
+    return isChanged;
   }
 
-  /** Everything that stands over the cells, unless all that it depends on is as it was. */
+  /** Everything that stands over the cells but what numbers tell, unless all that it depends on is as it was; return
+   *  whether it is not. */
   drawWords() {
-    const { x, y, w, h, width, height, family, heatmap, revision } = this;
-    const drawn = JSON.stringify([revision, x, y, w, h, width, height, family, heatmap.ground, heatmap.data.words, heatmap.signs]);
-    if (drawn === this.drawn) return;
+    const { x, y, w, h, width, height, family, heatmap, lettering } = this;
+    const drawn = JSON.stringify([lettering, x, y, w, h, width, height, family, heatmap.ground, heatmap.data.words, heatmap.signs]);
+    if (drawn === this.drawn) return false;
     this.drawn = drawn;
     this.words.replaceChildren();
     this.drawGaps();
     this.drawMasked();
     this.drawFrames();
-    this.drawEdits();
     this.drawNames();
-    this.drawBars();
     this.drawAxes();
     if (!this.drawLegend()) this.drawSpread();
     this.drawRowWords(this.words);
     this.drawColumnWords(this.words);
+    this.words.append(this.figures);
+    this.figured = "";
+    return true;
+  }
+
+  /** What numbers tell: they themselves, the bars, and the frames of those that were changed. */
+  drawFigures() {
+    if (this.figured === String(this.revision)) return;
+    this.figured = String(this.revision);
+    this.figures.replaceChildren();
+    this.drawEdits();
+    this.drawBars();
     this.drawCells();
   }
 

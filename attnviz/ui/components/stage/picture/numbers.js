@@ -114,7 +114,7 @@ export class Numbered extends Cells {
         const off = Math.min(INSIDE, w / 6, h / 6);
         return `M${x + off},${y + off}h${w - 2 * off}v${h - 2 * off}h${2 * off - w}Z`;
       });
-      if (frames.length) svg(this.words, "path", { d: frames.join(""), class: kind, fill: "none", "stroke-width": 2 });
+      if (frames.length) svg(this.figures, "path", { d: frames.join(""), class: kind, fill: "none", "stroke-width": 2 });
     }
   }
 
@@ -140,7 +140,7 @@ export class Numbered extends Cells {
         bars.push(`M${x + off},${bottom}h${wide}v${Math.max(1, (8 * total) / most)}h${-wide}Z`);
       });
     });
-    svg(this.words, "path", { d: bars.join(""), class: "attn-bars" });
+    svg(this.figures, "path", { d: bars.join(""), class: "attn-bars" });
   }
 
   /** Numbers where they fit, the sign where it is asked for, and whatever is not a finite number. */
@@ -148,7 +148,7 @@ export class Numbered extends Cells {
     const { numbers, signs } = this.written;
     if (!numbers && !signs && !this.meta.odd) return this.drawEmpty();
     const size = this.meta.large && this.w >= 50 ? (this.w >= 80 ? 26 : 18) : this.w >= 34 ? 13 : 11.5;
-    const group = this.group(this.words, size, 400, "middle");
+    const group = this.group(this.figures, size, 400, "middle");
     const cells = this.meta.widths.flatMap((width, head) =>
       Array.from({ length: this.rows * width }, (_, at) => ({ head, row: Math.floor(at / width), column: at % width })),
     );
@@ -166,7 +166,7 @@ export class Numbered extends Cells {
   drawEmpty() {
     const { ends, widths } = this.meta;
     if (!ends || this.columns * this.w < 60) return;
-    const group = this.group(this.words, 11, 400, "middle");
+    const group = this.group(this.figures, 11, 400, "middle");
     group.setAttribute("class", "attn-soft");
     widths.forEach((width, head) => {
       if (ends[head] > 0) return;

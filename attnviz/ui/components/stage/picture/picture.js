@@ -33,11 +33,13 @@ export class Picture extends Lettered {
     focus.addEventListener("keydown", (event) => heatmap.picking.onKeydown(this, event));
     focus.addEventListener("focus", () => heatmap.picking.enter(this));
     focus.addEventListener("blur", () => heatmap.pointing.leave());
+    heatmap.holding.listen(this, heatmap.stop.signal);
   }
 
   draw() {
-    super.draw();
-    this.drawHighlight();
+    const isChanged = super.draw();
+    if (isChanged || !this.heatmap.holding.isHeld) this.drawHighlight();
+    return isChanged;
   }
 
   /** Draw highlighted rows, columns and cells: thin under the pointer; chosen ones thick, their words in the accent colour. */

@@ -15,7 +15,10 @@ export class Tiles {
   width = 0;
   height = 0;
   revision = 0; // of the numbers
+  lettering = 0; // of what is said beside them, and of where there are some
+  said = "";
   titled = "";
+  placed = ""; // what the elements over the cells depend on
   /** @type {Stage | undefined} */
   known;
   /** @type {Tiling | undefined} */
@@ -40,6 +43,7 @@ export class Tiles {
     this.layer = this.box.appendChild(document.createElement("div"));
     this.layer.className = "attn-layer";
     this.words = svg(this.layer, "svg", { "aria-hidden": true });
+    this.figures = svg(this.words, "g", {});
     this.light = svg(this.layer, "svg", { "aria-hidden": true });
     this.focus = this.layer.appendChild(document.createElement("div"));
     this.focus.className = "attn-focus";
@@ -61,12 +65,23 @@ export class Tiles {
       this.revision++;
       this.dark = Boolean(this.heatmap.dark);
       this.drawnMap = mapOf(stage, tiling, this.dark);
+      this.compare(stage);
     }
+    const known = JSON.stringify([tiling, stage.only, stage.shape]);
     Object.assign(this, { known: stage, tiles: tiling, x: tiling.left, y: tiling.top, width, height });
     this.w = tiling.x[this.columns] / this.columns;
     this.h = tiling.y[this.rows] / this.rows;
-    this.positionMaps();
+    if (known !== this.placed) this.positionMaps();
+    this.placed = known;
     return true;
+  }
+
+  /** Whether more is another than the numbers. @param {Stage} stage */
+  compare(stage) {
+    const { ends, sums, ...meta } = this.meta;
+    const said = JSON.stringify([meta, Boolean(ends), Boolean(sums), this.dark]);
+    if (said !== this.said || stage.mask !== this.known?.mask || stage.kind === "allowed") this.lettering++;
+    this.said = said;
   }
 
   /** Set the heading, and what is said of the map to those who cannot see it. @param {string} html @param {StageWords} words */
@@ -74,7 +89,7 @@ export class Tiles {
     if (this.titled !== html) this.head.innerHTML = this.titled = html;
     const { alt, title } = this.stage;
     if (alt) this.figure.setAttribute("aria-label", alt);
-    this.focus.setAttribute("aria-label", `${title}. ${words.keys}`);
+    this.focus.setAttribute("aria-label", `${title}. ${words.keys}${this.heatmap.data.live ? ` ${words.keys_held}` : ""}`);
   }
 
   /** An element over the cells of each head, by which it is found, and one over its name: a finger is taken to mean the

@@ -1,0 +1,196 @@
+// What a hand holds in the maps: they show what follows from it before the server is asked, which confirms what is kept.
+
+/** @import { Change } from "../../../../live/types" */
+/** @import { Heatmap } from "../heatmap.js" */
+/** @import { Picture } from "../picture/picture.js" */
+/** @import { Kept, Spot, Stage } from "../types" */
+/** @import { LiveRun } from "./live_run.js" */
+import { runOf } from "./live_run.js";
+import { agrees, movedStage } from "./moved_stage.js";
+import { MaskHand } from "./mask_hand.js";
+import { NumberHand } from "./number_hand.js";
+import { SettingHand } from "./setting_hand.js";
+
+const ANSWERED = 10_000; // milliseconds for the server to say what became of what was let go of
+const NOTIFIED = 120; // milliseconds until other views follow what is held
+const AGAIN = 1500; // milliseconds until a run that could not be had is asked for again
+
+export class Holding {
+  /** @type {LiveRun | null} */
+  run = null;
+  asked = ""; // the address of the run that was asked for
+  /** @type {Change[]} */
+  now = []; // what is held, but not kept yet
+  /** @type {Change[]} */
+  before = []; // what the setting had kept before what it has not confirmed yet
+  latest = 0; // the number of the last event; 0 where it has been answered
+  frame = 0;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  timer;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  notifying;
+
+  /** @param {Heatmap} heatmap */
+  constructor(heatmap) {
+    this.heatmap = heatmap;
+    this.mask = new MaskHand(this);
+    this.number = new NumberHand(this);
+    this.setting = new SettingHand(this);
+  }
+
+  /** Listen to the keys, wherever they are pressed. @param {AbortSignal} signal */
+  attach(signal) {
+    window.addEventListener("keydown", (event) => this.escape(event), { signal, capture: true });
+    window.addEventListener("keydown", (event) => this.number.typeChosen(event), { signal });
+    this.setting.attach(signal);
+  }
+
+  /** Listen to what a hand does in a picture. @param {Picture} picture @param {AbortSignal} signal */
+  listen(picture, signal) {
+    this.mask.listen(picture, signal);
+    this.number.listen(picture, signal);
+  }
+
+  close() {
+    clearTimeout(this.timer);
+    clearTimeout(this.notifying);
+    cancelAnimationFrame(this.frame);
+  }
+
+  get layer() {
+    return this.heatmap.data.live?.layer ?? 0;
+  }
+
+  /** Whether the maps are of a setting that is on its way to the server, so that no run is theirs. */
+  get isAhead() {
+    return this.heatmap.previewed !== null;
+  }
+
+  /** Whether a hand holds something. */
+  get isHeld() {
+    return this.number.isHeld || this.mask.isHeld || this.setting.isHeld;
+  }
+
+  /** Take back what is held. */
+  leave() {
+    this.mask.leave();
+    this.number.leave();
+    this.setting.leave();
+  }
+
+  /** Escape takes back what is held. @param {KeyboardEvent} event */
+  escape(event) {
+    if (event.key !== "Escape" || !this.isHeld || this.number.field.isOpen || this.setting.field.isOpen) return;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    this.leave();
+  }
+
+  /** A key that is pressed in a map; return whether it was for what can be held there. @param {Picture} picture @param {KeyboardEvent} event */
+  onKeydown(picture, event) {
+    return this.mask.onKeydown(picture, event) || (picture.cursor !== undefined && this.number.type(picture, picture.cursor, event));
+  }
+
+  /** How the pointer looks over a spot; nothing where nothing can be held. @param {Picture} picture @param {Spot} spot */
+  cursor(picture, spot) {
+    if (this.mask.paints(picture)) return "cell";
+    return this.number.target(picture, spot) ? "ns-resize" : "";
+  }
+
+  /** What can be done there, in words. @param {Picture} picture @param {Spot} spot */
+  hint(picture, spot) {
+    const { words } = this.heatmap.data, cursor = this.cursor(picture, spot);
+    return cursor === "cell" ? words.painted : cursor && words.hold;
+  }
+
+  /** Get the run ready: somebody points at a map. */
+  async prepare() {
+    const { live } = this.heatmap.data;
+    if (!live || this.asked === live.address || this.isHeld || this.latest || this.isAhead) return;
+    this.asked = live.address;
+    try {
+      const run = await runOf(live.address);
+      if (this.asked === this.heatmap.data.live?.address && !this.isHeld && !this.latest) this.take(run);
+    } catch (error) {
+      if (error instanceof Error && error.message === "503") setTimeout(() => (this.asked = ""), AGAIN);
+    }
+  }
+
+  /** @param {LiveRun} run */
+  take(run) {
+    run.changes = [];
+    this.run = this.isOf(run, this.heatmap.stages) ? run : null;
+    this.heatmap.pointing.again();
+  }
+
+  /** Whether the server's stages have the numbers of a run. @param {LiveRun} run @param {Stage[]} stages */
+  isOf(run, stages) {
+    const made = run.follow([]);
+    return stages.every((stage) => agrees(stage, run, this.layer, made));
+  }
+
+  /** The server has sent stages; `stages` are those. @param {Stage[]} stages */
+  receive(stages) {
+    const { live } = this.heatmap.data, { run } = this;
+    this.mask.adopt(Boolean(live?.paints));
+    if (!run) return;
+    if (!live) return this.forget();
+    if (this.latest && live.confirmed >= this.latest) {
+      this.settle();
+      if (live.address === run.address) run.changes = this.before; // it was refused
+      run.address = live.address;
+      this.before = run.changes;
+      if (!this.isOf(run, stages)) this.forget(); // something else was changed in the same moment
+    } else if (!this.latest && live.address !== run.address) this.forget();
+  }
+
+  /** Nothing can be held until another run has come. */
+  forget() {
+    this.leave();
+    this.settle();
+    Object.assign(this, { run: null, now: [], before: [], asked: "" });
+  }
+
+  settle() {
+    clearTimeout(this.timer);
+    this.latest = 0;
+  }
+
+  /** The stages as they are to be drawn: with what follows from what is held, or kept and not yet confirmed. @param {Stage[]} stages */
+  shown(stages) {
+    const { run, now } = this;
+    if (!run || !(now.length || this.latest)) return stages;
+    const made = run.follow(now), changes = [...run.changes, ...now];
+    return stages.map((stage) => movedStage(stage, run, this.layer, made, changes));
+  }
+
+  /** Show what follows from changes, in the next frame. @param {Change[]} changes */
+  show(changes) {
+    this.now = changes;
+    this.frame ||= requestAnimationFrame(() => {
+      this.frame = 0;
+      this.heatmap.lay(false);
+      this.notifying ??= setTimeout(() => this.notify(), NOTIFIED);
+    });
+  }
+
+  /** Other views follow, which take longer than the maps. */
+  notify() {
+    this.notifying = undefined;
+    const { highlight } = this.heatmap.highlights;
+    if (highlight) this.heatmap.highlights.sendRow(highlight.at.query ?? null, highlight.head);
+  }
+
+  /** Let go, and keep it. @param {Kept} kept */
+  keep(kept) {
+    const { run } = this;
+    if (!run) return;
+    if (!this.latest) this.before = run.changes;
+    run.changes = [...run.changes, ...this.now];
+    this.latest = Math.max(Date.now(), this.latest + 1);
+    this.show([]);
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.forget(), ANSWERED);
+    this.heatmap.page.setTriggerValue("held", { ...kept, id: this.latest });
+  }
+}

@@ -1,0 +1,176 @@
+// The mask of the weights under the hand: a press or a stroke over cells forbids or allows them, a word its whole row or
+// column; shares are divided anew at once.
+
+/** @import { Change } from "../../../../live/types" */
+/** @import { Holding } from "./holding.js" */
+/** @import { Picture } from "../picture/picture.js" */
+/** @import { Spot } from "../types" */
+import { squaresBetween } from "../../stroke.js";
+
+const PAINTED = "weights"; // the stage
+
+/** @typedef {{ picture: Picture, mask: Float64Array, may: number, last: Spot, id: number | null }} Stroke */
+
+export class MaskHand {
+  isOn = false; // whether a press on the weights paints
+  isPanel = false; // whether the page has opened what paints
+  /** @type {Stroke | null} */
+  stroke = null;
+  swallows = false; // whether the click that comes next is that of letting go
+
+  /** @param {Holding} holding */
+  constructor(holding) {
+    this.holding = holding;
+  }
+
+  get isHeld() {
+    return this.stroke !== null;
+  }
+
+  /** The page says whether its place for masks is open. @param {boolean} isPanel */
+  adopt(isPanel) {
+    if (isPanel !== this.isPanel) this.isOn = this.isPanel = isPanel;
+  }
+
+  /** The switch in the heading. */
+  toggle() {
+    const { heatmap } = this.holding;
+    this.isOn = !this.isOn;
+    this.holding.prepare();
+    heatmap.lay(false);
+    const button = heatmap.host.querySelector(".attn-paint");
+    if (button instanceof HTMLElement) button.focus({ preventScroll: true }); // the heading is a new one
+  }
+
+  /** Whether a map is painted now. @param {Picture} picture */
+  paints(picture) {
+    return this.isOn && picture.name === PAINTED && Boolean(this.holding.run?.stepOf("allowed", this.holding.layer));
+  }
+
+  /** @param {Picture} picture @param {AbortSignal} signal */
+  listen(picture, signal) {
+    const { box } = picture;
+    box.addEventListener("pointerdown", (event) => this.press(picture, event), { signal });
+    box.addEventListener("pointermove", (event) => this.move(event), { signal });
+    box.addEventListener("pointerup", () => this.release(), { signal });
+    box.addEventListener("pointercancel", () => this.leave(), { signal });
+    box.addEventListener("touchmove", (event) => this.stroke && event.preventDefault(), { signal, passive: false });
+    box.addEventListener("click", (event) => this.swallow(event), { signal, capture: true });
+  }
+
+  /** @param {Picture} picture @param {PointerEvent} event */
+  press(picture, event) {
+    this.swallows = false;
+    const spot = event.button === 0 && event.isPrimary && this.paints(picture) ? picture.locate(event) : null;
+    if (!spot || spot.name !== undefined) return;
+    picture.box.setPointerCapture(event.pointerId);
+    this.holding.heatmap.picking.pressed = this.holding.heatmap.picking.touch = null;
+    this.begin(picture, spot, event.pointerId);
+  }
+
+  /** @param {Picture} picture @param {Spot} spot @param {number | null} id  of the pointer */
+  begin(picture, spot, id) {
+    const mask = this.now();
+    if (!mask) return;
+    const squares = this.squares(picture, spot, mask);
+    const may = squares.some((at) => mask[at]) ? 0 : 1;
+    this.stroke = { picture, mask: mask.slice(), may, last: spot, id };
+    this.holding.heatmap.pointing.rest();
+    this.paint(spot);
+  }
+
+  /** Who may attend to whom, as it is now. @returns {Float64Array | undefined} */
+  now() {
+    const { run, layer } = this.holding;
+    const step = run?.stepOf("allowed", layer);
+    return step && (run?.follow([])[step.name] ?? run?.arrays[step.name]);
+  }
+
+  /**
+   * The places in the mask of a drawn cell, or of a whole row or column.
+   *
+   * @param {Picture} picture
+   * @param {Spot} spot
+   * @param {Float64Array} mask
+   */
+  squares(picture, { row, column }, mask) {
+    const { block, rows, columns } = picture.meta;
+    const width = this.holding.run?.stepOf("allowed", this.holding.layer)?.shape[2] ?? 1;
+    /** @param {0 | 1} axis @param {number | undefined} drawn @param {number} shown @param {number} all */
+    const along = (axis, drawn, shown, all) => {
+      if (drawn === undefined) return Array.from({ length: all }, (_, at) => at);
+      const first = drawn * block[axis];
+      return Array.from({ length: Math.min(block[axis], shown - first) }, (_, at) => picture.position(axis, first + at));
+    };
+    const down = along(0, row, rows.length, mask.length / width), across = along(1, column, columns?.length ?? 0, width);
+    return down.flatMap((i) => across.map((j) => i * width + j));
+  }
+
+  /** @param {PointerEvent} event */
+  move(event) {
+    const spot = this.stroke?.picture.locate(event);
+    if (spot && spot.name === undefined) this.paint(spot);
+  }
+
+  /** Paint all between what was painted last and a spot. @param {Spot} spot */
+  paint(spot) {
+    const { stroke } = this;
+    if (!stroke) return;
+    const { last, mask, may, picture } = stroke;
+    /** @type {Spot[]} */
+    let way = [spot];
+    if (spot.row !== undefined && spot.column !== undefined && last.row !== undefined && last.column !== undefined && spot.head === last.head)
+      way = squaresBetween([last.row, last.column], [spot.row, spot.column]).map(([row, column]) => ({ row, column }));
+    else if ((spot.row === undefined) !== (last.row === undefined) || (spot.column === undefined) !== (last.column === undefined)) return; // a row of words is left
+    for (const each of way) for (const at of this.squares(picture, each, mask)) mask[at] = may;
+    stroke.last = spot;
+    this.holding.show(this.changes(mask));
+  }
+
+  /** A mask is that of every layer. @param {Float64Array} mask @returns {Change[]} */
+  changes(mask) {
+    const steps = this.holding.run?.program.steps ?? [];
+    return steps.filter(({ name }) => name.startsWith("allowed.")).map(({ name }) => ({ step: name, array: mask.slice() }));
+  }
+
+  release() {
+    const { stroke } = this;
+    if (!stroke) return;
+    this.swallows = stroke.id !== null;
+    this.stroke = null;
+    const width = this.holding.run?.stepOf("allowed", this.holding.layer)?.shape[2] ?? 1;
+    const rows = Array.from({ length: stroke.mask.length / width }, (_, row) => stroke.mask.slice(row * width, (row + 1) * width).join(""));
+    this.holding.show(this.changes(stroke.mask));
+    this.holding.keep({ cells: rows.join("\n") });
+  }
+
+  /** Take it back. */
+  leave() {
+    if (!this.stroke) return;
+    this.swallows = this.stroke.id !== null;
+    this.stroke = null;
+    this.holding.show([]);
+  }
+
+  /** @param {MouseEvent} event */
+  swallow(event) {
+    if (!this.swallows) return;
+    this.swallows = false;
+    event.stopImmediatePropagation();
+  }
+
+  /**
+   * Space forbids or allows the cell at the cursor, with Shift its row, with Control its column; return whether it did.
+   *
+   * @param {Picture} picture
+   * @param {KeyboardEvent} event
+   */
+  onKeydown(picture, event) {
+    const { cursor } = picture;
+    if (event.key !== " " || !cursor || !this.paints(picture)) return false;
+    event.preventDefault();
+    this.begin(picture, event.shiftKey ? { row: cursor.row } : event.ctrlKey ? { column: cursor.column } : cursor, null);
+    this.release();
+    return true;
+  }
+}

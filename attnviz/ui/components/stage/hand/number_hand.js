@@ -1,0 +1,238 @@
+// A number of a map under the hand: dragged up and down, typed, or changed by keys.
+
+/** @import { Holding } from "./holding.js" */
+/** @import { Picture } from "../picture/picture.js" */
+/** @import { Cell, Spot } from "../types" */
+import { fourDigits } from "../../number_format.js";
+import { Field } from "./field.js";
+import { Rail } from "./rail.js";
+
+const DRAGGED_FROM = 4; // pixels from which a press is a drag
+const LONG = 350; // milliseconds until a finger holds what it presses
+const SHAKES = 8; // pixels that it may move meanwhile
+const PULL = 118; // pixels over which a number goes through the scale of its head
+const BEYOND_SCALE = 1.2; // of the largest number of the head
+const FINER = 0.1; // with Shift
+const NUDGE = 0.02; // of the scale, by an arrow
+const AWAY = 14; // pixels from the middle of a cell to the field
+const TYPED = /^[\d.,−-]$/;
+
+/**
+ * A number that can be held: where it stands, and how far it goes.
+ *
+ * @typedef {object} Target
+ * @property {Picture} picture
+ * @property {Cell} cell  as it is drawn
+ * @property {string} step  of the program
+ * @property {number} at  in its array
+ * @property {number[]} index  in the array of the run
+ * @property {number} first  what it is
+ * @property {number} unit  how much a pixel is
+ * @property {[low: number, high: number]} ends  of what a hand can drag it to
+ */
+
+export class NumberHand {
+  /** @type {Target | null} */
+  held = null;
+  value = 0; // of what is held, before it is rounded
+  /** @type {{ target: Target, x: number, y: number, id: number } | null} */
+  pressed = null;
+  swallows = false; // whether the click that comes next is that of letting go
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  timer;
+
+  /** @param {Holding} holding */
+  constructor(holding) {
+    this.holding = holding;
+    this.rail = new Rail(holding.heatmap);
+    this.field = new Field(holding.heatmap);
+  }
+
+  get isHeld() {
+    return this.held !== null;
+  }
+
+  /** @param {Picture} picture @param {AbortSignal} signal */
+  listen(picture, signal) {
+    const { box } = picture;
+    box.addEventListener("pointerdown", (event) => this.press(picture, event), { signal });
+    box.addEventListener("pointermove", (event) => this.move(event), { signal });
+    box.addEventListener("pointerup", (event) => this.release(event), { signal });
+    box.addEventListener("pointercancel", () => this.leave(), { signal });
+    box.addEventListener("lostpointercapture", () => this.pressed && this.leave(), { signal });
+    box.addEventListener("touchmove", (event) => this.held && event.preventDefault(), { signal, passive: false });
+    box.addEventListener("contextmenu", (event) => this.held && event.preventDefault(), { signal });
+    box.addEventListener("click", (event) => this.swallow(event), { signal, capture: true });
+  }
+
+  /**
+   * A spot as a number that can be held; null where nothing can: it is masked, no number, or one of several in a cell.
+   *
+   * @param {Picture} picture
+   * @param {Spot} spot
+   * @returns {Target | null}
+   */
+  target(picture, { head, row, column }) {
+    const { run, layer, isAhead } = this.holding;
+    if (!run || isAhead || head === undefined || row === undefined || column === undefined || this.holding.mask.paints(picture)) return null;
+    const { stage, meta } = picture, step = run.stepOf(picture.name, layer);
+    const first = picture.value({ head, row, column });
+    if (!step || stage.kind === "allowed" || meta.block[0] > 1 || meta.block[1] > 1 || first === null || !Number.isFinite(first)) return null;
+    const entry = [head + (stage.only ?? 0), picture.position(0, row), picture.position(1, column)];
+    const at = (entry[0] * step.shape[1] + entry[1]) * step.shape[2] + entry[2];
+    const axes = step.axes.length, ofHeads = step.axes[0].endsWith("head");
+    const index = axes === 3 ? entry : axes === 1 ? [entry[2]] : ofHeads ? [entry[0], entry[2]] : [entry[1], entry[2]];
+    const end = Math.max(Math.abs(first), stage.ends[head]) * BEYOND_SCALE || 1;
+    /** @type {[number, number]} */
+    const ends = stage.scale.low < 0 ? [-end, end] : [0, Math.max(1, stage.scale.high)];
+    return { picture, cell: { head, row, column }, step: step.name, at, index, first, unit: (ends[1] - ends[0]) / PULL, ends };
+  }
+
+  /** @param {Picture} picture @param {PointerEvent} event */
+  press(picture, event) {
+    this.swallows = false;
+    const spot = event.button === 0 && event.isPrimary ? picture.locate(event) : null;
+    const target = spot && this.target(picture, spot);
+    if (!target) return;
+    this.pressed = { target, x: event.clientX, y: event.clientY, id: event.pointerId };
+    if (event.pointerType === "touch") this.timer = setTimeout(() => this.hold(), LONG);
+  }
+
+  /** @param {PointerEvent} event */
+  move(event) {
+    const { pressed } = this;
+    if (!pressed) return;
+    const [right, up] = [event.clientX - pressed.x, pressed.y - event.clientY];
+    if (!this.held && event.pointerType === "touch") {
+      if (Math.hypot(right, up) > SHAKES) this.leave(); // the page is moved
+      return;
+    }
+    if (!this.held && Math.abs(up) >= DRAGGED_FROM) this.hold();
+    if (!this.held) return;
+    pressed.y = event.clientY;
+    this.drag(this.value + up * this.held.unit * (event.shiftKey ? FINER : 1));
+  }
+
+  /** The number that is pressed is held from now on. */
+  hold() {
+    if (!this.pressed) return;
+    const { target, id } = this.pressed, { heatmap } = this.holding;
+    this.take(target);
+    target.picture.box.setPointerCapture(id);
+    heatmap.picking.pressed = heatmap.picking.touch = null;
+    this.drag(target.first);
+  }
+
+  /** @param {Target} target */
+  take(target) {
+    const { heatmap } = this.holding;
+    heatmap.pointing.rest();
+    heatmap.highlights.point(target.picture, target.cell);
+    Object.assign(this, { held: target, value: target.first });
+  }
+
+  /** @param {number} value */
+  drag(value) {
+    const { held } = this;
+    if (!held) return;
+    this.value = Math.min(Math.max(value, Math.min(held.ends[0], held.first)), Math.max(held.ends[1], held.first));
+    this.set(this.value);
+  }
+
+  /** Show what follows from a number in place of the one that is held. @param {number} value */
+  set(value) {
+    const { held } = this;
+    if (!held) return;
+    this.holding.show([{ step: held.step, at: held.at, value: this.rounded(value) }]);
+    this.rail.show(this.point(held), (this.value - held.first) / held.unit, [held.first, this.rounded(value)]);
+  }
+
+  /** The middle of a cell in the maps. @param {Target} target @returns {[x: number, y: number]} */
+  point({ picture, cell }) {
+    const [outer, inner] = [this.holding.heatmap.frame, picture.layer].map((element) => element.getBoundingClientRect());
+    const [x, y, w, h] = picture.cells(cell.head, cell.row, cell.column);
+    return [inner.left - outer.left + x + w / 2, inner.top - outer.top + y + h / 2];
+  }
+
+  /** A number with the digits that a pixel tells apart, with Shift; the one that was there stays whole. @param {number} value */
+  rounded(value) {
+    const { held } = this;
+    if (!held || value === held.first) return value;
+    return Number(value.toFixed(Math.min(Math.max(Math.ceil(-Math.log10(held.unit * FINER)), 0), 20)));
+  }
+
+  /** @param {PointerEvent} event */
+  release(event) {
+    clearTimeout(this.timer);
+    const { held } = this;
+    this.pressed = null;
+    if (!held || this.field.isOpen) return;
+    event.stopPropagation(); // a swipe it is not
+    this.swallows = true;
+    this.keep(this.rounded(this.value));
+  }
+
+  /** @param {number} value */
+  keep(value) {
+    const { held } = this;
+    if (!held) return;
+    if (value === held.first) return this.leave();
+    this.holding.show([{ step: held.step, at: held.at, value }]);
+    this.holding.keep({ step: held.picture.name, at: held.index, value });
+    this.end();
+  }
+
+  /** Take it back. */
+  leave() {
+    const { held } = this;
+    this.swallows = held !== null && this.pressed !== null;
+    this.end();
+    if (held) this.holding.show([]);
+  }
+
+  end() {
+    clearTimeout(this.timer);
+    const { held } = this;
+    Object.assign(this, { held: null, pressed: null });
+    this.rail.hide();
+    this.field.close();
+    if (held) this.holding.heatmap.highlights.clear();
+  }
+
+  /** @param {MouseEvent} event */
+  swallow(event) {
+    if (!this.swallows) return;
+    this.swallows = false;
+    event.stopImmediatePropagation();
+  }
+
+  /** A figure is for the cell that is chosen where it is for nothing else. @param {KeyboardEvent} event */
+  typeChosen(event) {
+    const { picking, pictures } = this.holding.heatmap;
+    const picture = picking.chosen && pictures.get(picking.chosen.stage), { highlight } = picking;
+    if (!picture || !highlight || !(event.target instanceof Element) || !event.target.matches("body, [data-testid=stMain]")) return;
+    const { head, row, column } = picture.cellsOf(highlight);
+    if (head !== null && row !== null && column !== null) this.type(picture, { head, row, column }, event);
+  }
+
+  /** A figure, or F2, opens a field for the number of a cell; return whether it did. @param {Picture} picture @param {Cell} cell @param {KeyboardEvent} event */
+  type(picture, cell, event) {
+    if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || this.held) return false;
+    const target = event.key === "F2" || TYPED.test(event.key) ? this.target(picture, cell) : null;
+    if (!target) return false;
+    event.preventDefault();
+    this.take(target);
+    this.set(target.first);
+    const step = (/** @type {number} */ by) => Number(this.rounded(this.value + by * NUDGE * PULL * target.unit));
+    const [x, y] = this.point(target);
+    this.field.open([x + AWAY, y], picture.focus, event.key === "F2" ? String(target.first) : event.key, {
+      typed: (value) => this.set((this.value = value)),
+      nudged: (by, isFine) => this.set((this.value = step(by * (isFine ? FINER : 1)))),
+      kept: () => this.keep(this.value),
+      left: () => this.leave(),
+      written: () => String(this.value),
+      label: `${this.holding.heatmap.data.words.number} ${fourDigits(target.first)}`,
+    });
+    return true;
+  }
+}

@@ -1,0 +1,52 @@
+// The rail beside a number that is held: from where to where it has been moved, what it was and what it is.
+
+/** @import { Heatmap } from "../heatmap.js" */
+import { svg } from "../ink.js";
+import { fourDigits } from "../../number_format.js";
+
+const WIDE = 18; // pixels
+const BEYOND = 14; // pixels of the rail beyond its ends
+const DISC = 6;
+
+export class Rail {
+  /** @param {Heatmap} heatmap */
+  constructor(heatmap) {
+    this.heatmap = heatmap;
+    this.box = document.createElement("div");
+    this.box.className = "attn-hold";
+  }
+
+  /**
+   * @param {[x: number, y: number]} point  pixels of the maps where the number stood
+   * @param {number} up  pixels by which it is moved
+   * @param {[was: number, now: number]} numbers
+   */
+  show([x, y], up, [was, now]) {
+    const { box, heatmap } = this;
+    if (!box.parentNode) heatmap.frame.append(box);
+    box.replaceChildren();
+    const [top, high] = [Math.min(y, y - up) - BEYOND, Math.abs(up) + 2 * BEYOND];
+    Object.assign(box.style, { left: `${x - WIDE / 2}px`, top: `${top}px`, width: `${WIDE}px`, height: `${high}px` });
+    const picture = svg(box, "svg", { width: WIDE, height: high, "aria-hidden": true });
+    const [from, to] = [y - top, y - up - top];
+    svg(picture, "rect", { x: 1, y: 1, width: WIDE - 2, height: high - 2, rx: WIDE / 2 - 1, class: "attn-rail" });
+    svg(picture, "line", { x1: WIDE / 2, x2: WIDE / 2, y1: from, y2: to, class: "attn-way" });
+    svg(picture, "circle", { cx: WIDE / 2, cy: from, r: DISC, class: "attn-was" });
+    svg(picture, "circle", { cx: WIDE / 2, cy: to, r: DISC, class: "attn-now" });
+    const isLeft = x + 120 > heatmap.frame.clientWidth;
+    this.tag(heatmap.data.words.was.replace("{number}", fourDigits(was)), from + (Math.abs(up) < 22 ? (up < 0 ? -22 : 22) : 0), isLeft);
+    this.tag(fourDigits(now), to, isLeft).classList.add("attn-now");
+  }
+
+  /** @param {string} text @param {number} y @param {boolean} isLeft */
+  tag(text, y, isLeft) {
+    const tag = this.box.appendChild(document.createElement("span"));
+    tag.textContent = text;
+    Object.assign(tag.style, { top: `${y}px`, [isLeft ? "right" : "left"]: `${WIDE + 6}px` });
+    return tag;
+  }
+
+  hide() {
+    this.box.remove();
+  }
+}

@@ -1,0 +1,202 @@
+// The numbers of the setting that lead from the scores to the weights: handles over the map, dragged sideways, typed, or
+// changed by keys.
+
+/** @import { Holding } from "./holding.js" */
+/** @import { Picture } from "../picture/picture.js" */
+/** @import { LiveKnob } from "../types" */
+import { fourDigits } from "../../number_format.js";
+import { Field } from "./field.js";
+
+const KNOB_PULL = 220; // pixels over which a number goes from one end to the other
+const PER_WHOLE = 14; // pixels for each whole number
+const KNOB_FINER = 0.1; // with Shift
+const KNOB_NUDGE = 4; // pixels that an arrow stands for
+const DIGITS = 3; // of what is dragged, and of what there is room for
+const FIGURE = /^[\d.,−-]$/;
+
+export class SettingHand {
+  /** @type {LiveKnob | null} */
+  held = null;
+  value = 0;
+  at = 0; // pixels from where it was
+  x = 0; // of the pointer
+  isDragged = false;
+  drawn = "";
+
+  /** @param {Holding} holding */
+  constructor(holding) {
+    this.holding = holding;
+    this.field = new Field(holding.heatmap);
+    this.box = document.createElement("span");
+    this.box.className = "attn-knobs";
+    this.note = document.createElement("div");
+    this.note.className = "attn-hold";
+  }
+
+  get isHeld() {
+    return this.held !== null;
+  }
+
+  /** @returns {LiveKnob[]} */
+  get knobs() {
+    return this.holding.heatmap.data.live?.knobs ?? [];
+  }
+
+  /** @param {AbortSignal} signal */
+  attach(signal) {
+    const knobOf = (/** @type {EventTarget | null} */ target) => {
+      const handle = target instanceof Element && target.closest(".attn-knob");
+      return handle instanceof HTMLElement ? this.knobs.find(({ name }) => name === handle.dataset.knob) : undefined;
+    };
+    this.box.addEventListener("pointerenter", () => this.holding.prepare(), { signal });
+    this.box.addEventListener("focusin", () => this.holding.prepare(), { signal });
+    this.box.addEventListener("focusout", () => this.held && !this.isDragged && !this.field.isOpen && this.keep(), { signal });
+    this.box.addEventListener("keydown", (event) => this.onKeydown(knobOf(event.target), event), { signal });
+    this.box.addEventListener("pointerdown", (event) => this.press(knobOf(event.target), event), { signal });
+    window.addEventListener("pointermove", (event) => this.move(event), { signal });
+    window.addEventListener("pointerup", () => this.isDragged && this.keep(), { signal });
+    window.addEventListener("pointercancel", () => this.isDragged && this.leave(), { signal });
+  }
+
+  /** Set the handles into the heading of a picture, which may be a new one. @param {Picture} picture */
+  settle(picture) {
+    const slot = picture.head.querySelector(".attn-handles");
+    if (!slot) return;
+    if (slot.firstChild !== this.box) slot.append(this.box);
+    const drawn = JSON.stringify(this.knobs.map(({ name, label }) => [name, label]));
+    if (drawn !== this.drawn) this.box.replaceChildren(...this.knobs.map((knob) => this.handle(knob)));
+    this.drawn = drawn;
+    this.write();
+  }
+
+  /** @param {LiveKnob} knob */
+  handle({ name, label, sign, least, most }) {
+    const handle = document.createElement("button");
+    Object.assign(handle, { type: "button", className: "attn-knob", title: `${label}: ${this.holding.heatmap.data.words.knob}` });
+    Object.assign(handle.dataset, { knob: name });
+    for (const [key, value] of Object.entries({ role: "slider", "aria-label": label, "aria-valuemin": least, "aria-valuemax": most })) handle.setAttribute(key, String(value));
+    handle.append(`${sign} `, document.createElement("b"));
+    return handle;
+  }
+
+  /** Write each number as it is now. */
+  write() {
+    const { latest, run } = this.holding;
+    this.knobs.forEach(({ name, value }, at) => {
+      const now = this.held?.name === name ? this.value : ((latest && run?.setting(name)) || value);
+      const handle = this.box.children[at], number = handle.querySelector("b");
+      if (number) number.textContent = fourDigits(Number(now.toPrecision(DIGITS)));
+      handle.setAttribute("aria-valuenow", String(now));
+    });
+  }
+
+  /** @param {LiveKnob | undefined} knob @param {PointerEvent} event */
+  press(knob, event) {
+    if (!knob || event.button !== 0 || !event.isPrimary || !this.holding.run || this.holding.isAhead) return;
+    this.take(knob);
+    Object.assign(this, { isDragged: true, x: event.clientX });
+  }
+
+  /** @param {LiveKnob} knob */
+  take(knob) {
+    if (this.held === knob) return;
+    this.leave();
+    const value = this.holding.run?.setting(knob.name) ?? knob.value;
+    Object.assign(this, { held: { ...knob, value }, value, at: 0 });
+  }
+
+  /** @param {PointerEvent} event */
+  move(event) {
+    if (!this.held || !this.isDragged) return;
+    this.pull((event.clientX - this.x) * (event.shiftKey ? KNOB_FINER : 1));
+    this.x = event.clientX;
+  }
+
+  /** @param {number} by  pixels */
+  pull(by) {
+    const { held } = this;
+    if (!held) return;
+    this.at += by;
+    this.set(numberAt(held, this.at));
+  }
+
+  /** Show what follows from a number in place of the one that is held. @param {number} value */
+  set(value) {
+    const { held, holding } = this;
+    if (!held) return;
+    this.value = Math.min(Math.max(held.whole ? Math.round(value) : value, held.least), held.most);
+    holding.show(this.value === held.value ? [] : [{ setting: held.name, value: this.value }]);
+    this.write();
+    const [x, y] = this.point(held.name);
+    this.note.textContent = "";
+    this.note.appendChild(document.createElement("span")).textContent = holding.heatmap.data.words.was.replace("{number}", fourDigits(held.value));
+    Object.assign(this.note.style, { left: `${x}px`, top: `${y}px` });
+    holding.heatmap.frame.append(this.note);
+  }
+
+  /** Where what is said of a handle stands. @param {string} name @returns {[x: number, y: number]} */
+  point(name) {
+    const handle = this.box.querySelector(`[data-knob=${name}]`)?.getBoundingClientRect(), outer = this.holding.heatmap.frame.getBoundingClientRect();
+    return handle ? [handle.left - outer.left, handle.bottom - outer.top + 14] : [0, 0];
+  }
+
+  keep() {
+    const { held, value } = this;
+    if (!held) return;
+    if (value === held.value) return this.leave();
+    this.end();
+    this.holding.show([{ setting: held.name, value }]);
+    this.holding.keep({ setting: held.name, value });
+    this.write();
+  }
+
+  /** Take it back. */
+  leave() {
+    if (!this.held) return;
+    this.end();
+    this.holding.show([]);
+    this.write();
+  }
+
+  end() {
+    Object.assign(this, { held: null, isDragged: false });
+    this.field.close();
+    this.note.remove();
+  }
+
+  /** @param {LiveKnob | undefined} knob @param {KeyboardEvent} event */
+  onKeydown(knob, event) {
+    if (!knob || !this.holding.run || event.ctrlKey || event.metaKey || event.altKey) return;
+    const by = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 }[event.key] ?? 0;
+    if (by) {
+      if (this.held?.name !== knob.name) this.take(knob);
+      this.pull(by * (knob.whole ? PER_WHOLE : KNOB_NUDGE * (event.shiftKey ? KNOB_FINER : 1)));
+    } else if (event.key === "Enter" && this.held) this.keep();
+    else if (event.key === "F2" || event.key === "Enter" || FIGURE.test(event.key)) this.type(knob, event.key.length === 1 ? event.key : String(knob.value));
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  }
+
+  /** @param {LiveKnob} knob @param {string} text */
+  type(knob, text) {
+    this.take(knob);
+    const [x, y] = this.point(knob.name), back = this.box.querySelector(`[data-knob=${knob.name}]`);
+    this.field.open([x, y], back instanceof HTMLElement ? back : this.box, text, {
+      typed: (value) => this.set(value),
+      nudged: (by, isFine) => this.pull(by * (knob.whole ? PER_WHOLE : KNOB_NUDGE * (isFine ? KNOB_FINER : 1))),
+      kept: () => this.keep(),
+      left: () => this.leave(),
+      written: () => String(this.value),
+      label: `${knob.label}: ${fourDigits(knob.value)}`,
+    });
+  }
+}
+
+/** The number of a handle that is so many pixels from where it was: by factors where all are above 0. @param {LiveKnob} knob @param {number} by */
+function numberAt({ low, high, value, whole }, by) {
+  if (whole) return value + Math.round(by / PER_WHOLE);
+  if (by === 0) return value;
+  const moved = low > 0 && value > 0 ? value * (high / low) ** (by / KNOB_PULL) : value + ((high - low) * by) / KNOB_PULL;
+  return Number(moved.toPrecision(DIGITS));
+}

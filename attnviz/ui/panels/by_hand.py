@@ -1,0 +1,133 @@
+"""Numbers that are held in the maps of a run: which may be, and how the setting keeps what a hand has let go of.
+
+A number becomes a change as in the What if panel, painted cells the mask that the mask builder would write, and a
+number of the setting its field.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+from urllib.parse import urlencode
+
+import streamlit as st
+
+from attnviz.engine.external.traces import is_external
+from attnviz.engine.records.config import Config
+from attnviz.engine.records.trace import Trace
+from attnviz.live.knobs import Data, knobs_of, settings_of
+from attnviz.live.program import program_of
+from attnviz.settings import url_codec
+from attnviz.settings.faults import ConfigError
+from attnviz.settings.fields import settings
+from attnviz.settings.language import Words, current_language
+from attnviz.text import edit_table
+from attnviz.ui.components.stage import held
+from attnviz.ui.components.stage.held import Holding, Kept, KeptMask, KeptNumber, KeptSetting
+from attnviz.ui.panels import mask_builder, model, stage_of_run, sweep
+from attnviz.ui.session import session_state
+from attnviz.ui.session.callback import callback
+from attnviz.ui.session.notices import notice
+from attnviz.ui.session.selection import Selection
+
+ADDRESS = "attnviz/live"
+MOST_NUMBERS = 6_000_000
+"""Numbers of a run beyond which nothing can be held, as a browser would have to keep all of them."""
+MOST_CHARACTERS = 7_500
+"""Of an address, with some left for what the server adds."""
+WORDS = Words({"fault": "What you let go of was not kept: {why}."})
+SIGNS = Words(
+    {
+        "temperature": "T",
+        "reach": "reach",
+        "bias_slope": "slope",
+        "softcap": "cap",
+        "dilation": "every",
+        "block_size": "block",
+        "prefix_length": "prefix",
+        "n_global": "global",
+        "scale": "scale",
+    }
+)
+"""The numbers of the setting in so few letters that they have room in a heading, in the order in which they do."""
+_CONFIRMED, _FAULT = "_held", "_held_fault"
+
+
+def holding(trace: Trace, selection: Selection, key: str) -> Holding | None:
+    """Return how numbers of the maps of a key can be held; None where they cannot.
+
+    As no program says what follows from them, or it is too large for a browser, or a field moves by itself.
+    """
+    if is_external(trace) or sweep.PLAYED in st.session_state or _size(trace) > MOST_NUMBERS:
+        return None
+    beside = {"lang": current_language(), "__edition": stage_of_run.edition()}
+    address = f"{ADDRESS}?{urlencode(url_codec.encode(trace.config.chosen) | beside)}"
+    if len(address) > MOST_CHARACTERS:
+        return None
+    steps, layer = edit_table.editable(trace, selection.layer), selection.layer
+    shapes = {name: step.shape for name, step in steps.items()}
+    outer = [name for name in steps if name in trace.around]
+    mask = trace.layers[layer]["allowed"].shape if "allowed" in trace.layers[layer] else ()
+    knobs = _knobs(trace)
+    call = partial(_keep, key, layer, shapes, outer, mask, [knob["name"] for knob in knobs])
+    return Holding(address, layer, st.session_state.get(_CONFIRMED, 0), selection.panel == "mask", knobs, call)
+
+
+def faults() -> None:
+    """Say why what was let go of last was not kept, if so."""
+    why = st.session_state.pop(_FAULT, None)
+    if why is not None:
+        notice(WORDS["fault"].format(why=why), kind="fault")
+
+
+def _knobs(trace: Trace) -> list[Data]:
+    """Return the numbers of the setting that lead to the weights, but for those that a trained model decides."""
+    program, decided = program_of(trace), model.decided(trace.config.chosen)
+    read = {name for step in program["steps"] for name in settings_of(step["made"])} - {*decided}
+    found = {knob["name"]: knob for knob in knobs_of(trace, program["settings"], read)}
+    return [found[name] | {"sign": sign} for name, sign in SIGNS.items() if name in found]
+
+
+def _size(trace: Trace) -> int:
+    return sum(step.array.size for steps in (trace.around, *trace.layers) for step in steps.values())
+
+
+def kept_in(config: Config, event: Kept, layer: int, outer: Collection[str]) -> Config:
+    """Return the setting with what a hand has let go of.
+
+    layer  of the steps;  outer  the names of those that are before the first layer
+
+    Raises ConfigError for what has no place in it.
+    """
+    match event:
+        case KeptNumber(step, index, value):
+            return edit_table.with_number(config, (None if step in outer else layer, step, index, value))
+        case KeptMask(allowed):
+            return mask_builder.with_cells(config, allowed)
+        case KeptSetting(name, value):
+            kind = next(item.metadata["kind"] for item in settings(config) if item.name == name)
+            number: Any = round(value) if kind.integer else value
+            return replace(config, **{name: number})
+
+
+@callback
+def _keep(
+    key: str,
+    layer: int,
+    shapes: Mapping[str, Sequence[int]],
+    outer: Collection[str],
+    mask: Sequence[int],
+    names: Sequence[str],
+) -> None:
+    """Take over what a hand has let go of; a callback."""
+    event = held.kept(key, shapes, mask, names)
+    st.session_state[_CONFIRMED] = held.number(key) or st.session_state.get(_CONFIRMED, 0)
+    config, selection = session_state.saved(Config, Selection)
+    try:
+        changed = config if event is None else kept_in(config, event, layer, outer)
+    except ConfigError as error:
+        st.session_state[_FAULT] = str(error)
+        return
+    session_state.adopt(changed, selection)

@@ -1,0 +1,74 @@
+"""What a hand lets go of in the maps, from a browser that may say anything."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from attnviz import Config
+from attnviz.settings.faults import ConfigError
+from attnviz.ui.components.stage.held import Kept, KeptMask, KeptNumber, KeptSetting, read
+from attnviz.ui.panels.by_hand import kept_in
+from tests.support.cases import for_each
+
+SHAPES = {"scores": (2, 3, 4), "embedded": (3, 8), "c_1": (8,)}
+MASK = (3, 4)
+
+
+def heard(**said: Any) -> Kept | None:
+    return read(said, SHAPES, MASK, ("temperature", "reach"))
+
+
+def test_a_number_the_cells_of_a_mask_and_a_setting_are_heard() -> None:
+    assert heard(step="scores", at=[1, 2, 3], value=0.5) == KeptNumber("scores", (1, 2, 3), 0.5)
+    assert heard(step="embedded", at=[2, 7], value=-3, id=9) == KeptNumber("embedded", (2, 7), -3.0)
+    assert heard(step="c_1", at=[0], value=1e300) == KeptNumber("c_1", (0,), 1e300)
+    assert heard(setting="temperature", value=2) == KeptSetting("temperature", 2.0)
+    mask = heard(cells="0101\n1111\n0000")
+    assert isinstance(mask, KeptMask)
+    np.testing.assert_array_equal(mask.allowed, [[False, True, False, True], [True] * 4, [False] * 4])
+
+
+NUMBER = {"step": "scores", "at": [0, 0, 0], "value": 1.0}
+
+
+@for_each(
+    "said",
+    [
+        *({**NUMBER, "value": value} for value in (math.nan, math.inf, -math.inf, 10**400, True, "1", None, [1], {})),
+        *({**NUMBER, "step": step} for step in ("allowed", "weights", "__class__", "", None, 3, ["scores"], {})),
+        *({**NUMBER, "at": at} for at in ([2, 0, 0], [0, 3, 0], [0, 0, 4], [-1, 0, 0], [0, 0], [0, 0, 0, 0], [])),
+        *({**NUMBER, "at": at} for at in ([0.0, 0, 0], [True, 0, 0], ["0", 0, 0], [None] * 3, "000", 7, None, {})),
+        *({"setting": name, "value": 1.0} for name in ("seed", "edits", "__init__", "", None, 3, ["temperature"])),
+        *({"setting": "temperature", "value": value} for value in (math.nan, -math.inf, "2", None, False)),
+        *({"cells": cells} for cells in ("", "0101", "0101\n1111\n000", "0101\n1111\n0002", None, 7, ["0101"] * 3)),
+        {},
+    ],
+)
+def test_nothing_else_is(said: dict[str, Any]) -> None:
+    assert heard(**said) is None
+
+
+def test_what_is_no_mapping_is_not_heard() -> None:
+    for answer in (None, "held", 3, [NUMBER], ["step", "scores"]):
+        assert read(answer, SHAPES, MASK, ()) is None
+
+
+def test_it_is_kept_as_the_panels_keep_it() -> None:
+    config = Config(edits=((0, "scores", (0, 0, 0), 1.0), (0, "scores", (0, 0, 1), 2.0)), mask="window")
+    number = kept_in(config, KeptNumber("scores", (0, 0, 0), 0.25), 0, ())
+    assert number.edits == ((0, "scores", (0, 0, 0), 0.25), (0, "scores", (0, 0, 1), 2.0))
+    assert kept_in(config, KeptNumber("embedded", (0, 1), 1.0), 1, ("embedded",)).edits[0] == (
+        *(None, "embedded", (0, 1), 1.0),
+    )
+    mask = kept_in(config, KeptMask(np.eye(2, dtype=bool)), 0, ())
+    assert mask.mask == ("custom",)
+    assert kept_in(config, KeptSetting("temperature", 0.7), 0, ()).temperature == 0.7
+    reach = kept_in(config, KeptSetting("reach", 2.2), 0, ()).reach
+    assert (reach, type(reach)) == (2, int)
+    for event in (KeptSetting("temperature", -1.0), KeptSetting("reach", 1e9)):
+        with pytest.raises(ConfigError, match="choose"):
+            kept_in(config, event, 0, ())
