@@ -55,7 +55,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Called:
-    """The way a function wants to be called: the names of its arguments, axes before tokens, arrays of which library."""
+    """The way a function wants to be called: the names of its arguments, axes before tokens, and a library."""
 
     function: Callable[..., Any]
     names: dict[str, str]
