@@ -34,7 +34,7 @@ PATIENCE = 90  # seconds until what has not come about counts as broken, whateve
 
 
 def go_to(page: Any, address: str) -> None:
-    """Show an address and wait for rest: in the page that is open if it is of this server, which costs a third."""
+    """Show an address and wait for rest: in the page that is open if it is of this server: a third of a load."""
     if page.url.partition("?")[0].rstrip("/") == address.partition("?")[0].rstrip("/"):
         heard = page.heard
         page.evaluate(LEAVE, address)

@@ -54,7 +54,7 @@ export interface UnfinishedData {
   /** The name of the note. */
   cookie: string;
   key: string;
-  /** When it was sent, in seconds: the latest counts, whatever is drawn anew after it. */
+  /** When it was sent, in seconds: the latest counts, in whatever order they are drawn. */
   at: number;
 }
 

@@ -4,7 +4,7 @@
 
 /** @param {Component<UnfinishedData>} component */
 export default function ({ data }) {
-  // What moves on the page is drawn anew, and an old note may not come back by that once it was taken away.
+  // The scripts of the notes of one run load side by side, so they are drawn in any order: the latest note counts.
   const page = document.documentElement.dataset;
   if (data.at < Number(page.attnvizNoted ?? 0)) return;
   page.attnvizNoted = String(data.at);
