@@ -21,7 +21,7 @@ export class Tip {
     if (column !== undefined) lines.push(line(heatmap.axis(axes[1]), picture.columnWord(column), columns ? picture.positions(column, 1) : ""));
     if (head !== undefined && row !== undefined && column !== undefined) lines.push(line("value", picture.describe({ head, row, column }), picture.digits({ head, row, column })));
     const how = heatmap.holding.hint(picture, { head, row, column });
-    if (how || heatmap.data.live) lines.push(line("meaning", how || "\u00a0")); // keeps the room of the line until the run has come that says what can be held
+    if (how) lines.push(line("meaning", how));
     this.box.replaceChildren(...lines);
     this.box.style.display = "block";
   }
