@@ -58,9 +58,9 @@ _OPEN_FILES = Path("/dev/fd")  # where a system has it; elsewhere nobody is coun
 def begin() -> None:
     """Settle what holds for the whole process; it ends, with a sentence, for a variable of the host that is wrong."""
     try:
-        workers.begin([(added_rows.load_rows, (path,)) for path in added_rows.LOADED])
         public_address.given(os.environ.get(public_address.VARIABLE, ""))
         security_headers.frames(os.environ.get(security_headers.FRAMES, ""))
+        workers.begin([(added_rows.load_rows, (path,)) for path in added_rows.LOADED])
     except ConfigError as error:
         print(f"attnviz: {error}", file=sys.stderr)
         sys.exit(2)

@@ -147,8 +147,19 @@ def apart(found: Cost, make: Callable[..., Made], *given: object) -> Made:
         return workers.there(make, *given)
 
 
+FRAMES_AT_ONCE = 2
+
+
 def _learned(config: Config, learned: LearnedFrames, step: int) -> tuple[LearnedFrames, int]:
-    return apart(Cost(0, learning_cost.of(config).seconds), film.learned_until, learned, step)
+    """Learn until a step, a few frames at a time: each part may take as long as any computation."""
+    cost_of_all, last = Cost(0, learning_cost.of(config).seconds), step
+    for stop in reversed(
+        [each for each in learnable.kept_steps(step) if each not in learned.frames][::-FRAMES_AT_ONCE]
+    ):
+        learned, last = apart(cost_of_all, film.learned_until, learned, stop)
+        if last < stop:
+            break
+    return learned, last
 
 
 film.learn_by(_learned)
