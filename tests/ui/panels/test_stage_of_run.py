@@ -87,6 +87,7 @@ def test_a_long_text_is_a_window_and_an_overview() -> None:
     assert found(run(Config()))[0]["overview"] is None
 
 
+@pytest.mark.slow
 def test_the_largest_text_stays_small() -> None:
     trace = run(Config(sentence="a b c d " * 256, max_tokens=1024, n_heads=2))
     assert len(trace.key_tokens) == 1024
