@@ -31,11 +31,15 @@ HOW = ("large", "apart", "reach", "margin")
 def described(stage: Stage, arrays: MutableMapping[str, NamedArray]) -> dict[str, Any]:
     """Return what is said of a stage, as JSON has it, and add its arrays.
 
+    Masked numbers are NaN: what no picture shows could be the answer to a question.
+
     `masked` is the name of the array that is true where a cell is masked, of all heads or of one that all share; stages
     that are masked alike have one. `ends` has the size of the largest number of each head. Where the stage has sums,
     there are `total` (heads, columns) and `spread` (heads, rows) behind its name and a dot.
     """
     axes, array = ("head", *stage.axes), stage.array.astype(np.float64, copy=False)
+    if stage.masked is not None:
+        array = np.where(stage.masked, np.nan, array)
     arrays[stage.name] = axes, array if array.size <= EXACT_UP_TO else as_colour(array)
     if stage.sums:
         total, spread = bars(stage)

@@ -29,7 +29,7 @@ from attnviz.ui.components.stage.picking import Picked
 from attnviz.ui.components.stage.view import View
 from attnviz.ui.pages.panels import PANELS
 from attnviz.ui.panels import cell as cell_panel
-from attnviz.ui.panels import explore_panels, model_views, window
+from attnviz.ui.panels import explore_panels, model_views, stage_of_run, window
 from attnviz.ui.panels.depth import next_word, owed_to
 from attnviz.ui.panels.window import Seen
 from attnviz.ui.session import places, widget_values, widgets
@@ -66,7 +66,7 @@ def page(trace: Trace, selection: Selection) -> Selection:
 
 def _draw_maps(trace: Trace, selection: Selection, seen: Seen, head: int, query: int) -> None:
     """Draw the path of steps, the sentence and the maps; `head` and `query` are those that the sentence is about."""
-    shown = _stages(trace, selection)
+    shown = stage_of_run.shown(trace, selection)
     names, front = [stage.name for stage in shown], _in_front(shown, selection.shown)
     way = steps_of(trace, selection.layer, head)
     step_path.show(way, key=WAY, words=len(trace.query_tokens), shown=names, front=front)
@@ -186,7 +186,7 @@ def _chosen(trace: Trace, selection: Selection) -> tuple[Picked, list[Stage]] | 
     """Return the choice made in the maps since the last run, and the maps as they were drawn then."""
     if not picking.has_picked(KEY):
         return None
-    shown = _stages(trace, selection)
+    shown = stage_of_run.shown(trace, selection)
     picked = picking.picked(KEY, shown)
     return None if picked is None else (picked, shown)
 
@@ -199,13 +199,6 @@ def _described(trace: Trace, selection: Selection, seen: Seen) -> tuple[int, int
     chosen = selection.head if selection.focus is None else selection.focus
     head, query, _ = tales.telling(trace, selection.layer, chosen, seen.queries, seen.keys)
     return head, query if selection.query is None or not seen.has(selection.query) else selection.query
-
-
-def _stages(trace: Trace, selection: Selection) -> list[Stage]:
-    """Return the stages in the columns, of all heads; the browser shows the one in focus alone."""
-    stages = columns.columns(trace, selection.layer, selection.shown, apart=selection.colours == "apart")
-    seen = window.seen(trace, selection)
-    return [seen.part(stage) for stage in stages]
 
 
 def _roles(trace: Trace, selection: Selection, shown: Sequence[Stage]) -> Sequence[str]:

@@ -1,8 +1,8 @@
 """The stage of a run as bytes: all that a browser needs to draw the maps of a layer, to write over them and to explain.
 
-They are a function of the setting and of the part of it that is looked at: the layer, the steps, and of a long text the
-words. No window, theme, choice of a head or choice of colours is in them; those are the browser's. What the page's
-component draws after a run and what the route of the server hands out are made here, and so are the same bytes.
+They are a function of the setting and of what is looked at: the layer, the steps, of a long text the words, and whether
+each head has colours of its own. No window, theme or choice of a head is in them; those are the browser's. The stages
+that the page's component draws after a run are the same, bit for bit: a picture that was drawn ahead of it stays.
 
 The header says, beside the `arrays` (see `attnviz.pictures.stage_bytes` for how they lie):
 
@@ -64,8 +64,7 @@ FOLLOWS = ("masked",)
 def stage_of_run(trace: Trace, selection: Selection) -> bytes:
     """Return the bytes of the layer that is looked at, of all heads; the module says what is in them."""
     selection = within(selection, trace)
-    seen = window.seen(trace, selection)
-    stages = [seen.part(stage) for stage in columns.columns(trace, selection.layer, selection.shown, apart=False)]
+    seen, stages = window.seen(trace, selection), shown(trace, selection)
     header, arrays = _said(trace, selection, seen), dict[str, NamedArray]()
     header["stages"] = [described(stage, arrays) for stage in stages]
     header["roles"] = _roles(trace, selection.layer, stages)
@@ -73,6 +72,13 @@ def stage_of_run(trace: Trace, selection: Selection) -> bytes:
     _add_steps(trace, selection.layer, seen, arrays)
     header["overview"] = _add_overview(trace, selection, seen, arrays)
     return packed(header, arrays)
+
+
+def shown(trace: Trace, selection: Selection) -> list[Stage]:
+    """Return the stages that stand side by side, of all heads, with the words that are shown."""
+    stages = columns.columns(trace, selection.layer, selection.shown, apart=selection.colours == "apart")
+    seen = window.seen(trace, selection)
+    return [seen.part(stage) for stage in stages]
 
 
 @cache

@@ -7,7 +7,7 @@ says what part of the window is theirs, `picking` what was picked.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -119,18 +119,10 @@ def show(
 
 
 def message(stages: Sequence[Stage], beside: Mapping[str, Any], parts: Mapping[str, NamedArray] | None = None) -> bytes:
-    """Return the stages as bytes, and `beside` in the header; `parts` are arrays that are of none of them.
-
-    Masked numbers are NaN: what no picture shows could be the answer to a question.
-    """
+    """Return the stages as bytes, and `beside` in the header; `parts` are arrays that are of none of them."""
     arrays: dict[str, NamedArray] = {}
-    header = {**beside, "stages": [described(_visible(stage), arrays) for stage in stages]}
+    header = {**beside, "stages": [described(stage, arrays) for stage in stages]}
     return packed(header, {**arrays, **(parts or {})})
-
-
-def _visible(stage: Stage) -> Stage:
-    """Return the stage with NaN for every number that is masked."""
-    return stage if stage.masked is None else replace(stage, array=np.where(stage.masked, np.nan, stage.array))
 
 
 def _parts(heads: Heads) -> dict[str, NamedArray]:
