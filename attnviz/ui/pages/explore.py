@@ -27,6 +27,7 @@ from attnviz.ui.components.stage import heatmap, picking
 from attnviz.ui.components.stage.heatmap import Heads
 from attnviz.ui.components.stage.picking import Picked
 from attnviz.ui.components.stage.view import View
+from attnviz.ui.pages import held_fields
 from attnviz.ui.pages.panels import PANELS
 from attnviz.ui.panels import cell as cell_panel
 from attnviz.ui.panels import explore_panels, model_views, stage_of_run, window
@@ -81,7 +82,8 @@ def _draw_maps(trace: Trace, selection: Selection, seen: Seen, head: int, query:
         overview=window.overview(trace, selection, seen),
         opening=(head, seen.position(query)) if is_opening else None,
     )
-    heatmap.show(shown, key=KEY, picked=picked, view=_view(selection), heads=heads)
+    follow = held_fields.of_run(trace, selection)
+    heatmap.show(shown, key=KEY, picked=picked, view=_view(selection), heads=heads, follow=follow)
 
 
 def _draw_panel(trace: Trace, selection: Selection, cell: Cell | None) -> Selection:

@@ -59,7 +59,7 @@ def test_every_number_is_that_of_the_run() -> None:
                     everywhere.astype(bool), np.broadcast_to(forbidden(steps), everywhere.shape)
                 )
         assert {each["name"]: each["shape"] for each in header["path"]}.keys() == {
-            node.name for node in step_path.way(trace, layer, header["telling"][0])
+            node.name for node in step_path.way(trace, layer, header["opening"][0])
         }
 
 

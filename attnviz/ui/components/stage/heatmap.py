@@ -95,10 +95,12 @@ def show(
     view: View = SCROLLED,
     heads: Heads = Heads(),
     lettering: Lettering = Lettering(),
+    follow: Mapping[str, Any] | None = None,
 ) -> Picked | None:
     """Draw the stages, of all heads, and return what was picked in them since the last run, None as a rule.
 
     picked  what is picked now; it is marked in every stage that it concerns
+    follow  the fields that the maps follow while they are held, as `held_fields.of_run` has them; none of them if None
     """
     beside = {
         "key": key,
@@ -112,6 +114,7 @@ def show(
         "answered": heads.answered,
         "opening": heads.opening,
         "plotly": plotly_bundle.address(),
+        "follow": follow,
     }
     listeners: dict[str, Any] = {f"on_{name}_change": ignore for name in REPORTED}
     _component(key=key, data=message(stages, beside, _parts(heads)), height="content", **listeners)
