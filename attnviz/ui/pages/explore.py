@@ -12,6 +12,8 @@ from attnviz.arithmetic.cell import Cell, derive
 from attnviz.engine.external.traces import forbidden
 from attnviz.engine.records.trace import Trace
 from attnviz.pictures import columns
+from attnviz.pictures.answer import browser_facts
+from attnviz.pictures.answer.browser_facts import CellFacts
 from attnviz.pictures.answer.explanation import explanation, most_telling
 from attnviz.pictures.answer.motion import motion
 from attnviz.pictures.stage_record import Stage
@@ -57,16 +59,23 @@ def page(trace: Trace, selection: Selection) -> Selection:
             return selection
         seen = window.seen(trace, selection)
         head, query = _described(trace, selection, seen)
-    # Before the maps, though it stands behind them: a browser takes longer to draw these, and a click waits for this.
-    cell = _explain(trace, selection, head)
+    cells = browser_facts.cells_of(trace, selection.layer)
+    if cells is None:  # a browser takes longer to draw the maps than the answer, and a click waits for that
+        cell = _explain(trace, selection, head, cells)
     with stage:
-        _draw_maps(trace, selection, seen, head, query)
+        _draw_maps(trace, selection, seen, (head, query), cells)
+    if cells is not None:  # the browser explains it by the numbers in the maps
+        cell = _explain(trace, selection, head, cells)
     paragraph(headline(trace))
     return _draw_panel(trace, selection, cell)
 
 
-def _draw_maps(trace: Trace, selection: Selection, seen: Seen, head: int, query: int) -> None:
-    """Draw the path of steps, the sentence and the maps; `head` and `query` are those that the sentence is about."""
+def _draw_maps(trace: Trace, selection: Selection, seen: Seen, about: tuple[int, int], cells: CellFacts | None) -> None:
+    """Draw the path of steps, the sentence and the maps.
+
+    about  the head and the query of the sentence
+    """
+    head, query = about
     shown = stage_of_run.shown(trace, selection)
     names, front = [stage.name for stage in shown], _in_front(shown, selection.shown)
     way = steps_of(trace, selection.layer, head)
@@ -83,7 +92,7 @@ def _draw_maps(trace: Trace, selection: Selection, seen: Seen, head: int, query:
         opening=(head, seen.position(query)) if is_opening else None,
     )
     follow = held_fields.of_run(trace, selection)
-    heatmap.show(shown, key=KEY, picked=picked, view=_view(selection), heads=heads, follow=follow)
+    heatmap.show(shown, key=KEY, picked=picked, view=_view(selection), heads=heads, follow=follow, cells=cells)
 
 
 def _draw_panel(trace: Trace, selection: Selection, cell: Cell | None) -> Selection:
@@ -113,10 +122,10 @@ def _in_front(stages: Sequence[Stage], first: str) -> str:
     return first if first in names else next((stage.name for stage in stages if stage.leads), names[0])
 
 
-def _explain(trace: Trace, selection: Selection, head: int) -> Cell | None:
+def _explain(trace: Trace, selection: Selection, head: int, cells: CellFacts | None) -> Cell | None:
     """Draw how what was chosen came to be: a cell of `head`, an entry of its output, or the row of a word."""
     with st.container(key=CELLS):
-        cells_of_stage.send(trace, selection.layer, key=f"{CELLS}-numbers")
+        cells_of_stage.send(cells, key=f"{CELLS}-facts")
     around = Around(selection.play, rail.chips(trace.config), selection.head, selection.focus)
     if selection.query is None:
         drawer.show(None, key=ANSWER, around=around)

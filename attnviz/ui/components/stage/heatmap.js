@@ -9,6 +9,7 @@
 /** @import { PlacedMap, Previewed, Room, Stage, StageData, StageValues } from "./types" */
 import { unpackStage } from "../../../pictures/stage_bytes.js";
 import { STAGE_GAP, placed } from "../../../pictures/layout/placement.js";
+import { announceArrays } from "../answer/cell_arrays.js";
 import { isDark } from "../colours.js";
 import { Ahead } from "./ahead/ahead.js";
 import { Preview } from "./ahead/preview.js";
@@ -100,6 +101,7 @@ export class Heatmap {
     this.stages = stagesOf(header.stages, arrays, this.stages);
     this.picking.adopt(header.picked);
     this.ahead.take(header.follow);
+    if (header.cells) announceArrays(header.cells, arrays);
     this.preview.answered(this.stages);
     this.follow();
     this.beside.take(arrays);

@@ -15,6 +15,7 @@ import numpy as np
 
 from attnviz.arrays import Array
 from attnviz.pictures import headings
+from attnviz.pictures.answer.browser_facts import CellFacts
 from attnviz.pictures.figures import described
 from attnviz.pictures.stage_bytes import NamedArray, packed
 from attnviz.pictures.stage_record import ALLOWED, FORBIDDEN, MASKED_WORD, Stage
@@ -96,11 +97,13 @@ def show(
     heads: Heads = Heads(),
     lettering: Lettering = Lettering(),
     follow: Mapping[str, Any] | None = None,
+    cells: CellFacts | None = None,
 ) -> Picked | None:
     """Draw the stages, of all heads, and return what was picked in them since the last run, None as a rule.
 
     picked  what is picked now; it is marked in every stage that it concerns
     follow  the fields that the maps follow while they are held, as `held_fields.of_run` has them; none of them if None
+    cells   what explains any cell: the numbers are sent here, and the facts by `cells_of_stage`
     """
     beside = {
         "key": key,
@@ -115,9 +118,10 @@ def show(
         "opening": heads.opening,
         "plotly": plotly_bundle.address(),
         "follow": follow,
+        "cells": None if cells is None else {"name": cells.header["name"], "head": cells.head},
     }
     listeners: dict[str, Any] = {f"on_{name}_change": ignore for name in REPORTED}
-    _component(key=key, data=message(stages, beside, _parts(heads)), height="content", **listeners)
+    _component(key=key, data=message(stages, beside, _parts(heads, cells)), height="content", **listeners)
     return picking.read(report(key).get("picked"), stages)
 
 
@@ -128,14 +132,18 @@ def message(stages: Sequence[Stage], beside: Mapping[str, Any], parts: Mapping[s
     return packed(header, {**arrays, **(parts or {})})
 
 
-def _parts(heads: Heads) -> dict[str, NamedArray]:
-    """Return the data of the film strip and of the overview, which the component draws beside the maps."""
+def _parts(heads: Heads, cells: CellFacts | None) -> dict[str, NamedArray]:
+    """Return the data of the film strip and of the overview, which the component draws beside the maps.
+
+    And the numbers by which a browser explains a cell.
+    """
     parts: dict[str, bytes] = {}
     if heads.film is not None:
         parts[".film"] = film_strip.packed(heads.film)
     if heads.overview is not None:
         parts[".overview"] = overview.packed(heads.overview)
-    return {name: (("byte",), _bytes(data)) for name, data in parts.items()}
+    numbers = {} if cells is None else {f".cell.{name}": array for name, array in cells.arrays.items()}
+    return {name: (("byte",), _bytes(data)) for name, data in parts.items()} | numbers
 
 
 def _bytes(data: bytes) -> Array:

@@ -154,6 +154,8 @@ export interface StageData extends StagesSent {
   picked: Pick | null;
   /** Where Plotly is. */
   plotly: string;
+  /** The facts that belong to the numbers of a cell, and the head that is spoken of while none is chosen. */
+  cells: { name: string; head: number } | null;
   /** The fields that the maps follow while they are held. */
   follow: Follow | null;
 }

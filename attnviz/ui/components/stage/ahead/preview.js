@@ -4,6 +4,7 @@
 /** @import { Heatmap } from "../heatmap.js" */
 /** @import { Stage, StageAhead, StageData } from "../types" */
 import { unpackStage } from "../../../../pictures/stage_bytes.js";
+import { announceArrays } from "../../answer/cell_arrays.js";
 import { stagesOf } from "../maps.js";
 
 const LATEST = 1500; // milliseconds for the server to send what was drawn ahead of it
@@ -46,6 +47,7 @@ export class Preview {
     const { header, arrays } = unpackStage(bytes);
     heatmap.stages = this.stages = stagesOf(header.stages, arrays, heatmap.stages);
     heatmap.header = { ...heatmap.data, ...dataAhead(heatmap.data, header) };
+    if (heatmap.data.cells) announceArrays(null, {}); // those of a cell are of another setting
     this.close();
     if (!isHeld) this.expect();
     heatmap.lay(false);
