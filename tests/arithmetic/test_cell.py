@@ -482,6 +482,7 @@ EDITS = {
 
 @for_each("step", EDITS)
 @for_each("score", OWN_SCORES)
+@pytest.mark.slow
 def test_an_edit_is_said_where_it_is_made_and_nowhere_else(step, score):
     name, index = EDITS[step]
     settings = SETTINGS["causal"] | {"score": score, "sentence": "the cat sat on the mat"}

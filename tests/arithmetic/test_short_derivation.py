@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-
 import numpy as np
 import pytest
 
@@ -17,10 +15,11 @@ from attnviz.engine.tables.scores import SCORES
 from attnviz.engine.tables.scores.row import of_line
 from attnviz.pictures.answer.explanation import explanation
 from attnviz.pictures.answer.explanation_parts import number
+from tests.support import pairs
 from tests.support.cases import for_each
 
 RICH = {"mask": "causal", "bias": "alibi", "softcap": 1.5, "temperature": 0.7, "n_kv_heads": 2, "d_k": (3, 5), "d_v": 2}
-WAYS = [*itertools.product(({}, RICH), SCORES, NORMALISERS)]
+WAYS = [(rich, *pair) for rich in ({}, RICH) for pair in pairs.each_with_some(SCORES, NORMALISERS)]
 CELLS = ((0, 3, 2), (3, 6, 6), (1, 1, 4))
 
 

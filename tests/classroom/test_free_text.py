@@ -108,6 +108,7 @@ def test_part_of_the_points_is_for_rows_that_are_right_less_those_that_are_wrong
 
 
 @for_each("name", LESSONS)
+@pytest.mark.slow
 def test_a_lesson_becomes_an_assignment_whose_questions_have_answers(name: str) -> None:
     made = lesson_assignment.of_lesson(LESSONS[name])
     if made is None:

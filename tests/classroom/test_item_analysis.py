@@ -12,6 +12,7 @@ from attnviz.lessons.catalogue import LESSONS
 from tests.classroom.test_grading import CONFIG, DIGEST, TASK, asks, right, wrong
 
 
+@pytest.mark.slow
 def test_a_class_is_counted_question_by_question() -> None:
     """Of twelve students the first k are right in question k + 1; one hands in twice, one leaves a question out, two
     take the scale for the step after it."""

@@ -129,6 +129,7 @@ def test_a_mask_that_was_left_out_is_told_from_a_softmax_down_the_column() -> No
     assert found.feedback(0.2) == f"Not quite. {HINTS['mask']}"
 
 
+@pytest.mark.slow
 def test_every_wrong_option_of_every_choice_is_told_the_rule_that_leads_to_it() -> None:
     """What is said of an option is true of it, by loops over the numbers; no lesson says one thing of all."""
     told = set[str]()
@@ -206,6 +207,7 @@ def _key_rules(asked: Question, trace: Trace, found: ResolvedQuestion, option: i
 
 
 @for_each("name", LESSONS)
+@pytest.mark.slow
 def test_every_wrong_answer_gets_a_hint(name: str) -> None:
     lesson = LESSONS[name]
     own = run(lesson.config)

@@ -220,6 +220,7 @@ EVERY = [
 
 
 @for_each("name, n", EVERY)
+@pytest.mark.slow
 def test_every_question_of_every_lesson_has_an_answer_that_its_slide_does_not_give_away(name: str, n: int) -> None:
     lesson = LESSONS[name]
     slide: Slide = lesson.slides[n]

@@ -18,7 +18,6 @@ from attnviz.formula.evaluation.numbers import weights
 from attnviz.formula.reader import parse
 from tests.formula.generator import lines
 from tests.formula.test_fuzz import HEADS, KEYS, QUERIES, WIDTH, Case
-from tests.support.cases import for_each
 
 NODE = shutil.which("node")
 CHECK = """
@@ -84,9 +83,8 @@ def disagreeing(n: int, seed: int, path: Path) -> list[str]:
 
 
 @pytest.mark.slow
-@for_each("seed", range(3))
-def test_3000_random_lines_say_the_same(seed: int, tmp_path: Path) -> None:
-    assert disagreeing(1000, seed, tmp_path) == []
+def test_1000_random_lines_say_the_same(tmp_path: Path) -> None:
+    assert disagreeing(1000, 1, tmp_path) == []
 
 
 def test_normalisers_say_the_same_where_keys_are_forbidden(tmp_path: Path) -> None:

@@ -100,6 +100,7 @@ def test_what_takes_too_long_is_refused_though_there_is_memory() -> None:
     assert "fewer layers" in message
 
 
+@pytest.mark.slow
 def test_a_run_has_no_more_time_than_everything_made_from_it() -> None:
     words = {"sentence": " ".join(f"w{i}" for i in range(1024)), "max_tokens": 1024, "n_heads": 1, "d_k": 8, "d_v": 8}
     solved = Config(**words, n_layers=6, d_model=512, initialiser="by_hand")

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 
 from attnviz import SCORES, Config, Trace, run
 from attnviz.exports.script.numpy_script import numpy_script
@@ -111,6 +112,7 @@ def disagreeing(**each: Callable[[Trace], None]) -> list[str]:
     return readings.disagreeing(traces, traces.values(), each)
 
 
+@pytest.mark.slow
 def test_every_reading_follows_every_field() -> None:
     more = {"workbook": readings.by_workbook} if find_spec("xlsxwriter") else {}
     numpy = partial(readings.by_script, write=numpy_script)

@@ -276,6 +276,7 @@ def test_no_two_projections_are_dealt_the_same_numbers():
 
 @for_each("second", ["", SEVEN])
 @for_each("field, row", [(field, row) for field in FOLLOWED for row in TABLES[field]])
+@pytest.mark.slow
 def test_every_row_against_the_opinion(field, row, second):
     typed = {"own_numbers": "1 0 2 0 3 1\n" * 5, "own_numbers_second": "0 1 0 2 -1 1\n1 1 0 0 0 -2\n" * 4}
     sizes = {"d_model": 6, "n_heads": 3, "d_k": 4, "d_v": 2, "softcap": 4.0}

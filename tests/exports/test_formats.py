@@ -111,6 +111,7 @@ def test_a_folder_that_is_not_there_is_said_in_a_sentence(tmp_path: Path) -> Non
         TRACES["weights"]().save(tmp_path / "nowhere" / "out.svg")
 
 
+@pytest.mark.slow
 def test_pixels_are_drawn_where_the_library_is(tmp_path: Path) -> None:
     pytest.importorskip("resvg_py")
     for kind in ("png", "step.png"):

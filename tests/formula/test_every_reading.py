@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 
 from attnviz import Config, ConfigError, Trace, run
 from attnviz.codegen.latex import latex
@@ -167,12 +168,13 @@ def all_lines(n: int) -> list[Line]:
     return [line for kind in SETTINGS for line in (*written(kind), *drawn(kind, n, seed=3))]
 
 
+@pytest.mark.slow
 def test_every_line_says_the_same_in_every_reading() -> None:
     assert disagreeing(all_lines(0), READINGS) == []
 
 
 def test_so_do_random_lines_and_all_in_javascript(node: str, tmp_path: Path) -> None:
-    lines = all_lines(25)
+    lines = all_lines(12)
     assert disagreeing([*lines], READINGS) == []
     found = zip(lines, interactive_file.disagreeing([line.trace for line in lines], node, tmp_path))
     assert {line.text: wrong[0] for line, wrong in found if wrong} == {}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -121,12 +122,19 @@ def answers(text: str, found: ResolvedQuestion, question: Question, trace: Trace
 
 
 def resolved(lesson: Lesson, slide: Slide) -> tuple[ResolvedQuestion, Trace, Trace]:
+    return _resolved(lesson.name, lesson.slides.index(slide))
+
+
+@cache
+def _resolved(name: str, at: int) -> tuple[ResolvedQuestion, Trace, Trace]:
+    lesson, slide = LESSONS[name], LESSONS[name].slides[at]
     assert slide.question
     own, trace = run(lesson.config), run(lesson.on(slide))
     return resolve(slide.question, trace, own), own, trace
 
 
 @for_each("lesson, slide", QUESTIONS)
+@pytest.mark.slow
 def test_what_stands_above_a_question_does_not_answer_it(lesson: Lesson, slide: Slide) -> None:
     assert slide.question
     found, _, trace = resolved(lesson, slide)

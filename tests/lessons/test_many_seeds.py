@@ -19,7 +19,7 @@ from tests.classroom.test_question_kinds import looked_up
 from tests.lessons.test_ask_first import QUESTIONS
 from tests.support.cases import for_each
 
-SEEDS = range(30)
+SEEDS = range(15)
 FEW = range(2)
 """For a run of a million numbers."""
 

@@ -52,6 +52,7 @@ def right(name: str, skill: str, unknown: bool = False) -> float:
 
 
 @EVERY
+@pytest.mark.slow
 def test_skills_hold_on_questions_that_training_did_not_have(name: str) -> None:
     skills = boxed.card(name)["skills"]
     assert {*skills} == {*documents.SKILLS, "unknown names"}

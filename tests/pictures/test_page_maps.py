@@ -73,6 +73,7 @@ def stage(rng: np.random.Generator, kind: str, size: tuple[int, int, int], **mor
     return Stage(f"{kind}{rng.integers(10**6)}", "S", array, kind, [f"q{at}" for at in range(rows)], **more)
 
 
+@pytest.mark.slow
 def test_the_browser_draws_each_number_where_the_reference_has_it() -> None:
     rng = np.random.default_rng(1)
     cases = []
@@ -138,6 +139,7 @@ def room(view: View, width: int, height: int | None, window: int = 1280, **has: 
     return dict(answers([{**asked, "has": {"film": False, "overview": False, **has}}])[0])
 
 
+@pytest.mark.slow
 def test_the_room_of_the_maps_depends_on_an_answer_in_a_narrow_window_alone() -> None:
     fill = View(fill=True, tools=248)
     free, beside = (room(View(fill=True, has_answer=each), 958, 560) for each in (False, True))

@@ -251,6 +251,7 @@ def test_bytes_are_kept_from_a_terminal(
     assert b"standard output is a terminal" in output
 
 
+@pytest.mark.slow
 def test_a_reader_may_stop_reading() -> None:
     command = [sys.executable, "-m", "attnviz", "render", "-o", "-", "--format", "json"]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:

@@ -6,6 +6,8 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import pytest
+
 from attnviz import Config
 from attnviz.classroom import question_codec
 from attnviz.classroom.marking import answer_codes, assignments, results, submissions
@@ -90,6 +92,7 @@ def messages() -> Iterator[str]:
     yield submissions.from_text(";".join(f"{LONG[:200]}{n}" for n in range(400)) + f"\nAda{';1' * 399}").doubt
 
 
+@pytest.mark.slow
 def test_no_message_repeats_more_than_a_piece_of_what_came_from_outside() -> None:
     said = [*messages()]
     assert len(said) > 900

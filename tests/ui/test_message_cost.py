@@ -57,6 +57,7 @@ def test_a_move_sends_few_messages_and_little(
     assert len(after) - len(sent) >= 2, "the style and the scripts are there already"
 
 
+@pytest.mark.slow
 def test_statistics_of_a_long_text_send_no_more_than_is_drawn(runs: list[list[bytes]]) -> None:
     page = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
     setting = {"v": "1", "panel": "statistics", "sentence": " ".join(f"w{at}" for at in range(1024))}

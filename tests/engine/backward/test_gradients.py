@@ -17,7 +17,7 @@ from attnviz.engine.plan import chosen
 from attnviz.engine.records import typed_rows
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.tables import blocks, normalisers, positions, scores
-from tests.support import slopes
+from tests.support import pairs, slopes
 from tests.support.cases import for_each
 from tests.support.needs import NEEDS
 
@@ -61,8 +61,7 @@ KNOBS: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.slow
-@for_each("normaliser", NORMALISERS)
-@for_each("score", SCORES)
+@for_each("score, normaliser", pairs.each_with_some(SCORES, NORMALISERS))
 def test_every_score_and_normaliser_has_the_slopes_of_what_if(score: str, normaliser: str) -> None:
     trace = run(replace(SMALL, score=score, normaliser=normaliser))
     of = slopes.output_slopes(trace)
@@ -101,6 +100,7 @@ def test_single_cells_have_the_slopes_of_what_if() -> None:
 
 
 @for_each("result", [(0, "weights"), (1, "scores"), (None, "embedded"), (0, "heads"), (1, "keys")])
+@pytest.mark.slow
 def test_a_result_may_be_any_step(result: tuple[int | None, str]) -> None:
     trace = run(replace(SMALL, n_layers=2, mask="none"))
     step = (trace.around if result[0] is None else trace.layers[result[0]])[result[1]]
@@ -136,6 +136,7 @@ def test_edits_hand_nothing_back_and_have_a_slope() -> None:
     ],
 )
 @for_each("norm", ["pre", "post"])
+@pytest.mark.slow
 def test_edits_anywhere(edits: list[Any], norm: str) -> None:
     config = replace(
         SMALL,

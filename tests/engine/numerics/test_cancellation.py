@@ -55,7 +55,7 @@ def test_a_computation_ends_at_each_of_many_places(what: str) -> None:
 
 def test_a_film_that_was_ended_anywhere_goes_on_with_every_frame() -> None:
     task = TASKS["backwards"]
-    begun, longer = (task.config(learn_steps=steps, seed=23) for steps in (5, 30))
+    begun, longer = (task.config(learn_steps=steps, seed=23) for steps in (5, 15))
     places = 0
     while True:
         left = places
@@ -77,7 +77,7 @@ def test_a_film_that_was_ended_anywhere_goes_on_with_every_frame() -> None:
             break
         found = film.film_of(longer, run)
         assert [len(found.at(step)) for step in found.steps] == [longer.n_layers] * len(found.steps)
-    assert places >= 25
+    assert places >= 10
 
 
 def test_nobody_asks_outside_of_the_block() -> None:

@@ -153,6 +153,7 @@ REPEATS = ("A B C D A B C", "a rose is a rose is", "x y x z x", "one two one two
 @for_each("d_model", [16, 32, 64])
 @for_each("embedding, position", [("normal", "sinusoidal"), ("one_hot", "random")])
 @for_each("sentence", REPEATS)
+@pytest.mark.slow
 def test_after_a_b_a_the_second_a_finds_b(sentence, embedding, position, d_model):
     settings = {"embedding": embedding, "position": position, "d_model": d_model}
     for patterns in (("induction",), ("previous", "induction", "uniform")):
@@ -276,6 +277,7 @@ def test_edits_that_the_weights_do_not_follow_from_are_not_blamed():
     assert note.endswith(": a higher sharpness helps.")
 
 
+@pytest.mark.slow
 def test_the_heads_that_miss_are_those_that_are_said_to():
     for config in [case for cases in CANNOT.values() for case in cases] + [by_hand("previous", "first", "same_word")]:
         trace = run(config)

@@ -50,6 +50,7 @@ def test_what_a_row_uses_is_a_setting(setting: str, row: Choice) -> None:
 
 
 @EVERY_ROW
+@pytest.mark.slow
 def test_a_row_runs_twice_alike(setting: str, row: Choice) -> None:
     config = Config(**{setting: row.name})
     first, second = run(config), run(config)

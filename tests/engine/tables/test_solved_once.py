@@ -73,6 +73,7 @@ def keys_of(name: str, words: tuple[str, ...]) -> list[list[int]]:
     ],
     ids=["one layer", "two layers", "two sentences", "induction"],
 )  # fmt: skip
+@pytest.mark.slow
 def test_what_is_changed_leaves_every_matrix_and_is_seen(config: Config) -> None:
     before = run(config)
     for change in CHANGES:
@@ -107,6 +108,7 @@ def test_sharpness_is_the_gap_in_score_at_the_defaults() -> None:
         np.testing.assert_allclose(best[:, -1] - best[:, -2], gap, rtol=0, atol=0.05)
 
 
+@pytest.mark.slow
 def test_a_head_attends_to_what_it_was_made_for() -> None:
     sentences = (
         "the cat sat on the warm mat", "a rose is a rose is a rose", "no no no no no", "one",
@@ -169,6 +171,7 @@ def test_an_old_link_keeps_its_numbers() -> None:
         assert not open_link(link.replace("v=1&", ""), Config)[0][0].solved_anew
 
 
+@pytest.mark.slow
 def test_no_matrix_holds_numbers_beyond_reason() -> None:
     """Rows that are nearly dependent once made entries up to 1e9; a link that has them says so."""
     near = Config(
