@@ -1,8 +1,8 @@
 """The stage of a run as bytes: all that a browser needs to draw the maps of a layer, to write over them and to explain.
 
-They are a function of the setting and of the part of it that is looked at: the layer, the steps, and of a long text the
-words. No window, theme, choice of a head or choice of colours is in them; those are the browser's. What the page's
-component draws after a run and what the route of the server hands out are made here, and so are the same bytes.
+They are a function of the setting and of what is looked at: the layer, the steps, of a long text the words, and whether
+each head has colours of its own; no window and no theme is in them, as those are the browser's. The stages
+that the page's component draws after a run are the same, bit for bit: a picture that was drawn ahead of it stays.
 
 The header says, beside the `arrays` (see `attnviz.pictures.stage_bytes` for how they lie):
 
@@ -13,7 +13,8 @@ The header says, beside the `arrays` (see `attnviz.pictures.stage_bytes` for how
     words     the words that are shown: `query` and `key`
     positions theirs among all, `query` and `key`; null for all of them
     lengths   how many words there are;  is_window  whether those that are shown are a window of a long text
-    telling   head, query and key that the sentence is about while nothing is chosen, counted from 0 among all
+    opening   head, query and key that the sentence is about while no word is chosen, counted from 0 among all: of the
+              head that is looked at, or else of any
     roles     what each head does, in a few words; empty where there are no weights
     path      the steps from the words to the output: name, symbol, shape, meaning, before, colours, dark; the small
               picture of each is the array `path.` and its name
@@ -29,6 +30,7 @@ stage with more has float32, of which only colours and a few digits are read. Wh
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from hashlib import blake2b
 from pathlib import Path
@@ -57,6 +59,8 @@ from attnviz.ui.session.selection import Selection, within
 FORMAT = 1
 PACKAGE = Path(__file__).parents[2]
 OVERVIEW, PATH = "overview", "path."
+LOOKED_AT = ("layer", "shown", "specials", "colours", "from_query", "from_key", "head", "query", "key", "focus")
+"""The fields of a selection that the bytes depend on."""
 FOLLOWS = ("masked",)
 """Steps that the interactive file keeps and that are not sent: they follow from the others and from `forbidden`."""
 
@@ -64,15 +68,26 @@ FOLLOWS = ("masked",)
 def stage_of_run(trace: Trace, selection: Selection) -> bytes:
     """Return the bytes of the layer that is looked at, of all heads; the module says what is in them."""
     selection = within(selection, trace)
-    seen = window.seen(trace, selection)
-    stages = [seen.part(stage) for stage in columns.columns(trace, selection.layer, selection.shown, apart=False)]
+    seen, stages = window.seen(trace, selection), shown(trace, selection)
     header, arrays = _said(trace, selection, seen), dict[str, NamedArray]()
     header["stages"] = [described(stage, arrays) for stage in stages]
     header["roles"] = _roles(trace, selection.layer, stages)
-    header["path"] = [_node(node, arrays) for node in _path(trace, selection.layer, header["telling"])]
+    header["path"] = [_node(node, arrays) for node in _path(trace, selection.layer, header["opening"])]
     _add_steps(trace, selection.layer, seen, arrays)
     header["overview"] = _add_overview(trace, selection, seen, arrays)
     return packed(header, arrays)
+
+
+def looked_at(selection: Selection) -> Selection:
+    """Return the part of a selection that counts here."""
+    return replace(Selection(), **{name: getattr(selection, name) for name in LOOKED_AT})
+
+
+def shown(trace: Trace, selection: Selection) -> list[Stage]:
+    """Return the stages that stand side by side, of all heads, with the words that are shown."""
+    stages = columns.columns(trace, selection.layer, selection.shown, apart=selection.colours == "apart")
+    seen = window.seen(trace, selection)
+    return [seen.part(stage) for stage in stages]
 
 
 @cache
@@ -91,7 +106,8 @@ def edition() -> str:
 def _said(trace: Trace, selection: Selection, seen: Seen) -> dict[str, Any]:
     """Return what the header says of the run as a whole."""
     has_weights = "weights" in trace.layers[selection.layer]
-    telling = opening_sentence.telling(trace, selection.layer, None, seen.queries, seen.keys) if has_weights else None
+    head = selection.head if selection.focus is None else selection.focus
+    opening = opening_sentence.telling(trace, selection.layer, head, seen.queries, seen.keys) if has_weights else None
     sides = {"query": (trace.query_tokens, seen.queries), "key": (trace.key_tokens, seen.keys)}
     return {
         "format": FORMAT,
@@ -107,7 +123,7 @@ def _said(trace: Trace, selection: Selection, seen: Seen) -> dict[str, Any]:
         "positions": {side: at for side, (_, at) in sides.items()},
         "lengths": {side: len(words) for side, (words, _) in sides.items()},
         "is_window": seen.is_window,
-        "telling": telling,
+        "opening": opening,
     }
 
 
@@ -118,8 +134,8 @@ def _roles(trace: Trace, layer: int, stages: Sequence[Stage]) -> Sequence[str]:
     return next((stage.roles for stage in stages if stage.roles), None) or columns.roles(trace, layer)
 
 
-def _path(trace: Trace, layer: int, telling: tuple[int, int, int] | None) -> Sequence[step_path.PathStep]:
-    return () if telling is None else step_path.way(trace, layer, telling[0])
+def _path(trace: Trace, layer: int, opening: tuple[int, int, int] | None) -> Sequence[step_path.PathStep]:
+    return () if opening is None else step_path.way(trace, layer, opening[0])
 
 
 def _node(node: step_path.PathStep, arrays: dict[str, NamedArray]) -> dict[str, Any]:
