@@ -1,4 +1,4 @@
-"""What the words of a command line stand for: the settings of a link or of a file."""
+"""The words of a command line, and what they stand for: the settings of a link or of a file."""
 
 from __future__ import annotations
 

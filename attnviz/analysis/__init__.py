@@ -1,4 +1,4 @@
-"""What heads do, in numbers: of a row, of a head, of a run, and over many texts.
+"""Numbers about what heads do: in a row, in a run, and over many texts.
 
 Most of what a researcher wants is public under one roof: `attnviz.study`, `attnviz.compare`, `attnviz.head_kinds`,
 `attnviz.rollout`, `attnviz.entropy`, `attnviz.effective_keys`, `attnviz.twin`, `attnviz.behaviours`, and

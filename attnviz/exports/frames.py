@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from importlib import import_module
+from itertools import chain, count
 from types import ModuleType
 from typing import TYPE_CHECKING
 
@@ -77,10 +78,8 @@ def told_apart(words: Sequence[str]) -> list[str]:
     """
     labels: dict[str, None] = {}
     for word in words:
-        label, n = word, 1
-        while label in labels:
-            label, n = f"{word} ({n + 1})", n + 1
-        labels[label] = None
+        ways = chain([word], (f"{word} ({n})" for n in count(2)))
+        labels[next(label for label in ways if label not in labels)] = None
     return list(labels)
 
 

@@ -26,6 +26,9 @@ from attnviz.live.operations import OperationWriter, three_axes
 
 Data = dict[str, Any]
 
+MOST_NUMBERS = 6_000_000
+"""Numbers of all steps of a run that a browser is asked to hold, so that it can compute what follows."""
+
 
 def program_of(trace: Trace) -> Data:
     """Return the program of a run, as it travels: `Program` in types.d.ts.

@@ -165,3 +165,15 @@ export interface Help {
   above(x: Float64Array, w: Float64Array, n: number, power: 1 | 2): void;
   winners(x: Float64Array, w: Float64Array, n: number, size: number): void;
 }
+
+/** A number of the setting that may be moved: where it stands, where its slider ends, and what may be typed. */
+export interface Knob {
+  name: string;
+  label: string;
+  value: number;
+  low: number;
+  high: number;
+  whole: boolean;
+  least: number;
+  most: number;
+}

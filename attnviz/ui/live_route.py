@@ -8,8 +8,9 @@
              module of them
 
 The arrays are those that the program is given: parameters, embeddings, and what needs words or random numbers. All
-others the browser computes of them, so that the answer is small. Beyond `MOST_GIVEN` or `MOST_COMPUTED` numbers there
-is none, and nothing can be held there. Addresses are read, shared, limited and refused as `stage_route` does.
+others the browser computes of them, so that the answer is small. Beyond `MOST_GIVEN` numbers of them, or
+`MOST_NUMBERS` in all, there is none, and nothing can be held there. Addresses are read, shared, limited and refused as
+`stage_route` does.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from starlette.routing import BaseRoute
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.run import run
 from attnviz.live.knobs import as_text
-from attnviz.live.program import arrays_of, program_of
+from attnviz.live.program import MOST_NUMBERS, arrays_of, program_of
 from attnviz.pictures.stage_bytes import packed
 from attnviz.settings.language import Words
 from attnviz.ui import stage_route
@@ -37,8 +38,6 @@ PATH = "/attnviz/live"
 FORMAT = 1
 MOST_GIVEN = 300_000
 """Numbers that an answer holds at most: 2.4 MB."""
-MOST_COMPUTED = 6_000_000
-"""Numbers of all steps that a browser is asked to hold."""
 WORDS = Words(
     {
         "large": "This run has too many numbers to be computed in a browser: {given:,} are given and {all:,} follow, "
@@ -70,8 +69,8 @@ def _answer(trace: Trace) -> Answer:
     given = arrays_of(trace, {step["name"] for step in program["steps"] if step["made"] is None})
     n_given = sum(array.size for array in given.values())
     n_computed = sum(prod(step["shape"]) for step in program["steps"]) - n_given
-    if n_given > MOST_GIVEN or n_computed > MOST_COMPUTED:
-        numbers = {"given": n_given, "all": n_computed, "most_given": MOST_GIVEN, "most": MOST_COMPUTED}
+    if n_given > MOST_GIVEN or n_computed > MOST_NUMBERS:
+        numbers = {"given": n_given, "all": n_computed, "most_given": MOST_GIVEN, "most": MOST_NUMBERS}
         return Answer(400, WORDS["large"].format(**numbers).encode(), "large")
     values: dict[str, Any] = program["settings"]
     lines = {name: value for name, value in values.items() if isinstance(value, str)}

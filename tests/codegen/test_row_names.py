@@ -31,6 +31,7 @@ ALLOWED = {
     },
     "analysis": {
         "analysis/mask_forms.py": ({"additive"}, "a form of a mask, which PyTorch adds"),
+        "analysis/probes/own_attention.py": ({"causal"}, "a way in which a function is asked to attend"),
         "analysis/permutations.py": ({"padding", "no_self"}, "the masks that follow words, not positions"),
         "analysis/twins.py": ({"causal"}, "a head that is set by hand is compared under the mask of the run"),
         "analysis/variance_and_sharing.py": ({"scaled_dot"}, "the measurement is of 1 / sqrt(d_k) itself"),
@@ -75,6 +76,7 @@ ALLOWED = {
         "ui/panels/experiment_panels.py": ({"scaled_dot"}, "the measurement is of 1 / sqrt(d_k) itself"),
         "ui/panels/mask_builder.py": ({"additive"}, "a form of a mask, which PyTorch adds"),
         "ui/panels/model.py": ({"causal"}, "what a model that writes on computes"),
+        "ui/panels/by_hand.py": ({"prefix"}, "the word on a handle"),
         "ui/panels/typed_formula.py": ({"alibi"}, "the name of an example"),
     },
 }

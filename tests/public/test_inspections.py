@@ -34,6 +34,9 @@ def test_two_runs_are_told_apart_step_by_step(tmp_path: Path, capsys: pytest.Cap
         np.testing.assert_allclose([float(each[3]) for each in found if each], [row[2] for row in expected], rtol=1e-3)
     assert main(["diff", LINK, LINK]) == 0
     assert capsys.readouterr().out == "A and B are the same, number for number\n"
+    seeded = [each[:2] for each in differing(a, run(Config(sentence="the cat sat", n_layers=2, seed=1)))]
+    assert seeded[0] == (None, "token_embeddings")
+    assert [each for each in seeded if each[1] == "embedded"] == [(None, "embedded")]
     shapes = list(differing(a, run(Config(sentence="the cat sat", n_heads=2))))
     assert (0, "w_q", "4 × 16 × 4 in A, 2 × 16 × 4 in B") in shapes
     assert (1, "weights", "4 × 3 × 3 in A, absent in B") in shapes

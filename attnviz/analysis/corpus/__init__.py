@@ -1,1 +1,1 @@
-"""What heads do over many texts, and how far two checkpoints are apart on them."""
+"""Numbers about heads over many texts, and how far two checkpoints are apart on them."""

@@ -32,7 +32,7 @@ FAULTS = Words(
 
 @dataclass(frozen=True, repr=False)
 class Comparison(Study):
-    """What differs between two models over some texts: `found["entropy"]` is how far that moved, second less first.
+    """The differences between two models over some texts: `found["entropy"]` is how far that moved, second less first.
 
     `found["distance"]` (layers, heads) is the total variation distance of the weights, the mean over all rows;
     `found["states"]` (layers,) the relative distance of the vectors after each layer, the mean over all tokens.

@@ -1,4 +1,4 @@
-"""Whether a head that attends to a word makes that same word likelier, from its matrices alone."""
+"""Copying: whether a head that attends to a word makes that same word likelier, from its matrices alone."""
 
 from __future__ import annotations
 

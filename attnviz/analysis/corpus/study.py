@@ -20,6 +20,7 @@ from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Step, Trace
 from attnviz.engine.run import run
 from attnviz.outlets import outlet
+from attnviz.settings.counting import ordinal
 from attnviz.settings.faults import ConfigError, shorten
 from attnviz.settings.language import Words
 
@@ -63,7 +64,7 @@ FAULTS = Words(
 
 @dataclass(frozen=True, repr=False)
 class Study(Mapping[str, Step]):
-    """What every head does over some texts: `study["induction"]` is a `Step` over the named axes layer and head.
+    """The measures of every head over some texts: `study["induction"]` is a `Step` over the named axes layer and head.
 
     measures  by name. A mean over the rows of all texts for which it is defined, so that long texts count for more;
               NaN where there was none
@@ -180,7 +181,7 @@ class Sums:
         size, before = A.shape[:2], self.copying.shape
         if size != before:
             fault = {"here": "{} and {}".format(*size), "before": "{} and {}".format(*before)}
-            raise ConfigError(FAULTS["sizes"].format(n=self.n_texts + 1, **fault))
+            raise ConfigError(FAULTS["sizes"].format(n=ordinal(self.n_texts), **fault))
         self.n_texts, self.n_rows = self.n_texts + 1, self.n_rows + A.shape[2]
         is_self = not trace.config.is_cross_attention and A.shape[-1] == A.shape[-2]
         for name in OF_ROWS:

@@ -1,1 +1,1 @@
-"""What is wrong with somebody's own attention function: it is run on probes, and compared with the usual mistakes."""
+"""Probes of somebody's own attention function: it is run on them, and compared with the usual mistakes."""

@@ -47,7 +47,7 @@ FAULTS = {
 
 @dataclass(frozen=True)
 class Finding:
-    """What was found: `is_mistake` tells a mistake from a note."""
+    """A finding: `is_mistake` tells a mistake from a note."""
 
     text: str
     is_mistake: bool = False
@@ -55,7 +55,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Called:
-    """How a function wants to be called: the names of its arguments, axes before tokens, arrays of which library."""
+    """The way a function wants to be called: the names of its arguments, axes before tokens, and a library."""
 
     function: Callable[..., Any]
     names: dict[str, str]

@@ -17,7 +17,7 @@ from attnviz.arrays import Allowed, Array, Keys, Queries, Scores, Values
 
 @dataclass(frozen=True)
 class Probe:
-    """What a function is called with: vectors (queries, width) of all heads side by side, and who may attend."""
+    """The arguments of a call: vectors (queries, width) of all heads side by side, and who may attend."""
 
     q: Queries
     k: Keys

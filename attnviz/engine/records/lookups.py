@@ -1,4 +1,4 @@
-"""What is said where a run is asked for a step or a layer that it does not have: what there is."""
+"""Sentences for a step or a layer that a run does not have: what there is."""
 
 from __future__ import annotations
 

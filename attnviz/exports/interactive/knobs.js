@@ -1,6 +1,7 @@
 // Sliders for the numbers of the setting, and the number of a cell under the hand.
 
-/** @import { Cell, Knob, Marked, Stage } from "./types" */
+/** @import { Knob } from "../../live/types" */
+/** @import { Cell, Marked, Stage } from "./types" */
 import { make } from "./canvas.js";
 import { exact } from "./formats.js";
 import { allow, canMove, hasMask, isHeld, moveBack, moveNumber, moveSetting, savedNumber } from "./moved.js";

@@ -1,6 +1,6 @@
 // The run that Python writes into the file (`described` in interactive_html.py), and what the script makes of it.
 
-import type { Entry, Program, Settings } from "../../live/types";
+import type { Entry, Knob, Program, Settings } from "../../live/types";
 import type { TypedScore } from "../../pictures/answer/types";
 
 /** A step of a layer in base64, little end first, decoded when its numbers are first asked for. */
@@ -95,18 +95,6 @@ export interface Run {
   setting: Setting;
   live: Movable | null;
   layers: Layer[];
-}
-
-/** A number of the setting that may be moved: where it stands, where its slider ends, and what may be typed. */
-export interface Knob {
-  name: string;
-  label: string;
-  value: number;
-  low: number;
-  high: number;
-  whole: boolean;
-  least: number;
-  most: number;
 }
 
 /** A number that was changed by hand, which may be infinite: JSON has no such number. */

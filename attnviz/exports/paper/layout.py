@@ -1,4 +1,4 @@
-"""Where everything of a picture for a paper stands, in centimetres from its upper left corner.
+"""The places of everything in a picture for a paper, in centimetres from its upper left corner.
 
 A cell is as dark as its number is large, whatever its colour, and a bar in it says that the number is negative: so
 nothing is lost where the page is printed in grey.

@@ -1,4 +1,4 @@
-"""What a PDF says of a TrueType font: the glyph of each character, and how wide it is.
+"""The facts of a TrueType font that a PDF holds: the glyph of each character, and how wide it is.
 
 Only what the fonts of this package have is read: a table of characters in format 4. Source: ISO/IEC 14496-22.
 """

@@ -18,7 +18,7 @@ from attnviz.engine.external.traces import is_external
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
 from attnviz.live.knobs import Data, knobs_of, settings_of
-from attnviz.live.program import program_of
+from attnviz.live.program import MOST_NUMBERS, program_of
 from attnviz.settings import url_codec
 from attnviz.settings.faults import ConfigError
 from attnviz.settings.fields import settings
@@ -33,8 +33,6 @@ from attnviz.ui.session.notices import notice
 from attnviz.ui.session.selection import Selection
 
 ADDRESS = "attnviz/live"
-MOST_NUMBERS = 6_000_000
-"""Numbers of a run beyond which nothing can be held, as a browser would have to keep all of them."""
 MOST_CHARACTERS = 7_500
 """Of an address, with some left for what the server adds."""
 WORDS = Words({"fault": "What you let go of was not kept: {why}."})

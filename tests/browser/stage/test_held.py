@@ -110,6 +110,7 @@ def test_what_is_held_is_shown_as_a_run_would_have_it(new_page: Callable[..., An
             assert boxes == maps.boxes, "no map moves while a number is held"
             assert held[name][head, row, column] != before[name][head, row, column]
             assert page.locator(".attn-hold").inner_text().startswith("was ")
+            assert page.evaluate("String(getSelection())") == "", "a drag selects no words"
             page.mouse.up()
             maps.page.evaluate(FRAMES, 2)
             check(maps.shown(), held, "what was let go of stays")

@@ -12,6 +12,7 @@ import pytest
 from attnviz import Config, ConfigError, Trace, run
 from attnviz.exports.formats import ExportTarget, export
 from attnviz.exports.paper.layout import COLUMN, PAGE, POINT
+from attnviz.exports.paper.truetype import face
 from attnviz.pictures import colours
 from attnviz.pictures.stages import side_by_side
 from attnviz.pictures.static import fonts
@@ -108,3 +109,10 @@ def test_every_step_is_drawn_by_the_end_of_a_name_and_what_is_not_there_is_said(
         trace.save(tmp_path / "out.tikz", step="nothing")
     with pytest.raises(ConfigError, match="--head is 2"):
         trace.save(tmp_path / "out.pdf", head=2)
+
+
+def test_the_glyphs_are_those_of_the_letters() -> None:
+    font = face(FOLDER / fonts.FACES[0])
+    assert len({font.width(digit) for digit in "0123456789"}) == 1
+    assert font.width(":") < font.width("9") < font.width("m")
+    assert font.glyph("猫") == font.glyph("\ufffd") != font.glyph("?")

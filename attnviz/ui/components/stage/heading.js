@@ -24,14 +24,15 @@ const typeset = (text) => escaped(text).replace(SUBSCRIPT, "$1<sub>$2</sub>");
 export function heading(stage, about, words) {
   const symbol = stage.symbol ? `<b class="attn-symbol">${typeset(stage.symbol)}</b>` : "";
   const name = `<h2 class="attn-name">${symbol}${typeset(stage.title)}</h2>`;
-  const [button, legend] = [about.switches ? scaleSwitch(stage, words) : about.paints === null ? "" : paintSwitch(about.paints, words), legendOf(stage, about.saysMasked, words)];
+  const paints = about.turns.length ? null : about.paints; // where stages come one by one, there is room for their phrase alone
+  const [button, legend] = [about.switches ? scaleSwitch(stage, words) : paints === null ? "" : paintSwitch(paints, words), legendOf(stage, about.saysMasked, words)];
   const [formula, shape] = formulas(stage, words);
   const phrases = phrasesOf(stage, about, about.room, words).map((each) => `<span class="attn-phrase">${escaped(each)}</span>`);
   phrases.push(...[formula, shape].filter(Boolean).map((each) => `<span class="attn-formula">${typeset(each)}</span>`));
   const whole = [...phrasesOf(stage, about, Infinity, words), formula, shape].filter(Boolean).join(" · ");
   const second = `<span class="attn-phrases" title="${escaped(whole)}">${phrases.join("")}</span>`;
-  const handles = about.paints === null ? "" : '<span class="attn-handles"></span>';
-  const lines = about.turns.length ? [turning(stage, name, about.turns), `${handles}${second}${button}${legend}`] : [`${name}${handles}${button}${legend}`, second];
+  const handles = paints === null ? "" : '<span class="attn-handles"></span>';
+  const lines = about.turns.length ? [turning(stage, name, about.turns), `${second}${button}${legend}`] : [`${name}${handles}${button}${legend}`, second];
   const kind = `attn-head${stage.leads ? " attn-leading" : ""}${stage.large ? " attn-large" : ""}`;
   return `<div class="${kind}" style="padding-left:${about.left}px;padding-right:${about.gap}px">${lines.map((line) => `<div>${line}</div>`).join("")}</div>`;
 }

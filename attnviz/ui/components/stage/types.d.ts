@@ -1,4 +1,4 @@
-import type { Program } from "../../../live/types";
+import type { Knob, Program } from "../../../live/types";
 import type { StageFacts as Packed, StageNumbers } from "../../../pictures/stage_bytes.js";
 
 // The heat maps: what Python sends, what Plotly offers, and what is said of their cells.
@@ -208,18 +208,9 @@ export interface LiveSent extends Packed {
   lines: Record<string, string>;
 }
 
-/** A number of the setting that may be moved: the ends of its slider, and of what may be typed. */
-export interface LiveKnob {
-  name: string;
-  /** A letter or a short word for it. */
+/** A number of the setting that may be moved, with a letter or a short word for it. */
+export interface LiveKnob extends Knob {
   sign: string;
-  label: string;
-  value: number;
-  low: number;
-  high: number;
-  whole: boolean;
-  least: number;
-  most: number;
 }
 
 /** What a hand has let go of. */
