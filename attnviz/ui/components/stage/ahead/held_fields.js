@@ -2,7 +2,7 @@
 
 const FIELD = /(?:^|\s)st-key-(\S+)/;
 const SLIDER = "input[type=range]"; // while it is dragged it fires no event, but says another value
-const TYPED = "input[type=text], input[type=number], textarea";
+const TEXT_FIELDS = "input[type=text], input[type=number], textarea";
 
 /** The key of the widget that an element is in, as Streamlit writes it into a class. @param {Element} element */
 function keyOf(element) {
@@ -36,8 +36,8 @@ export class HeldFields {
     window.addEventListener("pointerdown", () => (this.isDown = true), options);
     for (const kind of ["pointerup", "pointercancel"]) window.addEventListener(kind, () => ((this.isDown = false), ends()), options);
     window.addEventListener("input", ({ target }) => this.type(target), options);
-    window.addEventListener("focusout", () => this.release(TYPED), options);
-    window.addEventListener("keydown", ({ key }) => key === "Enter" && this.release(TYPED), options);
+    window.addEventListener("focusout", () => this.release(TEXT_FIELDS), options);
+    window.addEventListener("keydown", ({ key }) => key === "Enter" && this.release(TEXT_FIELDS), options);
     this.observer.observe(document.body, { subtree: true, attributes: true, attributeFilter: ["aria-valuetext"] });
     signal.addEventListener("abort", () => this.observer.disconnect());
   }
@@ -51,7 +51,7 @@ export class HeldFields {
 
   /** @param {EventTarget | null} field */
   type(field) {
-    if (!(field instanceof HTMLInputElement || field instanceof HTMLTextAreaElement) || !field.matches(TYPED)) return;
+    if (!(field instanceof HTMLInputElement || field instanceof HTMLTextAreaElement) || !field.matches(TEXT_FIELDS)) return;
     this.held = field;
     this.moved(keyOf(field), field.value);
   }
