@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 QUIET = """() => new Promise((done) => {
@@ -17,6 +18,12 @@ QUIET = """() => new Promise((done) => {
 })"""
 """For `page.evaluate`: comes back when no run has begun for thirty frames."""
 
+LEAVE = """(address) => {
+    history.pushState(null, "", address);
+    dispatchEvent(new PopStateEvent("popstate"));
+}"""
+"""For `page.evaluate`: goes to an address as Forward does."""
+
 FRAMES = """(n) => new Promise((done) => {
     const next = () => (n-- > 0 ? requestAnimationFrame(next) : done());
     next();
@@ -24,6 +31,24 @@ FRAMES = """(n) => new Promise((done) => {
 """For `page.evaluate`: comes back when so many frames have been drawn."""
 
 PATIENCE = 90  # seconds until what has not come about counts as broken, whatever else is running
+
+
+def go_to(page: Any, address: str) -> None:
+    """Show an address and wait for rest: in the page that is open if it is of this server: a third of a load."""
+    if page.url.partition("?")[0].rstrip("/") == address.partition("?")[0].rstrip("/"):
+        heard = page.heard
+        page.evaluate(LEAVE, address)
+        wait_until(page, lambda: page.heard > heard)
+    else:
+        page.heard = 0  # what the server has said: a run may be too short for the page to say that it is running
+        page.on("websocket", lambda socket: socket.on("framereceived", partial(_count, page)))
+        page.goto(address)
+        page.locator(".stMain [data-testid=stVerticalBlock]").first.wait_for()
+    page.evaluate(QUIET)
+
+
+def _count(page: Any, _: object) -> None:
+    page.heard += 1
 
 
 def wait_until(page: Any, holds: Callable[[], bool]) -> None:

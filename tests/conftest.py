@@ -22,6 +22,10 @@ import attnviz
 for name in attnviz.__all__:  # loaded before doctests are collected, which would make modules of their own of its files
     assert getattr(attnviz, name) is not None
 
+# A fifth of the time of all tests went into looking through what they share, again and again, for what may be freed.
+gc.freeze()
+gc.set_threshold(50_000, 20, 50)
+
 settings.register_profile("untimed", deadline=None)  # how long a test takes says more of the machine than of the code
 settings.load_profile("untimed")
 

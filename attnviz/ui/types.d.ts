@@ -54,8 +54,8 @@ export interface UnfinishedData {
   /** The name of the note. */
   cookie: string;
   key: string;
-  /** How often something was sent, so that each time differs from the one before. */
-  n: number;
+  /** When it was sent, in seconds: the latest counts, in whatever order they are drawn. */
+  at: number;
 }
 
 /**

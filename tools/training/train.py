@@ -1,6 +1,6 @@
 """Train one of the models: writes its weights and what was measured on the way.
 
-    OMP_NUM_THREADS=1 nice python -m tools.training.train small --seed 0 --folder /tmp/runs
+    OMP_NUM_THREADS=1 nice python -m tools.training.train small --seed 0 --folder ../runs
 
 PyTorch promises the same bits on one machine and version only, so what is shipped are the files, with their SHA-256.
 """

@@ -8,6 +8,7 @@ it names is not begun again before the visitor has said so.
 from __future__ import annotations
 
 import hashlib
+import time
 
 import streamlit as st
 
@@ -62,7 +63,7 @@ def wants_default() -> bool:
 def _note(key: str) -> None:
     st.session_state[_IS_NOTED] = bool(key)
     st.session_state[_NOTES] = n = st.session_state.get(_NOTES, 0) + 1  # what a browser was told already does nothing
-    _component(key=f"unfinished-{n}", data={"cookie": COOKIE, "key": key, "n": n}, height="content")
+    _component(key=f"unfinished-{n}", data={"cookie": COOKIE, "key": key, "at": time.time()}, height="content")
 
 
 def _ask(key: str) -> None:

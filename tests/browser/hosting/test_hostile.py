@@ -19,7 +19,7 @@ import pytest
 from attnviz.engine.tables.tokenisers import TOKENISERS
 from attnviz.lessons.catalogue import LESSONS
 from attnviz.ui.session.selection import EXPERIMENT_NAMES, PAGE_NAMES, PANEL_NAMES
-from tests.browser_idle import QUIET
+from tests.browser_idle import QUIET, go_to
 from tests.support.cases import for_each
 
 pytestmark = pytest.mark.browser
@@ -151,8 +151,7 @@ def watch(new_page: Callable[..., Any], app: Any) -> Watch:
 def opened(watch: Watch, app: Any, words: tuple[str, ...], **query: str) -> None:
     """The page with the words as its sentence, once the server has answered."""
     setting = {"sentence": " ".join(words), "tokeniser": "whitespace", "n_heads": "1"}
-    watch.page.goto(f"{app.url}/?{urlencode({'v': '1'} | setting | query)}")
-    watch.page.locator(REST).wait_for()
+    go_to(watch.page, f"{app.url}/?{urlencode({'v': '1'} | setting | query)}")
 
 
 def shown(words: tuple[str, ...]) -> list[str]:

@@ -33,7 +33,7 @@ from attnviz.lessons.lesson import Slide
 from attnviz.settings import link_check, short_link, url_codec
 from attnviz.ui.hosting import security_headers
 from attnviz.ui.session.selection import DESK_NAMES, EXPERIMENT_NAMES, PAGE_NAMES, PANEL_NAMES
-from tests.browser_idle import QUIET
+from tests.browser_idle import QUIET, go_to
 from tests.support.cases import for_each
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -228,8 +228,7 @@ class Page:
         page.add_init_script(VIOLATIONS)  # a script that catches its own error writes nothing to the console
 
     def open(self, **query: str) -> None:
-        self.page.goto(f"{self.url}/?{urlencode({'v': '1'} | query)}")
-        self.page.locator(REST).wait_for()
+        go_to(self.page, f"{self.url}/?{urlencode({'v': '1'} | query)}")
         self.page.wait_for_function(DRAWN)
 
 

@@ -15,6 +15,9 @@ pytestmark = pytest.mark.browser
 LINK = "?v=1&n_heads=7&d_model=512&n_layers=6&d_k=64&d_v=64"
 LOST = "The connection to the server was lost while it computed this setting"
 NOTED = "document.cookie.includes('attnviz_unfinished=') && !document.cookie.includes('attnviz_unfinished=;')"
+DRAWN_LATE = """() => attnvizScripts.parts.attnviz_interrupted.draw({
+    data: { cookie: "attnviz_unfinished", key: "old", at: 1 }, parentElement: document.createElement("div"),
+})"""
 PICTURES = ".st-key-explore [data-stage=heads] .attn-focus"
 
 
@@ -66,6 +69,8 @@ def test_a_large_setting_that_was_finished_leaves_no_note(browser_page: Any, app
     browser_page.goto(f"{app.url}/{LINK.replace('=7', '=8')}")
     browser_page.locator(PICTURES).wait_for()
     browser_page.wait_for_function(f"!({NOTED})")
+    browser_page.evaluate(DRAWN_LATE)
+    assert not browser_page.evaluate(NOTED), "an old note that is drawn after the last one"
     for label, name in (("Statistics", "statistics"), ("Table", "table"), ("Statistics", "statistics")):
         browser_page.get_by_role("radio", name=label).click()
         browser_page.wait_for_function("part => location.search.includes(part)", arg=f"panel={name}")

@@ -15,7 +15,7 @@ from attnviz.experiments import permutation
 from attnviz.pictures.charts import variance_charts
 from attnviz.text.format.number_format import short
 from attnviz.text.format.sentence_parts import plain
-from tests.browser_idle import QUIET
+from tests.browser_idle import QUIET, go_to
 from tests.support.cases import for_each
 
 pytestmark = pytest.mark.browser
@@ -97,7 +97,7 @@ def test_an_order_is_kept_and_back_undoes_it(browser_page: Any, app: Any) -> Non
 def test_nothing_scrolls_sideways_on_a_phone(browser_page: Any, app: Any, experiment: str) -> None:
     page = browser_page
     page.set_viewport_size({"width": 390, "height": 844})
-    page.goto(f"{app.url}/?{QUERY}&n_heads=8&experiment={experiment}")
+    go_to(page, f"{app.url}/?{QUERY}&n_heads=8&experiment={experiment}")
     page.wait_for_selector("[class*=st-key-trial] .attn-focus")
     page.get_by_text(re.compile("Use |standard deviation")).first.wait_for()
     assert page.evaluate("document.documentElement.scrollWidth") <= 390

@@ -16,7 +16,7 @@ from attnviz.lessons.catalogue import LESSONS
 from attnviz.lessons.lesson import Lesson, Slide
 from attnviz.text.captions import NAMES
 from tests.browser.whole_page.test_formulas import cut
-from tests.browser_idle import QUIET
+from tests.browser_idle import QUIET, go_to
 from tests.support.cases import for_each
 from tests.support.lesson_leaks import found_in, hidden
 
@@ -110,9 +110,8 @@ def test_no_slide_of_a_room_is_scrolled(browser_page: Any, app: Any, name: str) 
 @for_each("name, slide", [("bits", 1), ("bits", 2), ("causal", 3)])
 def test_a_learners_slide_fits_into_a_small_window(browser_page: Any, app: Any, name: str, slide: int) -> None:
     page = browser_page
-    page.goto(f"{app.url}/?v=1&page=lessons&lesson={name}&slide={slide}")
+    go_to(page, f"{app.url}/?v=1&page=lessons&lesson={name}&slide={slide}")
     drawn(page, LESSONS[name].slides[slide - 1].steps[0])
-    page.evaluate(QUIET)
     page.wait_for_function(UNSCROLLED)
 
 
@@ -138,7 +137,7 @@ def test_a_cell_keeps_its_size_when_other_pictures_come(browser_page: Any, app: 
     assert len(kinds) > 10
     for name, number in kinds.values():
         lesson, slide = LESSONS[name], LESSONS[name].slides[number - 1]
-        page.goto(f"{app.url}/?v=1&page=lessons&lesson={name}&slide={number}")
+        go_to(page, f"{app.url}/?v=1&page=lessons&lesson={name}&slide={number}")
         then = cells(page, while_open(lesson, slide))
         page.get_by_role("button", name="Show the answer").click()
         now = cells(page, slide.steps)
@@ -238,9 +237,8 @@ def whole_on_a_phone(page: Any, app: Any, names: Sequence[str]) -> None:
             wide = re.search(r"\$[^$]{10,}\$|[|]---|\[\[divisors", slide.text)
             if not (wide or slide.control or number == len(slides)):
                 continue
-            page.goto(f"{app.url}/?v=1&page=lessons&lesson={name}&slide={number}")
+            go_to(page, f"{app.url}/?v=1&page=lessons&lesson={name}&slide={number}")
             page.wait_for_selector("[data-map]")
-            page.evaluate(QUIET)
             if slide.question and (slide.control or number == len(slides)):
                 page.get_by_role("button", name="Show the answer").click()
                 page.evaluate(QUIET)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.browser_idle import QUIET
+from tests.browser_idle import QUIET, go_to
 from tests.support.cases import for_each
 
 pytestmark = pytest.mark.browser
@@ -38,9 +38,8 @@ def test_no_page_breaks_a_rule(browser_page: Any, app: Any, query: str) -> None:
     """In the light by all rules; in the dark, where only colours are others, by that of contrast."""
     page = browser_page
     page.emulate_media(color_scheme="light")
-    page.goto(f"{app.url}/?v=1&{query}")
+    go_to(page, f"{app.url}/?v=1&{query}")
     page.locator(".stMain h1, .stMain h2, .stMain p").first.wait_for()
-    page.evaluate(QUIET)
     assert violations(page) == []
     light = page.evaluate(GROUND)
     page.emulate_media(color_scheme="dark")

@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 import pytest
 
-from tests.browser_idle import QUIET
+from tests.browser_idle import QUIET, go_to
 from tests.support.cases import for_each
 
 pytestmark = pytest.mark.browser
@@ -41,9 +41,9 @@ OUTSIDE = """() => [...document.querySelectorAll(".stMarkdown :is(td, th)")].fil
 
 def cell(page: Any, app: Any, query: str) -> Any:
     """The page of one cell with all its formulas opened."""
-    page.goto(f"{app.url}/?v=1&head=2&query=3&key=3&all_lines=yes&{query}")
+    go_to(page, f"{app.url}/?v=1&head=2&query=3&key=3&all_lines=yes&{query}")
     page.wait_for_selector(".st-key-part-output .katex")
-    page.locator(".st-key-part-vectors summary").click()
+    page.locator(".st-key-part-vectors summary").evaluate("summary => summary.parentElement.open || summary.click()")
     page.locator(".st-key-part-vectors .katex").first.wait_for(state="visible")
     page.add_style_tag(content=LAID_OUT)
     page.evaluate(QUIET)
@@ -131,5 +131,6 @@ def test_no_formula_of_a_panel_is_cut_on_a_phone(browser_page: Any, app: Any, qu
 
 
 def cut(page: Any) -> list[str]:
-    """Formulas and cells of tables that are not whole in the window."""
+    """Formulas and cells of tables that are not whole in the window, or would not be once they are scrolled to."""
+    page.add_style_tag(content=LAID_OUT)
     return [text for script in (CUT, LOW, OUTSIDE) for text in page.evaluate(script)]

@@ -99,9 +99,10 @@ export class Holding {
     return this.number.target(picture, spot) ? "ns-resize" : "";
   }
 
-  /** What can be done there, in words. @param {Picture} picture @param {Spot} spot */
+  /** What can be done there, in words; until the run has come that says so, the room for them. @param {Picture} picture @param {Spot} spot */
   hint(picture, spot) {
-    const { words } = this.heatmap.data, cursor = this.cursor(picture, spot);
+    const { words, live } = this.heatmap.data, cursor = this.cursor(picture, spot);
+    if (live && !this.run && this.number.isNumber(picture, spot)) return "\u00a0";
     return cursor === "cell" ? words.painted : cursor && words.hold;
   }
 

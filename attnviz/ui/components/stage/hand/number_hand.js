@@ -65,6 +65,13 @@ export class NumberHand {
     box.addEventListener("click", (event) => this.swallow(event), { signal, capture: true });
   }
 
+  /** Whether a spot is one cell with a number that is finite. @param {Picture} picture @param {Spot} spot */
+  isNumber(picture, { head, row, column }) {
+    if (head === undefined || row === undefined || column === undefined) return false;
+    const { stage, meta } = picture, value = picture.value({ head, row, column });
+    return stage.kind !== "allowed" && meta.block.every((side) => side <= 1) && Number.isFinite(value);
+  }
+
   /**
    * A spot as a number that can be held; null where nothing can: it is masked, no number, or one of several in a cell.
    *
@@ -74,10 +81,11 @@ export class NumberHand {
    */
   target(picture, { head, row, column }) {
     const { run, layer, isAhead } = this.holding;
-    if (!run || isAhead || head === undefined || row === undefined || column === undefined || this.holding.mask.paints(picture)) return null;
-    const { stage, meta } = picture, step = run.stepOf(picture.name, layer);
+    if (head === undefined || row === undefined || column === undefined) return null;
+    if (!run || isAhead || this.holding.mask.paints(picture) || !this.isNumber(picture, { head, row, column })) return null;
+    const { stage } = picture, step = run.stepOf(picture.name, layer);
     const first = picture.value({ head, row, column });
-    if (!step || stage.kind === "allowed" || meta.block[0] > 1 || meta.block[1] > 1 || first === null || !Number.isFinite(first)) return null;
+    if (!step || first === null) return null;
     const entry = [head + (stage.only ?? 0), picture.position(0, row), picture.position(1, column)];
     const at = (entry[0] * step.shape[1] + entry[1]) * step.shape[2] + entry[2];
     const axes = step.axes.length, ofHeads = step.axes[0].endsWith("head");
