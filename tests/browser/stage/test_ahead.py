@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from hashlib import blake2b
 from typing import Any
 
 import numpy as np
@@ -32,10 +33,10 @@ def shows(page: Any, config: Config) -> bool:
     return bool(np.array_equal(np.array(numbers, float).reshape(shape), wanted, equal_nan=True))
 
 
-def picture(page: Any) -> bytes:
-    """The maps, once Plotly has drawn them."""
+def picture(page: Any) -> str:
+    """A name for the picture of the maps, once Plotly has drawn them: another one if any pixel is."""
     page.wait_for_function(RESTED)
-    return bytes(page.locator(".st-key-explore").screenshot())
+    return blake2b(page.locator(".st-key-explore").screenshot()).hexdigest()
 
 
 def test_the_maps_follow_a_held_field_and_the_run_that_follows_changes_no_pixel(
