@@ -23,10 +23,11 @@ from attnviz.ui.hosting import public_address
 from attnviz.ui.panels import stage_of_run, sweep
 from attnviz.ui.session.field_widgets import stops_of
 from attnviz.ui.session.selection import Selection
-from attnviz.ui.session.widget_values import is_picked, knob_key
+from attnviz.ui.session.widget_values import is_picked, knob_key, shown_value
 
-Held = Mapping[str, str | Sequence[str]]
-"""How a field stands in an address: under which `name`, behind what text (`before`), or as one of so many (`stops`)."""
+Held = Mapping[str, str | float | Sequence[str]]
+"""What a field says `now`, and how it stands in an address: under which `name`, behind what text (`before`), as one of so
+many (`stops`), or by what word where it is `empty`."""
 
 
 def of_run(trace: Trace, selection: Selection) -> dict[str, Any] | None:
@@ -48,9 +49,9 @@ def of_run(trace: Trace, selection: Selection) -> dict[str, Any] | None:
 def fields(config: Config) -> dict[str, Held]:
     """Return the fields that can be held, by the keys of their widgets; the name of most is their key.
 
-    >>> held = fields(Config(normaliser="entmax"))
+    >>> held = fields(Config(sentence="a cat", normaliser="entmax"))
     >>> held["sentence"], held["d_model"]["stops"][:3], held["normaliser_knobs.entmax.alpha"]
-    ({}, ['1', '2', '3'], {'name': 'normaliser_knobs', 'before': 'entmax.alpha~'})
+    ({'now': 'a cat'}, ['1', '2', '3'], {'now': 1.25, 'name': 'normaliser_knobs', 'before': 'entmax.alpha~'})
     """
     live = relevant_fields(config)
     return dict(held for item in settings(config) if item.name in live for held in _held(config, item))
@@ -60,15 +61,19 @@ def _held(config: Config, item: Field[Any]) -> Iterator[tuple[str, Held]]:
     kind, value = item.metadata["kind"], getattr(config, item.name)
     match kind:
         case Text() if kind.whole is str:  # else what is typed could be read as the short form of another
-            yield item.name, {}
-        case Number() if is_picked(kind) or kind.none:
+            yield item.name, {"now": value}
+        case Number() if is_picked(kind):
             return
+        case Number() if kind.none:
+            yield item.name, {"now": shown_value(item, value), "empty": kind.write(None)}
         case Number(stops=stops) if stops:
-            yield item.name, {"stops": [kind.write(each) for each in stops_of(kind, value)]}
+            offered = stops_of(kind, value)
+            yield item.name, {"now": offered.index(value), "stops": [kind.write(each) for each in offered]}
         case Number():
-            yield item.name, {}
+            yield item.name, {"now": value}
         case Knobs():
             row = kind.rows[getattr(config, kind.of)]
-            for at in (f"{row.name}.{knob.name}" for knob in row.knobs if not knob.heads):
+            for at, knob in ((f"{row.name}.{knob.name}", knob) for knob in row.knobs if not knob.heads):
                 others = kind.write(tuple(each for each in value if each[0] != at))
-                yield knob_key(item.name, at), {"name": item.name, "before": f"{others}~~{at}~".removeprefix("~~")}
+                before = {"name": item.name, "before": f"{others}~~{at}~".removeprefix("~~")}
+                yield knob_key(item.name, at), {"now": float(dict(value).get(at, knob.default)), **before}

@@ -20,6 +20,7 @@ The header says, beside the `arrays` (see `attnviz.pictures.stage_bytes` for how
               picture of each is the array `path.` and its name
     stages    the maps side by side, each with its words; its numbers are the array of its `name`, (heads, rows,
               columns). See `attnviz.pictures.figures.described`
+    handles   the numbers of the setting that lead to the weights, each as `attnviz.live.knobs` has it, with a `sign`
     overview  the size of the blocks of which the array `overview` has the largest weights, in a long text; else null
 
 Beside the stages stand the other steps that the arithmetic of a cell reads, queries, keys, values, bias and what else
@@ -39,20 +40,22 @@ from typing import Any
 import numpy as np
 
 from attnviz.arrays import Array
-from attnviz.engine.external.traces import forbidden
+from attnviz.engine.external.traces import forbidden, is_external
 from attnviz.engine.pretrained import model_registry
 from attnviz.engine.records.trace import Step, Trace
 from attnviz.exports.interactive_part import kept
+from attnviz.live.knobs import Data, knobs_of, settings_of
+from attnviz.live.program import program_of
 from attnviz.pictures import columns, step_path
 from attnviz.pictures.figures import EXACT_UP_TO, as_colour, described, shades
 from attnviz.pictures.stage_bytes import NamedArray, packed
 from attnviz.pictures.stage_record import Stage
 from attnviz.settings import url_codec
-from attnviz.settings.language import current_language
+from attnviz.settings.language import Words, current_language
 from attnviz.text import opening_sentence
 from attnviz.text.headline import headline
 from attnviz.ui.components.pickers import overview
-from attnviz.ui.panels import window
+from attnviz.ui.panels import model, window
 from attnviz.ui.panels.window import Seen
 from attnviz.ui.session.selection import Selection, within
 
@@ -61,6 +64,20 @@ PACKAGE = Path(__file__).parents[2]
 OVERVIEW, PATH = "overview", "path."
 LOOKED_AT = ("layer", "shown", "specials", "colours", "from_query", "from_key", "head", "query", "key", "focus")
 """The fields of a selection that the bytes depend on."""
+SIGNS = Words(
+    {
+        "temperature": "T",
+        "reach": "reach",
+        "bias_slope": "slope",
+        "softcap": "cap",
+        "dilation": "every",
+        "block_size": "block",
+        "prefix_length": "prefix",
+        "n_global": "global",
+        "scale": "scale",
+    }
+)
+"""The numbers of the setting in so few letters that they have room in a heading, in the order in which they do."""
 FOLLOWS = ("masked",)
 """Steps that the interactive file keeps and that are not sent: they follow from the others and from `forbidden`."""
 
@@ -74,6 +91,7 @@ def stage_of_run(trace: Trace, selection: Selection) -> bytes:
     header["roles"] = _roles(trace, selection.layer, stages)
     header["path"] = [_node(node, arrays) for node in _path(trace, selection.layer, header["opening"])]
     _add_steps(trace, selection.layer, seen, arrays)
+    header["handles"] = handles(trace)
     header["overview"] = _add_overview(trace, selection, seen, arrays)
     return packed(header, arrays)
 
@@ -88,6 +106,16 @@ def shown(trace: Trace, selection: Selection) -> list[Stage]:
     stages = columns.columns(trace, selection.layer, selection.shown, apart=selection.colours == "apart")
     seen = window.seen(trace, selection)
     return [seen.part(stage) for stage in stages]
+
+
+def handles(trace: Trace) -> list[Data]:
+    """Return the numbers of the setting that lead to the weights, but for those that a trained model decides."""
+    if is_external(trace):
+        return []
+    program, decided = program_of(trace), model.decided(trace.config.chosen)
+    read = {name for step in program["steps"] for name in settings_of(step["made"])} - {*decided}
+    found = {knob["name"]: knob for knob in knobs_of(trace, program["settings"], read)}
+    return [found[name] | {"sign": sign} for name, sign in SIGNS.items() if name in found]
 
 
 @cache

@@ -57,8 +57,8 @@ def cases() -> list[tuple[Config, str, str, Any]]:
 def test_what_a_field_says_stands_in_the_address_that_the_browser_asks_for() -> None:
     asked = cases()
     names = {key.partition(".")[0] for _, key, _, _ in asked}
-    assert {"sentence", "seed", "d_model", "n_heads", "temperature", "reach", "normaliser_knobs"} <= names
-    assert not names & {"n_kv_heads", "d_k", "scale", "custom_cells", "score", "tied"}, "it is not held, or not alone"
+    assert {"sentence", "seed", "d_model", "n_heads", "temperature", "scale", "reach", "normaliser_knobs"} <= names
+    assert not names & {"n_kv_heads", "d_k", "custom_cells", "score", "tied"}, "it is not held, or not alone"
     selection = Selection(shown="queries", colours="common", key=1)
     questions = []
     for config, key, text, _ in asked:
@@ -76,6 +76,19 @@ def test_what_a_field_says_stands_in_the_address_that_the_browser_asks_for() -> 
         assert looked_at == replace(selection, lang="en")
         followed += 1
     assert followed > 0.6 * len(asked)
+
+
+def test_a_field_that_says_what_it_has_said_is_known() -> None:
+    questions, expected = [], []
+    for config, key, text, value in cases():
+        field, before = held_fields.fields(config)[key], getattr(config, key.partition(".")[0])
+        now = field["now"] if isinstance(field["now"], str) else f"{field['now']:g}"
+        for said, is_as_before in ((now, True), (text, value == before)):
+            questions.append({"ask": "before", "field": field, "text": said})
+            expected.append(is_as_before)
+    assert answers(questions) == expected
+    emptied = [{"ask": "before", "field": {"now": now}, "text": ""} for now in (3, 0, "3", "")]
+    assert answers(emptied) == [True, True, False, True], "only a text can be empty"
 
 
 def test_nothing_is_followed_where_no_address_tells_what_is_drawn(monkeypatch: Any) -> None:
@@ -96,12 +109,16 @@ def test_the_bytes_depend_on_no_other_part_of_the_selection() -> None:
 
 
 def test_the_row_that_is_lit_is_that_of_the_run_that_follows() -> None:
-    before = {"heads": 8, "focus": 5, "answered": 2, "opening": [7, 3]}
+    before = {"heads": 8, "focus": 5, "answered": 2, "opening": [7, 3], "live": {"layer": 1, "knobs": [1]}}
+    moved = {"live": {"layer": 1, "knobs": [2]}}
     expected = [
         ({}, [8, 5, 2, [7, 3]]),
         ({"heads": 4, "opening": [1, 40, 2], "positions": {"query": [39, 40], "key": None}}, [4, None, 2, [1, 1]]),
         ({"heads": 8, "opening": [1, 40, 2], "positions": {"query": None, "key": None}}, [8, 5, 2, [1, 40]]),
         ({"heads": 2, "opening": None}, [2, None, None, [7, 3]]),
     ]
-    found = answers([{"ask": "ahead", "data": before, "sent": sent} for sent, _ in expected])
-    assert [[*each.values()] for each in found] == [after for _, after in expected]
+    found = answers([{"ask": "ahead", "data": before, "sent": sent | {"handles": [2]}} for sent, _ in expected])
+    names = ("heads", "focus", "answered", "opening")
+    assert found == [dict(zip(names, after, strict=True)) | moved for _, after in expected]
+    without = before | {"live": None}
+    assert answers([{"ask": "ahead", "data": without, "sent": {"handles": [2]}}]) == [without]

@@ -11,6 +11,11 @@ const OURS = ".cell."; // before the names of those that are for a cell
  */
 export function announceArrays(cells, arrays) {
   const ours = Object.entries(arrays).filter(([name]) => name.startsWith(OURS));
-  window.attnvizCellArrays = cells && { ...cells, arrays: Object.fromEntries(ours.map(([name, array]) => [name.slice(OURS.length), array])) };
+  announce(cells && { ...cells, arrays: Object.fromEntries(ours.map(([name, array]) => [name.slice(OURS.length), array])) });
+}
+
+/** @param {Window["attnvizCellArrays"]} numbers  with what belongs to them */
+export function announce(numbers) {
+  window.attnvizCellArrays = numbers;
   window.dispatchEvent(new CustomEvent(ARRAYS));
 }

@@ -171,8 +171,11 @@ export interface StageData extends StagesSent {
   follow: Follow | null;
 }
 
-/** How a field stands in an address: under its key or another name, behind some text, or as one of so many texts. */
+/** How a field stands in an address: under its key or another name, behind some text, as one of so many texts, or by a
+ *  word where it is empty; and what it says in the setting that is drawn. */
 export interface HeldField {
+  now: string | number;
+  empty?: string;
   name?: string;
   before?: string;
   stops?: string[];
@@ -190,6 +193,8 @@ export interface StageAhead extends StagesSent {
   heads?: number;
   /** Head, query and key that the page opens on, counted among all. */
   opening?: [head: number, query: number, key: number] | null;
+  /** Those that lead to the weights. */
+  handles?: LiveKnob[];
   positions?: { query: number[] | null; key: number[] | null };
 }
 

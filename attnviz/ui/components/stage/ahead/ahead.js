@@ -2,7 +2,7 @@
 // The page learns of it when the field is let go; the run that follows finds the same stages there.
 
 /** @import { Heatmap } from "../heatmap.js" */
-/** @import { Follow } from "../types" */
+/** @import { Follow, HeldField } from "../types" */
 import { HeldFields, classOf } from "./held_fields.js";
 
 const MOST = 300; // milliseconds for an answer: where it takes longer, or there is none, following is left to the page
@@ -19,10 +19,15 @@ const BYTES = "application/octet-stream";
 export function addressOf({ address, setting, fields }, said) {
   const query = new URLSearchParams(setting);
   for (const [key, text] of said) {
-    const { name = key, before = "", stops } = fields[key];
-    query.set(name, before + (stops ? stops[Number(text)] : text));
+    const { name = key, before = "", stops, empty } = fields[key];
+    query.set(name, before + (stops ? stops[Number(text)] : text || (empty ?? "")));
   }
   return `${address}?${query}`;
+}
+
+/** Whether a field says what it has said to the page. @param {HeldField} field @param {string} text */
+export function saysTheSame({ now }, text) {
+  return typeof now === "string" ? text === now : text === "" || Number(text) === now; // an empty number goes back to what it was
 }
 
 export class Ahead {
@@ -47,16 +52,22 @@ export class Ahead {
   /** A run has drawn a setting: only what is held now says something else. @param {Follow | null | undefined} follow */
   take(follow) {
     this.follow = follow ?? null;
-    for (const key of this.said.keys()) if (!this.fields.held || this.held !== key) this.said.delete(key);
+    for (const [key, text] of this.said) {
+      const field = follow?.fields[key], isHeld = this.fields.held && this.held === key;
+      if (!isHeld || !field || saysTheSame(field, text)) this.said.delete(key);
+    }
     this.asked = follow && !this.said.size ? addressOf(follow, this.said) : "";
   }
 
   /** @param {string} written  the key of a field, as it stands in a class @param {string} text */
   move(written, text) {
-    const key = Object.keys(this.follow?.fields ?? {}).find((each) => classOf(each) === written);
-    if (key === undefined || text === "") return;
+    const found = Object.entries(this.follow?.fields ?? {}).find(([key]) => classOf(key) === written);
+    if (!found) return;
+    const [key, field] = found;
     this.held = key;
-    this.said.set(key, text);
+    if (saysTheSame(field, text)) this.said.delete(key);
+    else this.said.set(key, text);
+    if (!this.said.size) this.heatmap.preview.settle();
     this.hasMoved = true;
     if (!this.isAsking) this.ask();
   }
@@ -70,7 +81,7 @@ export class Ahead {
       if (address === this.asked) continue;
       this.asked = address;
       const { bytes, isLate } = await answered(address);
-      if (bytes && this.said.size) this.heatmap.preview.draw(bytes, this.fields.held !== null);
+      if (bytes && this.said.size) this.heatmap.preview.follow(bytes, this.fields.held !== null);
       if (isLate) await new Promise((done) => setTimeout(done, PAUSE));
     }
     this.isAsking = false;
