@@ -77,3 +77,25 @@ def test_the_maps_follow_a_held_field_and_the_run_that_follows_changes_no_pixel(
     page.evaluate(QUIET)
     assert shows(page, typed)
     assert picture(page) == held
+    field.press("End")
+    field.press_sequentially("!")
+    wait_until(page, lambda: not shows(page, typed))
+    field.press("Backspace")
+    wait_until(page, lambda: shows(page, typed))
+    assert picture(page) == held, "no run will draw what is as it was"
+    assert page.evaluate("window.attnvizCellArrays !== null"), "and its cells can be explained"
+    page.locator(".st-key-group-Score summary").click()
+    page.evaluate(QUIET)
+    field = page.locator(".st-key-softcap input")
+    field.press("Control+a")
+    field.press_sequentially("3")
+    capped = replace(typed, softcap=3.0)
+    wait_until(page, lambda: shows(page, capped))
+    assert "softcap" not in page.url
+    assert page.locator(".st-key-explore .attn-knob b").all_inner_texts() == ["1", "3", "0.5"]
+    held = picture(page)
+    field.press("Enter")
+    page.wait_for_url("**softcap=3**")
+    page.evaluate(QUIET)
+    assert shows(page, capped)
+    assert picture(page) == held
