@@ -26,8 +26,8 @@ from attnviz.ui.session.selection import Selection
 from attnviz.ui.session.widget_values import is_picked, knob_key, shown_value
 
 Held = Mapping[str, str | float | Sequence[str]]
-"""What a field says `now`, and how it stands in an address: under which `name`, behind what text (`before`), as one of so
-many (`stops`), or by what word where it is `empty`."""
+"""What a field says `now`, and how it stands in an address: under which `name`, behind what text (`before`), as one of
+so many (`stops`), or by what word where it is `empty`."""
 
 
 def of_run(trace: Trace, selection: Selection) -> dict[str, Any] | None:
