@@ -70,7 +70,9 @@ FAULTS = Words(
         "brackets_mask": "square brackets are allowed only in token[i] and token[j]",
         "brackets_score": "square brackets are allowed only in W[j], W[:, j] and b[j]: a row, a column or a number a "
         "key",
-        "level": "level is for normalisers, with a power from 1 to {most}, as in level(x, 2)",
+        "level": "level takes a power from 1 to {most}, as in level(x, 2)",
+        "of_rows": "{name} goes along the scores of a row, so it is for normalisers, as in {call}",
+        "top": "top takes how many keys of a row, a whole number from 1 to {most}, as in top(x, 3)",
         "brackets": "square brackets cannot be used here",
         "arguments": "wrong number of arguments: {name} takes {wanted}, not {given}",
         "not_a_vector": "{name} goes over the entries of a vector, but this is one number already",

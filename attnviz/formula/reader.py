@@ -97,7 +97,8 @@ class _Reader:
         if not isinstance(target, ast.Name):
             raise self._fault("assignment", statement)
         name = target.id
-        is_taken = name in self.kind.variables or name in names.CALLED or name in self.named or name == "token"
+        is_function = name in names.CALLED and name not in names.NAMES_TOO
+        is_taken = name in self.kind.variables or is_function or name in self.named or name == "token"
         is_taken = is_taken or name in self.knobs
         if is_taken or names.role(name) or len(name) > names.MAX_NAME_CHARACTERS:
             raise self._fault("taken", target, name=name)

@@ -61,7 +61,9 @@ def of_row(draw: random.Random, depth: int) -> str:
         return draw.choice(["x", "x", "x", "j", "i", "n", "h", "0.5"])
     a, b = of_row(draw, depth - 1), of_row(draw, depth - 1)
     if r < 0.4:
-        return f"{draw.choice(['sum', 'mean', 'max', 'min', 'norm'])}(x + {a})"
+        return f"{draw.choice(['sum', 'mean', 'max', 'min', 'norm', 'cumsum'])}(x + {a})"
+    if r < 0.45:
+        return f"({a} * top(x + {b}, {draw.choice('123')}))"
     if r < 0.6:
         return f"({a} {draw.choice('+-*')} {b})"
     if r < 0.7:

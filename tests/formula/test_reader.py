@@ -226,7 +226,7 @@ def test_a_slip_is_marked_and_the_line_that_was_meant_is_given(kind: str, text: 
         ("score", "2*softmax(q@k)", "a part of it has none"),
         ("score", "q[0]*k[0] + q[1]*k[1]", "q[0] would be a part of q"),
         ("score", "q[:2] @ k[:2]", "q[:2] would be a part of q"),
-        ("score", "np.cumsum(q) @ k", "there is no function cumsum"),
+        ("score", "np.cumsum(q) @ k", "cumsum goes along the scores of a row"),
         ("mask", "token[j].startswith('t')", "there is no function startswith"),
         ("normaliser", "x[0] / sum(x)", "x[0] would be a part of x"),
     ],
