@@ -125,7 +125,9 @@ class _RowWriter(_LoopWriter):
         for variable, node in steps(self._formula, every=True):
             name = f"${variable}"
             if node is self._formula.root:
-                code += self._weights(name, node)
+                is_one = node.op in REDUCTIONS and node.op not in ALONG
+                code += [self._statement(name, node)] if is_one else []
+                code.append(self._filled("w", node, name if is_one else ""))
             elif self._inlined(node):
                 continue
             elif "j" in node.axes:
@@ -139,23 +141,15 @@ class _RowWriter(_LoopWriter):
         head = "(help) => (size) => {"
         return "\n".join([head, *before, "return (x, w, n, c) => {", *code, "};", "}"])
 
-    def _weights(self, name: str, node: Node) -> list[str]:
-        """Return the code of the weights themselves."""
-        if node.op in ALONG:
-            return [self._filled("w", node)]
-        is_one = node.op in REDUCTIONS
-        before = [self._statement(name, node)] if is_one else []
-        return [*before, f"for (let d = 0; d < n; d++) w[d] = {name if is_one else self.text(node, 'd')};"]
-
-    def _filled(self, name: str, node: Node) -> str:
-        """Return the loop that fills the list of a node."""
+    def _filled(self, name: str, node: Node, value: str = "") -> str:
+        """Return the loop that fills a list with a node, or with one value."""
         loop = "for (let d = 0; d < n; d++)"
         if node.op == "cumsum":
             return f"{{ let total = 0; {loop} {name}[d] = total += {self.text(node.args[0], 'd')}; }}"
         if node.op == "top":
             row = self._row(node.args[0])
             return f"{{ const row = {row}; {loop} {name}[d] = isTop(row, d, {node.value}) ? 1 : 0; }}"
-        return f"{loop} {name}[d] = {self.text(node, 'd')};"
+        return f"{loop} {name}[d] = {value or self.text(node, 'd')};"
 
     def _length(self, node: Node) -> str:
         return "n"

@@ -16,7 +16,6 @@ from collections.abc import Collection, Mapping
 from attnviz.codegen.axis_order import Layouts, broadcasts, is_integral
 from attnviz.codegen.calls import call, compared_words
 from attnviz.codegen.forbidden import MINUS, NEUTRAL, at_forbidden
-from attnviz.codegen.forbidden import PLUS as PLUS_INFINITY
 from attnviz.codegen.plain_numbers import is_careful, may_fail
 from attnviz.codegen.precedence import ATOM, COMPARE, JOIN, LEVELS, MATRIX, PLUS, POWER, SIGN, TIMES, Text, within
 from attnviz.codegen.steps import plain_number, steps
@@ -269,15 +268,14 @@ class Script:
             x = x.args[0]
         code = self._closed(x) if self.layout(x) == self._frame else f"({self._spread(x)})"
         if self._allowed and at_forbidden(x) != NEUTRAL[node.op]:
-            other = {MINUS: f"-{m}.inf", PLUS_INFINITY: f"{m}.inf"}.get(NEUTRAL[node.op], "0.0")
+            other = {MINUS: f"-{m}.inf", "inf": f"{m}.inf"}.get(NEUTRAL[node.op], "0.0")
             code = f"{m}.where({self._allowed}, {code}, {other})"
-        if node.op == "cumsum":
-            return f"{m}.cumsum({code}, {self._words.axis}={self._axis})", ATOM
         if node.op in ("level", "top"):
             return self._called_along({"top": "is_top"}.get(node.op, node.op), code, node.number), ATOM
         if node.op == "norm":
             return f"{m}.linalg.norm({code}, {self._along})", ATOM
-        return f"{code}.{self._reduction(node.op)}({self._along})", ATOM
+        along = f"{self._words.axis}={self._axis}" if node.op == "cumsum" else self._along
+        return f"{code}.{self._reduction(node.op)}({along})", ATOM
 
     @property
     def _along(self) -> str:
@@ -285,9 +283,8 @@ class Script:
 
     def _called_along(self, name: str, code: str, number: float) -> str:
         """Return the call of a function that goes along the last axis."""
-        if self._axis == -1:
-            return f"{name}({code}, {plain_number(number)})"
-        return self._words.transposed.format(f"{name}({self._words.transposed.format(code)}, {plain_number(number)})")
+        turned = "{}" if self._axis == -1 else self._words.transposed
+        return turned.format(f"{name}({turned.format(code)}, {plain_number(number)})")
 
     def _spread(self, node: Node) -> str:
         """Broadcast a value that does not have every position of the row yet, such as j."""
