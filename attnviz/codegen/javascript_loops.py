@@ -13,6 +13,7 @@ from attnviz.codegen.javascript import FLOOR, LEVEL, MOD, TOP, EntryWriter
 from attnviz.codegen.steps import steps
 from attnviz.formula.evaluation.numbers import factors
 from attnviz.formula.graph import ALONG, HIDDEN, REDUCTIONS, Formula, Node
+from attnviz.formula.names import place_of
 
 HELPERS = {"levelOf": LEVEL, "isTop": TOP, "modOf": MOD, "floorOf": FLOOR}
 
@@ -90,8 +91,7 @@ class _LoopWriter(EntryWriter):
             start = "-Infinity" if node.op == "max" else "Infinity"
             return f"{let}{name} = {start}; {loop} {name} = Math.{node.op}({name}, {each});"
         if node.op == "level":
-            order = self.text(power[0], "d") if power else node.value
-            return f"{let}{name} = levelOf({self._row(x)}, {order});"
+            return f"{let}{name} = levelOf({self._row(x)}, {self.text(power[0], 'd') if power else node.value});"
         return (
             f"{let}{name} = 0; {{ let most = 0; {loop} most = Math.max(most, Math.abs({each})); "
             f"const safe = most > 0 && most < Infinity ? most : 1; let total = 0; "
@@ -167,7 +167,7 @@ class _PairWriter(_LoopWriter):
 
     _CALLED: Mapping[str, str] = {
         **{"d_q": "w", "d_k": "w", "h": "(h + 1)", "i": "i", "j": "j", "n": "m", "n_query": "n", "n_key": "m"},
-        **{"n_heads": "z.heads", "token[i]": "z.queries[i]", "token[j]": "z.keys[j]"},
+        **{"n_heads": "z.heads"},
         **{"q": "q[qi + {d}]", "k": "k[kj + {d}]"},
     }
     _AT: Mapping[str, str] = {"": "", "i": "i", "j": "j", "ij": ""}
@@ -302,6 +302,9 @@ class _PairWriter(_LoopWriter):
             return self._length(node)
         if node.name in self._knobs:
             return f"knob_{node.name}"
+        if node.is_token:
+            axis, after = place_of(node.name)
+            return f'(z.{"queries" if axis == "i" else "keys"}[{axis} + {after}] ?? "")'  # beyond them is no word
         if node.name not in self._formula.parameters:
             return self._CALLED[node.name].replace("{d}", d)
         if node.name in self._absent:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from attnviz.codegen.steps import plain_number, steps
 from attnviz.formula.graph import ALONG, REDUCTIONS, Formula, Node
+from attnviz.formula.names import place_of
 
 Text = tuple[str, float]
 """LaTeX, and how tightly its last operation binds: 10 needs no brackets anywhere."""
@@ -140,7 +141,8 @@ class Latex:
         if node.name in ("i", "j"):
             return (entry if node.name == "j" and _is_key(entry) else node.name), ATOM
         if node.name.startswith("token["):
-            return rf"\mathrm{{token}}_{{{self._index_names[node.axes]}}}", ATOM
+            axis, after = place_of(node.name)
+            return rf"\mathrm{{token}}_{{{self._index_names[axis]}{f'{after:+}' if after else ''}}}", ATOM
         name = node.name.lower() if node.axes == "jd" and node.name[0].isupper() else node.name  # a row of a matrix
         return (name if name in _PLAIN else self.called(name, node, entry)), ATOM
 

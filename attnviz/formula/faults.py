@@ -67,7 +67,8 @@ FAULTS = Words(
         "no_function": "there is no function {name}; there are {known}",
         "no_function_near": "there is no function {name}; did you mean {near}?",
         "two_roles": "{name} is used in two ways: as {one} and as {other}",
-        "brackets_mask": "square brackets are allowed only in token[i] and token[j]",
+        "brackets_mask": "square brackets are allowed only in token[i] and token[j], and for a neighbour at most 9 "
+        "places away in token[i - 1] or token[j + 1]",
         "brackets_score": "square brackets are allowed only in W[j], W[:, j] and b[j]: a row, a column or a number a "
         "key",
         "level": "level takes a power from 1 to {most}, as in level(x, 2)",

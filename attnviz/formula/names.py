@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import difflib
+import re
 
 BINARY: dict[type[ast.operator], str] = {
     ast.Add: "+",
@@ -62,6 +63,22 @@ NUMBERS = {
 STEPS = MATRICES | VECTORS | NUMBERS
 
 MAX_NAME_CHARACTERS = 20
+
+
+TOKEN = re.compile(r"token\[([ij])([+-]\d)?\]")
+"""A token of a mask: of the query or of the key, or one that stands up to nine places before or after it."""
+
+
+def place_of(token: str) -> tuple[str, int]:
+    """Return whose token it is, i or j, and how many places after that it stands.
+
+    >>> place_of("token[i]"), place_of("token[j-1]")
+    (('i', 0), ('j', -1))
+    """
+    match = TOKEN.fullmatch(token)
+    if not match:
+        raise ValueError(token)
+    return match[1], int(match[2] or 0)
 
 
 def role(name: str) -> str:
