@@ -138,6 +138,20 @@ BIASES = {
         "Rotary positions", "Su et al. 2021, arXiv:2104.09864",
         r"s_{ij} = (R_i q_i) \cdot (R_j k_j) / \sqrt{d_k}", _of(position="rope", mask="causal"),
     ),
+    "span": Paper(
+        "Adaptive span", "Sukhbaatar et al. 2019, arXiv:1905.07799",
+        r"a_{ij} = \frac{m(i - j)\, e^{s_{ij}}}{\sum_l m(i - l)\, e^{s_{il}}},\; "
+        r"m(x) = \min\left(\max\left(\frac{R + z - x}{R}, 0\right), 1\right)",
+        _score("sum(q*k) / sqrt(d_k) + log(min(max((2 + exp(tau) - (i - j)) / 2, 1e-99), 1))", mask="causal"),
+        "The soft mask is added as its logarithm; the span z is exp(τ), learned for each head, R is 2, "
+        "and 1e-99 stands for 0, whose logarithm has no slope.",
+    ),
+    "head_windows": Paper(
+        "A window for each head", "Guo et al. 2019, Multi-Scale Transformer, arXiv:1912.00544",
+        r"j \text{ is seen by } i \text{ in head } h:\; |i - j| \le w_h",
+        {**CAT, "n_heads": "3", "bias": "formula", "bias_formula": "log(abs(i - j) <= 2**(h - 1))"},
+        "A mask is the same for all heads; a bias of log(false) = -∞ forbids in one.",
+    ),
     "scalable": Paper(
         "Scalable softmax", "Nakanishi 2025, arXiv:2501.19399",
         r"a_{ij} = \frac{n^{g z_{ij}}}{\sum_l n^{g z_{il}}},\; z_{ij} = q_i \cdot k_j / \sqrt{d_k}",

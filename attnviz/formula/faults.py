@@ -62,6 +62,8 @@ FAULTS = Words(
         "matrix": "{name} is a matrix: it stands to the right of @, as in q @ {name}, or as {name}[j], one row for "
         "each key",
         "unknown": "{name} is not known here; there are {known}",
+        "head_of_mask": "a mask is the same for all heads; to forbid head by head, take the logarithm of a condition "
+        "as the bias, as in log(abs(i - j) <= 2**h)",
         "unknown_of_score": "{name} is not known here; there are {known}, and parameters of your own: {own}",
         "unknown_near": "{name} is not known here; did you mean {near}?",
         "no_function": "there is no function {name}; there are {known}",

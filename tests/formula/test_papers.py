@@ -194,6 +194,8 @@ HAND: dict[str, Callable[[Given], Array]] = {
     ),
     "fire": fire,
     "rope": rope,
+    "span": lambda g: over_sum(np.clip((2 + np.e - g.i + g.j) / 2, 0, 1) * np.exp(g.scaled), g.causal),
+    "head_windows": lambda g: softmax(g.scaled, abs(g.i - g.j) <= np.array([1, 2, 4])[:, None, None]),
     "scalable": lambda g: over_sum((g.i + 1.0) ** (g.number("g") * g.scaled), g.causal),
     "longformer": lambda g: softmax(g.scaled, (abs(g.i - g.j) <= 2) | (g.i == 0) | (g.j == 0)),
     "blocks": lambda g: softmax(g.scaled, g.i // 3 == g.j // 3),
