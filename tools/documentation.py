@@ -31,7 +31,8 @@ ADDRESS = "http://localhost:8501/?"
 """Where the page is with the command of README."""
 MOST_BYTES = 500_000
 ABOUT_PAPERS = """\
-{n} published attentions: what the paper writes, what says it here, and the PyTorch that the page exports for it.
+{n} published attentions: what the paper writes, what says it here, and what the PyTorch script that the page exports has
+from mask to weights.
 Each is typed or chosen on the page, where every number and every gradient can be followed. A test computes the weights
 of each anew, from its queries and keys, by a few lines written by hand from the paper, and holds the run and its
 PyTorch against them; gradients are held against what a small change does to the result.
@@ -141,7 +142,7 @@ def _paper(paper: Paper) -> str:
             f"`{paper.equation}`\n",
             *([f"{paper.note}\n"] if paper.note else []),
             *set_to,
-            f"\n```python\n{code}\n```\n",
+            f"\n```py\n{code}\n```\n",
         ]
     )
 
