@@ -31,8 +31,8 @@ ADDRESS = "http://localhost:8501/?"
 """Where the page is with the command of README."""
 MOST_BYTES = 500_000
 ABOUT_PAPERS = """\
-{n} published attentions: what the paper writes, what says it here, and what the PyTorch script that the page exports has
-from mask to weights.
+{n} published attentions: what the paper writes, what says it here, and what the PyTorch script that the page exports
+has from mask to weights.
 Each is typed or chosen on the page, where every number and every gradient can be followed. A test computes the weights
 of each anew, from its queries and keys, by a few lines written by hand from the paper, and holds the run and its
 PyTorch against them; gradients are held against what a small change does to the result.
