@@ -35,7 +35,7 @@ ABOUT_PAPERS = """\
 has from mask to weights.
 Each is typed or chosen on the page, where every number and every gradient can be followed. A test computes the weights
 of each anew, from its queries and keys, by a few lines written by hand from the paper, and holds the run and its
-PyTorch against them; gradients are held against what a small change does to the result.
+PyTorch against them; the gradients of what is typed are held against what a small change does to the result.
 
 `q`, `k` are a query and a key, `x` the scores of a row, `i` and `j` the places of query and key counted from 0, and `h`
 the head counted from 1; other letters are parameters, which start at random (matrices and vectors) or at 1 (numbers).
