@@ -7,11 +7,12 @@ Serves `pages/latency.py` and moves its seed slider ever forward, so that all nu
 pictures in several sizes; then the same with the whole app and its seed field. The browser asks for less motion, so
 that the 200 ms in which colours glide to the new ones are left out: it shows these when they have come. In the app, a
 cell is chosen after each move, too, and its answer waited for; the first opens the place for it, and is not counted.
-Every page is opened with nothing kept by the browser; beside the app, a page of one chart by Streamlit alone says what
-that takes at least. Prints milliseconds from the key press to the frame after the last change of the document, from the
-start of a visit to the frame after the last change in a picture, bytes on the wire (counted by a small proxy, so after
-compression) and processor time of the server. Rounds are interleaved and each is shown, since a
-busy machine moves all of them together.
+Before that the slider of the embedding size is dragged, and the frame after the first change of the maps waited for
+while it is held. Every page is opened with nothing kept by the browser; beside the app, a page of one chart by
+Streamlit alone says what that takes at least. Prints milliseconds from the key press to the frame after the last change
+of the document, from the start of a visit to the frame after the last change in a picture, bytes on the wire (counted
+by a small proxy, so after compression) and processor time of the server. Rounds are interleaved and each is shown,
+since a busy machine moves all of them together.
 """
 
 from __future__ import annotations
@@ -83,6 +84,23 @@ ANSWERED = """() => {
     new MutationObserver(mark).observe(document.querySelector(".attn-drawer"), { subtree: true, childList: true });
     document.addEventListener("keydown", () => (seen.start = performance.now()), true);
 }"""
+DRAGGED = """() => {
+    const found = (key) => document.querySelector(`.st-key-${key}`);
+    const [slider, maps] = ["d_model input[type=range]", "explore"].map(found);
+    const seen = (window.dragged = { start: 0, last: 0 });
+    const start = () => (seen.start = performance.now());
+    const mark = () => seen.start && !seen.last && requestAnimationFrame(() => (seen.last = performance.now()));
+    new MutationObserver(start).observe(slider, { attributes: true, attributeFilter: ["aria-valuetext"] });
+    const drawn = CanvasRenderingContext2D.prototype.putImageData;
+    CanvasRenderingContext2D.prototype.putImageData = function (...given) {
+        drawn.apply(this, given);
+        if (maps.contains(this.canvas)) mark();
+    };
+    return [slider, slider.parentElement.parentElement.parentElement].map((element) => {
+        const { x, y, width } = element.getBoundingClientRect();
+        return [x, y, width];
+    });
+}"""
 IN_SIGHT = """() => answered.last > answered.start && performance.now() - Math.max(answered.last, seen.last) > 400"""
 
 
@@ -92,11 +110,13 @@ class Result:
 
     pixel   from a key that moves the seed to the last pixel
     answer  from the key that chooses a cell to its answer
+    drag    from the move of a slider that is held to its picture
     visit   from the start of a visit, with nothing kept, to the last change in a picture
     """
 
     pixel: list[float] = field(default_factory=list)
     answer: list[float] = field(default_factory=list)
+    drag: list[float] = field(default_factory=list)
     visit: list[float] = field(default_factory=list)
     kilobytes: list[float] = field(default_factory=list)
     processor: list[float] = field(default_factory=list)
@@ -223,6 +243,22 @@ def measure_answers(page: Page, cells: int, result: Result) -> None:
     result.answer.append(statistics.median(times[1:]))
 
 
+def measure_drag(page: Page, moves: int, result: Result) -> None:
+    """Drag a slider to and fro, and wait for the picture of each place while it is held there."""
+    (x, y, _), (_, _, width) = page.evaluate(DRAGGED)
+    page.mouse.move(x, y)
+    page.mouse.down()
+    times = []
+    for move in range(moves + 1):
+        page.evaluate("Object.assign(dragged, { start: 0, last: 0 })")
+        page.mouse.move(x + (0.08 * (move % 4) + 0.06) * width, y)
+        page.wait_for_function("() => dragged.last > 0", polling=20)
+        times.append(page.evaluate("dragged.last - dragged.start"))
+    page.mouse.up()
+    page.wait_for_timeout(1000)
+    result.drag.append(statistics.median(times[1:]))
+
+
 def run(executable: str | None, rounds: int, moves: int) -> dict[str, Result]:
     results = {name: Result() for name in CASES}
     arguments: dict[str, Any] = {"executable_path": executable} if executable else {}
@@ -239,6 +275,7 @@ def run(executable: str | None, rounds: int, moves: int) -> dict[str, Result]:
                 seed = measure(page, wire, pid, 2, 0, Result())
                 measure(page, wire, pid, moves, seed, results[name])
                 if script == "app.py":
+                    measure_drag(page, moves, results[name])
                     measure_answers(page, moves, results[name])
                 page.close()
         browser.close()
@@ -246,15 +283,26 @@ def run(executable: str | None, rounds: int, moves: int) -> dict[str, Result]:
 
 
 def table(results: dict[str, Result]) -> str:
-    rows = [("page", "last pixel, ms", "over floor", "KB a move", "processor, ms", "answer, ms", "first visit, ms")]
+    rows = [
+        (
+            "page",
+            "last pixel, ms",
+            "over floor",
+            "KB a move",
+            "processor, ms",
+            "answer, ms",
+            "dragged, ms",
+            "first visit, ms",
+        )
+    ]
     floor = statistics.median(results["floor"].pixel)
     for name, result in results.items():
-        pixel, answer, visit = (
-            " / ".join(f"{ms:.0f}" for ms in each) for each in (result.pixel, result.answer, result.visit)
+        pixel, answer, drag, visit = (
+            " / ".join(f"{ms:.0f}" for ms in each) for each in (result.pixel, result.answer, result.drag, result.visit)
         )
         over, kilobytes = statistics.median(result.pixel) - floor, statistics.median(result.kilobytes)
         processor = statistics.median(result.processor)
-        rows.append((name, pixel, f"{over:.0f}", f"{kilobytes:.1f}", f"{processor:.1f}", answer, visit))
+        rows.append((name, pixel, f"{over:.0f}", f"{kilobytes:.1f}", f"{processor:.1f}", answer, drag, visit))
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return "\n".join("   ".join(f"{text:<{width}}" for text, width in zip(row, widths, strict=True)) for row in rows)
 

@@ -7,15 +7,18 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-QUIET = """() => new Promise((done) => {
+PATIENCE = 90  # seconds until what has not come about counts as broken, whatever else is running
+
+QUIET = """() => new Promise((done, fail) => {
     const rest = "[data-test-connection-state=CONNECTED][data-test-script-state=notRunning]";
     let still = 0;
     const look = () => {
         still = document.querySelector(rest) ? still + 1 : 0;
         still > 30 ? done() : requestAnimationFrame(look);
     };
+    setTimeout(() => fail(new Error("no rest within PATIENCE s")), 1000 * PATIENCE);
     look();
-})"""
+})""".replace("PATIENCE", str(PATIENCE))
 """For `page.evaluate`: comes back when no run has begun for thirty frames."""
 
 LEAVE = """(address) => {
@@ -29,8 +32,6 @@ FRAMES = """(n) => new Promise((done) => {
     next();
 })"""
 """For `page.evaluate`: comes back when so many frames have been drawn."""
-
-PATIENCE = 90  # seconds until what has not come about counts as broken, whatever else is running
 
 
 def go_to(page: Any, address: str) -> None:

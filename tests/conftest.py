@@ -41,6 +41,14 @@ def torch_counts_in_float32() -> Iterator[None]:
         library.set_default_dtype(library.float32)
 
 
+@pytest.fixture(autouse=True, scope="module")
+def unobserved() -> Iterator[None]:
+    """Leave what a module of tests has brought about out of later collections, which tests of memory ask for often."""
+    yield
+    gc.collect()
+    gc.freeze()
+
+
 @functools.cache
 def _boxed(name: str) -> Any:
     from attnviz.models.model import load

@@ -2,12 +2,14 @@
 
     docs/tables.md            every setting, row, step, kind of file, statistic and measure, from the tables of the code
     docs/gallery.md           links, and a picture made from each, in docs/gallery/
+    docs/papers.md            published attentions, with the line, the link and the code of each
 
 A test holds that the files are as this makes them.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -15,17 +17,31 @@ from attnviz import STATISTICS, Config, run
 from attnviz.analysis.corpus import study
 from attnviz.engine.records.step_specs import AXES, STEPS
 from attnviz.exports.formats import FORMATS
+from attnviz.exports.script.torch_script import torch_script
 from attnviz.pictures.static import link_card
 from attnviz.settings import url_codec
 from attnviz.settings.fields import default, settings
 from attnviz.text import link_words
 from attnviz.ui.session.selection import Selection, within
 from tools.gallery import LINKS, Shown
+from tools.papers import CAT, LEFT_OUT, PAPERS, PARTS, Paper
 
 DOCS = Path(__file__).parents[1] / "docs"
 ADDRESS = "http://localhost:8501/?"
 """Where the page is with the command of README."""
 MOST_BYTES = 500_000
+ABOUT_PAPERS = """\
+{n} published attentions: what the paper writes, what says it here, and what the PyTorch script that the page exports
+has from mask to weights.
+Each is typed or chosen on the page, where every number and every gradient can be followed. A test computes the weights
+of each anew, from its queries and keys, by a few lines written by hand from the paper, and holds the run and its
+PyTorch against them; the gradients of what is typed are held against what a small change does to the result.
+
+`q`, `k` are a query and a key, `x` the scores of a row, `i` and `j` the places of query and key counted from 0, and `h`
+the head counted from 1; other letters are parameters, which start at random (matrices and vectors) or at 1 (numbers).
+"""
+CODE_OF_PAPERS = ("Mask", "Bias by distance", "Scores", "What is allowed", "With the bias",
+                  "With the bias, where it is allowed", "Weights")  # fmt: skip
 HEAD = "<!-- Made by python -m tools.documentation: change the code, not this page. -->\n"
 
 
@@ -34,6 +50,7 @@ def pages() -> dict[str, str]:
     return {
         "tables.md": tables(),
         "gallery.md": gallery(),
+        "papers.md": papers(),
         **{f"gallery/{name}.svg": picture(shown) for name, shown in LINKS.items()},
     }
 
@@ -104,16 +121,52 @@ def gallery() -> str:
     return "\n".join(parts)
 
 
-def opened(shown: Shown) -> tuple[Config, Selection]:
-    """Return the setting of a link of the gallery, and what is looked at."""
+def papers() -> str:
+    """Return the page of published attentions: equation, line, link and code of each."""
+    parts = [HEAD, "# Papers as lines\n", ABOUT_PAPERS.format(n=len(PAPERS))]
+    for title, of_part in PARTS.items():
+        parts.append(f"## {title}\n")
+        parts += [_paper(paper) for paper in of_part.values()]
+    parts.append("## What no line says\n")
+    parts += [f"- {name}: {why}." for name, why in LEFT_OUT.items()]
+    return "\n".join([*parts, ""])
+
+
+def _paper(paper: Paper) -> str:
+    set_to = [f"- `{name}` `{value}`" for name, value in paper.link.items() if CAT.get(name) != value]
+    code = "\n".join(_from_mask_to_weights(torch_script(opened(paper)[0])))
+    return "\n".join(
+        [
+            f"### {paper.title}\n",
+            f"{paper.source}. [Open it]({address(paper)}).\n",
+            f"`{paper.equation}`\n",
+            *([f"{paper.note}\n"] if paper.note else []),
+            *set_to,
+            f"\n```py\n{code}\n```\n",
+        ]
+    )
+
+
+def _from_mask_to_weights(script: str) -> list[str]:
+    """Return the lines of a script that compute mask, bias, scores and weights, without what is said of them."""
+    lines: list[str] = []
+    for part in re.split(r"\n\n(?=# [A-Z])", script):
+        title, *code = part.split("\n")
+        if title.removeprefix("# ") in CODE_OF_PAPERS:
+            lines += [line for line in code if line and not line.startswith("# ")]
+    return lines
+
+
+def opened(shown: Shown | Paper) -> tuple[Config, Selection]:
+    """Return the setting of a link of the gallery or of a paper, and what is looked at."""
     (config, selection), problems = url_codec.decode({"v": "2", **shown.link}, Config, Selection)
     if problems:
         raise ValueError(f"{shown.title}: {problems[0]}")
     return config, selection
 
 
-def address(shown: Shown) -> str:
-    """Return the address of a link of the gallery on a page that runs here, with the check at its end."""
+def address(shown: Shown | Paper) -> str:
+    """Return the address of a link on a page that runs here, with the check at its end."""
     return ADDRESS + url_codec.query_string(*opened(shown))
 
 

@@ -8,6 +8,7 @@ from attnviz.codegen.plain_numbers import is_careful, may_fail
 from attnviz.codegen.precedence import ATOM, TIMES, Text
 from attnviz.codegen.words import Words
 from attnviz.formula.graph import Node
+from attnviz.formula.names import place_of
 
 
 def call(node: Node, of: str, words: Words, *, is_array: bool) -> Text:
@@ -30,15 +31,30 @@ def call(node: Node, of: str, words: Words, *, is_array: bool) -> Text:
 
 def compared_words(node: Node, named: Mapping[str, str], words: Words) -> str:
     """Return a comparison of words: lists decide it, for arrays of words are not everywhere."""
-    sides, loops = [], []
-    for arg in node.args:
-        if arg.op == "text":
-            sides.append(repr(arg.value))
-        else:
-            sides.append("a" if arg.axes == "i" else "b")
-            listed = named.get("tokens" if arg.axes == "i" else "tokens_kv", "tokens")
-            loops.append((sides[-1], listed))
+    sides = [repr(arg.value) if arg.op == "text" else name for arg, name in zip(node.args, _sides(node))]
     code = f" {node.op} ".join(sides)
-    for name, listed in sorted(dict(loops).items(), reverse=True):
+    lists = {name: _listed(arg, named) for arg, name in zip(node.args, _sides(node)) if arg.op != "text"}
+    if len(lists) == 2 and node.args[0].axes == node.args[1].axes:
+        code = f"[{code} for a, b in zip({', '.join(lists.values())})]"
+        return f"{words.array}({code})"
+    for name, listed in sorted(lists.items(), reverse=True):
         code = f"[{code} for {name} in {listed}]"
-    return f"{words.array}({code})" if loops else f"({code})"
+    return f"{words.array}({code})" if lists else f"({code})"
+
+
+def _sides(node: Node) -> tuple[str, str]:
+    """Return what the words of both sides are called; two of one list are both asked for at once."""
+    one, other = (arg.axes for arg in node.args)
+    if one == other and node.args[0] is not node.args[1]:
+        return "a", "b"
+    return ("b" if one == "j" else "a"), ("b" if other == "j" else "a")
+
+
+def _listed(token: Node, named: Mapping[str, str]) -> str:
+    """Return the list of tokens of queries or of keys; that of their neighbours has empty words at its ends."""
+    axis, after = place_of(token.name)
+    tokens = named.get("tokens" if axis == "i" else "tokens_kv", "tokens")
+    if not after:
+        return tokens
+    empty = f'[""] * {abs(after)}' if abs(after) > 1 else '[""]'
+    return f"({empty} + {tokens})[: len({tokens})]" if after < 0 else f"({tokens} + {empty})[{after}:]"

@@ -9,7 +9,7 @@ from attnviz.formula.evaluation.numbers import MORE, ONE
 from attnviz.formula.graph import Formula, Node
 
 MINUS, PLUS, ZERO = "-inf", "inf", "0"
-NEUTRAL = {"sum": ZERO, "max": MINUS, "min": PLUS, "norm": ZERO, "level": MINUS}
+NEUTRAL = {"sum": ZERO, "max": MINUS, "min": PLUS, "norm": ZERO, "level": MINUS, "cumsum": ZERO, "top": MINUS}
 """The entry that changes nothing in each reduction."""
 
 _STAY_ZERO = ("tanh", "sqrt", "abs", "sin", "sign")
@@ -66,7 +66,7 @@ def is_zero_of_nothing(formula: Formula) -> bool:
 
 def _of_nothing(node: Node, args: list[Array]) -> Array:
     """Return the value of a node where every score is -inf."""
-    if node.op == "level":
+    if node.op in ("level", "top"):
         return np.array(np.nan)
     if node.op in NEUTRAL:
         is_left_out = at_forbidden(node.args[0]) != NEUTRAL[node.op]

@@ -41,6 +41,15 @@ const levelOf = (x, p) => {
 """
 """The level of a row by Newton's method on the length of what lies above it, from below: as `entmax` finds it."""
 
+TOP = """\
+const isTop = (x, at, n) => {
+  let place = 0;
+  for (let d = 0; d < x.length; d++) if (x[d] > x[at] || (x[d] === x[at] && d < at)) place++;
+  return place < n && x[at] === x[at];
+};
+"""
+"""Whether a number is one of the n largest of its row; of equal ones the earlier is the larger, and NaN is none."""
+
 MOD = """\
 const modOf = (a, b) => { const r = a % b; return r !== 0 && (r < 0) !== (b < 0) ? r + b : r; };
 """
@@ -51,7 +60,7 @@ const floorOf = (a, b) => {
   return Math.round((a - r) / b) - (r !== 0 && (r < 0) !== (b < 0) ? 1 : 0);
 };
 """
-PRELUDE = f"{REDUCERS}{LEVEL}{MOD}{FLOOR}"
+PRELUDE = f"{REDUCERS}{LEVEL}{TOP}{MOD}{FLOOR}"
 """The helpers that the functions call."""
 
 _SAME = ("+", "-", "*", "/", "<", "<=", ">", ">=")
@@ -61,7 +70,9 @@ _REDUCED = {
     "max": "mostOf({n}, ({d}) => {x}, 1)",
     "min": "mostOf({n}, ({d}) => {x}, -1)",
     "norm": "normOf({n}, ({d}) => {x})",
-    "level": "levelOf(listOf({n}, ({d}) => {x}), {power})",
+    "level": "levelOf(listOf({n}, ({d}) => {x}), {value})",
+    "cumsum": "sumOf({at} + 1, ({d}) => {x})",
+    "top": "isTop(listOf({n}, ({d}) => {x}), {at}, {value})",
 }
 
 
@@ -177,7 +188,7 @@ class CellWriter(EntryWriter):
         if node.op == "@":
             W = self._leaf(node.args[1], d)
             return f"sumOf(c.sizes[{x.width}], ({inner}) => {self.text(x, inner)} * {W}[{inner}][{d}])"
-        return _REDUCED[node.op].format(n=self._length(x), d=inner, x=self.text(x, inner), power=node.value)
+        return _REDUCED[node.op].format(n=self._length(x), d=inner, x=self.text(x, inner), value=node.value, at=d)
 
 
 def _label(name: str, node: Node, formula: Formula) -> str:

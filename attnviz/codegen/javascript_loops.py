@@ -9,12 +9,13 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 
-from attnviz.codegen.javascript import FLOOR, LEVEL, MOD, EntryWriter
+from attnviz.codegen.javascript import FLOOR, LEVEL, MOD, TOP, EntryWriter
 from attnviz.codegen.steps import steps
 from attnviz.formula.evaluation.numbers import factors
-from attnviz.formula.graph import HIDDEN, REDUCTIONS, Formula, Node
+from attnviz.formula.graph import ALONG, HIDDEN, REDUCTIONS, Formula, Node
+from attnviz.formula.names import place_of
 
-HELPERS = {"levelOf": LEVEL, "modOf": MOD, "floorOf": FLOOR}
+HELPERS = {"levelOf": LEVEL, "isTop": TOP, "modOf": MOD, "floorOf": FLOOR}
 
 Knobs = Mapping[str, str]
 """The names of numbers that a person may set, as the line has them, each with the name of its setting."""
@@ -90,20 +91,23 @@ class _LoopWriter(EntryWriter):
             start = "-Infinity" if node.op == "max" else "Infinity"
             return f"{let}{name} = {start}; {loop} {name} = Math.{node.op}({name}, {each});"
         if node.op == "level":
-            list_of = self._names[id(x)].replace("[{d}]", "") if id(x) in self._names else "x"
-            order = self.text(power[0], "d") if power else node.value
-            return f"{let}{name} = levelOf({list_of}.subarray(0, n), {order});"
+            return f"{let}{name} = levelOf({self._row(x)}, {self.text(power[0], 'd') if power else node.value});"
         return (
             f"{let}{name} = 0; {{ let most = 0; {loop} most = Math.max(most, Math.abs({each})); "
             f"const safe = most > 0 && most < Infinity ? most : 1; let total = 0; "
             f"{loop} total += help.square({each} / safe); {name} = safe * Math.sqrt(total); }}"
         )
 
+    def _row(self, x: Node) -> str:
+        """Return the list of a node that has a place of its own, as long as the row is."""
+        list_of = self._names[id(x)].replace("[{d}]", "") if id(x) in self._names else x.name
+        return f"{'c.places' if list_of == 'j' else list_of}.subarray(0, n)"
+
     def _inlined(self, node: Node) -> bool:
         """Return whether a list is only run through once, and so needs no place of its own."""
         is_list = self._over in node.axes and node.op not in (*REDUCTIONS, "@")
-        into_level = any(user.op == "level" and user.args[0] is node for user in self._formula.nodes)
-        return is_list and self._uses.get(id(node)) == 1 and not into_level
+        is_handed_on = any(user.op in ("level", "top") and user.args[0] is node for user in self._formula.nodes)
+        return is_list and self._uses.get(id(node)) == 1 and not is_handed_on
 
     def _knob_lines(self, each: str) -> list[str]:
         return [f"const knob_{name} = help.each(set[{json.dumps(key)}], {each});" for name, key in self._knobs.items()]
@@ -121,15 +125,14 @@ class _RowWriter(_LoopWriter):
         for variable, node in steps(self._formula, every=True):
             name = f"${variable}"
             if node is self._formula.root:
-                loop = "for (let d = 0; d < n; d++) "
-                if node.op in REDUCTIONS:
-                    code.append(self._statement(name, node))
-                code.append(f"{loop}w[d] = {name if node.op in REDUCTIONS else self.text(node, 'd')};")
+                is_one = node.op in REDUCTIONS and node.op not in ALONG
+                code += [self._statement(name, node)] if is_one else []
+                code.append(self._filled("w", node, name if is_one else ""))
             elif self._inlined(node):
                 continue
             elif "j" in node.axes:
                 lists.append(f"const {name} = new Float64Array(size);")
-                code.append(f"for (let d = 0; d < n; d++) {name}[d] = {self.text(node, 'd')};")
+                code.append(self._filled(name, node))
                 self._names[id(node)] = f"{name}[{{d}}]"
             else:
                 code.append(self._statement(name, node))
@@ -137,6 +140,16 @@ class _RowWriter(_LoopWriter):
         before = [*self._helpers("".join(code)), *lists]
         head = "(help) => (size) => {"
         return "\n".join([head, *before, "return (x, w, n, c) => {", *code, "};", "}"])
+
+    def _filled(self, name: str, node: Node, value: str = "") -> str:
+        """Return the loop that fills a list with a node, or with one value."""
+        loop = "for (let d = 0; d < n; d++)"
+        if node.op == "cumsum":
+            return f"{{ let total = 0; {loop} {name}[d] = total += {self.text(node.args[0], 'd')}; }}"
+        if node.op == "top":
+            row = self._row(node.args[0])
+            return f"{{ const row = {row}; {loop} {name}[d] = isTop(row, d, {node.value}) ? 1 : 0; }}"
+        return f"{loop} {name}[d] = {value or self.text(node, 'd')};"
 
     def _length(self, node: Node) -> str:
         return "n"
@@ -154,7 +167,7 @@ class _PairWriter(_LoopWriter):
 
     _CALLED: Mapping[str, str] = {
         **{"d_q": "w", "d_k": "w", "h": "(h + 1)", "i": "i", "j": "j", "n": "m", "n_query": "n", "n_key": "m"},
-        **{"n_heads": "z.heads", "token[i]": "z.queries[i]", "token[j]": "z.keys[j]"},
+        **{"n_heads": "z.heads"},
         **{"q": "q[qi + {d}]", "k": "k[kj + {d}]"},
     }
     _AT: Mapping[str, str] = {"": "", "i": "i", "j": "j", "ij": ""}
@@ -289,6 +302,9 @@ class _PairWriter(_LoopWriter):
             return self._length(node)
         if node.name in self._knobs:
             return f"knob_{node.name}"
+        if node.is_token:
+            axis, after = place_of(node.name)
+            return f'(z.{"queries" if axis == "i" else "keys"}[{axis} + {after}] ?? "")'  # beyond them is no word
         if node.name not in self._formula.parameters:
             return self._CALLED[node.name].replace("{d}", d)
         if node.name in self._absent:

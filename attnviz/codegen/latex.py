@@ -6,7 +6,8 @@ import re
 from collections.abc import Callable
 
 from attnviz.codegen.steps import plain_number, steps
-from attnviz.formula.graph import REDUCTIONS, Formula, Node
+from attnviz.formula.graph import ALONG, REDUCTIONS, Formula, Node
+from attnviz.formula.names import place_of
 
 Text = tuple[str, float]
 """LaTeX, and how tightly its last operation binds: 10 needs no brackets anywhere."""
@@ -42,7 +43,7 @@ _GREEK = ("alpha", "beta", "gamma", "tau")
 _PLAIN = ("i", "j", "n", "h", "d_k", "d_q")
 COMMANDS = (
     r"\left\right\frac\sqrt\tanh\ln\sin\cos\sigma\operatorname\mathrm\texttt\text\begin\end\cdot\odot\,\;\le\ge\ne"
-    r"\bmod\lfloor\rfloor\max\min\sum\top\|\\\#\$\%\&\_\{\}\alpha\beta\gamma\tau"
+    r"\in\bmod\lfloor\rfloor\max\min\sum\top\|\\\#\$\%\&\_\{\}\alpha\beta\gamma\tau"
 )
 """Every command that a formula can be written with."""
 
@@ -107,9 +108,10 @@ class Latex:
         base, _, low = name.rstrip("_").partition("_")
         numbered = re.fullmatch(r"([a-z])(\d+)", base)
         base, low = (numbered[1], numbered[2]) if numbered and not low else (base, low)
-        each = [entry if (entry, axis) == ("l", "j") else self._index_names[axis] for axis in node.axes if axis != "d"]
+        is_key = _is_key(entry)
+        each = [entry if is_key and axis == "j" else self._index_names[axis] for axis in node.axes if axis != "d"]
         positions = self._between.join(each)
-        index = ",".join(filter(None, [positions, entry if "d" in node.axes and entry != "l" else ""]))
+        index = ",".join(filter(None, [positions, entry if "d" in node.axes and not is_key else ""]))
         letter = base if len(base) == 1 else rf"\{base}" if base in _GREEK else rf"\mathrm{{{base}}}"
         low = low if len(low) < 2 else rf"\mathrm{{{low}}}"
         index = ",".join(filter(None, [low, index]))
@@ -137,9 +139,10 @@ class Latex:
         if node.op == "size":
             return ("d" if node.value == "d" else "n"), ATOM
         if node.name in ("i", "j"):
-            return ("l" if (entry, node.name) == ("l", "j") else node.name), ATOM
+            return (entry if node.name == "j" and _is_key(entry) else node.name), ATOM
         if node.name.startswith("token["):
-            return rf"\mathrm{{token}}_{{{self._index_names[node.axes]}}}", ATOM
+            axis, after = place_of(node.name)
+            return rf"\mathrm{{token}}_{{{self._index_names[axis]}{f'{after:+}' if after else ''}}}", ATOM
         name = node.name.lower() if node.axes == "jd" and node.name[0].isupper() else node.name  # a row of a matrix
         return (name if name in _PLAIN else self.called(name, node, entry)), ATOM
 
@@ -219,6 +222,8 @@ class Latex:
                 return self._dot(*x.args), DOT
             if is_here and x.is_square and "d" in x.args[0].axes:
                 return rf"\left\|{self.text(x.args[0])}\right\|^2", POWER
+        if node.op in ALONG:
+            return self._along(node, entry)
         index = "l" if node.over == "j" else node.over
         body = self.text(x, index, TIMES)
         if node.op == "level":
@@ -226,6 +231,16 @@ class Latex:
         if node.op == "norm":
             return rf"\sqrt{{\sum_{{{index}}} {self.text(x, index, ATOM)}^2}}", ATOM
         return rf"\{node.op}_{{{index}}} {body}", MANY
+
+    def _along(self, node: Node, entry: str) -> Text:
+        """Return what each key of a row gets: `entry` is another key than the cell's, where one is meant."""
+        (x,) = node.args
+        if node.op == "cumsum":
+            here = entry or self._index_names["j"]
+            inner = f"{entry}'" if entry else "l"
+            return rf"\sum_{{{inner} \le {here}}} {self.text(x, inner, TIMES)}", MANY
+        top = rf"\operatorname{{top}}_{{{node.number:g}}}\left({self.text(x, 'l')}\right)"
+        return rf"{self.text(x, entry, COMPARE + 1)} \in {top}", COMPARE
 
     def _dot(self, one: Node, other: Node) -> str:
         """Return the products of two vectors added up; behind a matrix stands a column."""
@@ -253,6 +268,11 @@ _WRITERS: dict[str, Callable[[Latex, Node, str], Text]] = {
     "@T": Latex.through,
     "outer": Latex.outer,
 }
+
+
+def _is_key(entry: str) -> bool:
+    """Return whether an entry is that of another key, l or l', and not of a vector."""
+    return entry.startswith("l")
 
 
 def _is_number(code: str) -> bool:

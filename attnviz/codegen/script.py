@@ -264,27 +264,27 @@ class Script:
     def _over_row(self, node: Node, x: Node) -> Text:
         """Return a reduction along the row of scores; what is forbidden is taken out where it is not harmless."""
         m = self._words.np
-        if x.op == "truth_as_number" and id(x) not in self._lines and not self._allowed:
+        if x.op == "truth_as_number" and node.op != "top" and id(x) not in self._lines and not self._allowed:
             x = x.args[0]
         code = self._closed(x) if self.layout(x) == self._frame else f"({self._spread(x)})"
         if self._allowed and at_forbidden(x) != NEUTRAL[node.op]:
-            other = {"max": f"-{m}.inf", "min": f"{m}.inf"}.get("max" if node.op == "level" else node.op, "0.0")
+            other = {MINUS: f"-{m}.inf", "inf": f"{m}.inf"}.get(NEUTRAL[node.op], "0.0")
             code = f"{m}.where({self._allowed}, {code}, {other})"
-        if node.op == "level":
-            return self._level(code, node.number), ATOM
+        if node.op in ("level", "top"):
+            return self._called_along({"top": "is_top"}.get(node.op, node.op), code, node.number), ATOM
         if node.op == "norm":
             return f"{m}.linalg.norm({code}, {self._along})", ATOM
-        return f"{code}.{self._reduction(node.op)}({self._along})", ATOM
+        along = f"{self._words.axis}={self._axis}" if node.op == "cumsum" else self._along
+        return f"{code}.{self._reduction(node.op)}({along})", ATOM
 
     @property
     def _along(self) -> str:
         return self._words.along_axis(self._axis)
 
-    def _level(self, code: str, power: float) -> str:
+    def _called_along(self, name: str, code: str, number: float) -> str:
         """Return the call of a function that goes along the last axis."""
-        if self._axis == -1:
-            return f"level({code}, {plain_number(power)})"
-        return self._words.transposed.format(f"level({self._words.transposed.format(code)}, {plain_number(power)})")
+        turned = "{}" if self._axis == -1 else self._words.transposed
+        return turned.format(f"{name}({turned.format(code)}, {plain_number(number)})")
 
     def _spread(self, node: Node) -> str:
         """Broadcast a value that does not have every position of the row yet, such as j."""

@@ -17,10 +17,12 @@ from attnviz.codegen.axis_order import is_integral
 from attnviz.codegen.steps import NamedNode, plain_number, steps
 from attnviz.formula.evaluation.numbers import MORE, ONE
 from attnviz.formula.facts.equivalence import PLACES
-from attnviz.formula.graph import REDUCTIONS, Formula, Node
+from attnviz.formula.graph import ALONG, REDUCTIONS, Formula, Node
 
 At = Callable[[Node, bool], str]
-"""The reference to a node with cells of its own: the range of a whole vector or row (True), or one cell of it."""
+Upto = Callable[[Node], str]
+"""The reference to a node with cells of its own: the range of a whole vector or row (True), or one cell of it; and to
+the cells of its row from the first to this one."""
 
 _CALLS = {
     "tanh": "TANH({})",
@@ -40,6 +42,12 @@ _ARRAYS = {
     "min": "SUMPRODUCT(MIN({}))",
     "norm": "SQRT(SUMPRODUCT(({0})*({0})))",
 }
+_ALONG = {
+    "cumsum": "SUM({upto})",
+    "top": "(SUMPRODUCT(ISNUMBER({row})*({row}>{cell}))+SUMPRODUCT(ISNUMBER({upto})*({upto}={cell}))<={n})",
+}
+"""Of the cell of a row, the row, and the cells up to this one: of equal numbers the earlier is the larger."""
+
 _SIGNS = {"==": "=", "!=": "<>"}
 
 
@@ -51,8 +59,8 @@ def blocks(formula: Formula) -> list[NamedNode]:
 class Spreadsheet:
     """A writer of nodes as the text of a cell, without the equals sign; nodes in `own` have cells of their own."""
 
-    def __init__(self, formula: Formula, own: Collection[Node], at: At) -> None:
-        self._formula, self._own, self._at = formula, {id(node) for node in own}, at
+    def __init__(self, formula: Formula, own: Collection[Node], at: At, upto: Upto | None = None) -> None:
+        self._formula, self._own, self._at, self._upto = formula, {id(node) for node in own}, at, upto
 
     def cell(self, node: Node) -> str:
         """Return the formula in a cell of a node; true and false are 1 and 0 there, so that they can be added."""
@@ -71,6 +79,10 @@ class Spreadsheet:
             return '"' + str(node.value).replace('"', '""') + '"'
         if node.op in ("variable", "matrix", "size"):
             return self._at(node, array)
+        if node.op in ALONG and self._upto:
+            (row,) = node.args
+            cells = {"row": self._text(row, True), "cell": self._text(row, False), "upto": self._upto(row)}
+            return _ALONG[node.op].format(n=plain_number(node.number) if node.op == "top" else "", **cells)
         if node.op in REDUCTIONS:
             is_range = self._formula.kind.over == "j"
             table = _RANGES if is_range else _ARRAYS

@@ -16,8 +16,9 @@ class Words:
 
     np       the module;  axis, keep  the arguments of a reduction;  largest, smallest  the reductions themselves
     swapped  a stack of matrices, each transposed;  transposed  the same for arrays of heads
-    falling  z in falling order;  number  a plain number with the arithmetic of arrays, in which 1 / 0 is inf;
-             as_array  the same for a number that may have it already
+    falling  z in falling order;  places  the place of each x in it, of equal ones the earlier first
+    number   a plain number with the arithmetic of arrays, in which 1 / 0 is inf;  as_array  the same for a number that
+             may have it already
     softmax  along an axis, where the library has it
     """
 
@@ -35,6 +36,7 @@ class Words:
     join: str
     along: str
     falling: str
+    places: str
     swapped: str
     transposed: str
     sigmoid: str
@@ -76,6 +78,7 @@ NUMPY = Words(
     join="np.concatenate",
     along="np.take_along_axis",
     falling="-np.sort(-z, axis=-1)",
+    places='(-x).argsort(axis=-1, kind="stable").argsort(axis=-1)',
     swapped="np.swapaxes({}, -1, -2)",
     transposed="np.swapaxes({}, 1, 2)",
     sigmoid="sigmoid",
@@ -100,6 +103,7 @@ TORCH = Words(
     join="torch.cat",
     along="torch.take_along_dim",
     falling="z.sort(dim=-1, descending=True).values",
+    places="(-x).argsort(dim=-1, stable=True).argsort(dim=-1)",
     swapped="{}.mT",
     transposed="{}.mT",
     sigmoid="torch.sigmoid",
@@ -132,6 +136,11 @@ def level(x, p):
         t = $np.where(((x - higher).clip(min=0) ** p).sum($over) >= 1, higher, t)
     return t
 ''',
+    "is_top": '''
+def is_top(x, n):
+    """Whether each is one of the n largest of its row; of equal ones the earlier is the larger."""
+    return ($places < n) & (x == x)  # NaN is none of them
+''',
     "sigmoid": '''
 def sigmoid(x):
     """1 / (1 + e^-x); the exponential of what is never positive cannot overflow."""
@@ -145,8 +154,8 @@ _NAMES = """
 np math torch tokens tokens_kv d_model n_heads n_kv_heads d_k d_q d_v d_z d_a n_layers seed softcap temperature scale
 bias slopes pad listed cells i j h d x nothing stacked normal uniform bits glorot linear binary
 orthogonal rope rope_base sinusoidal layer layer_norm gelu vocabulary spelled token score weights blake2b SEED
-steps bucket wide exact starts query keys between print range len list min max sum abs unit ratio level sigmoid n n_key
-n_query E P X Q K V S A Z C Y M B F G
+steps bucket wide exact starts query keys between print range len list min max sum abs unit ratio level is_top sigmoid n
+n_key n_query E P X Q K V S A Z C Y M B F G
 """
 
 RESERVED = frozenset((*_NAMES.split(), *kwlist, *FUNCTIONS))

@@ -6,9 +6,12 @@ from operator import add, mul, sub, truediv
 
 from attnviz.formula import names
 from attnviz.formula.faults import fault
-from attnviz.formula.graph import HIGHEST_POWER, Graph, Kind, Node, ordered
+from attnviz.formula.graph import ALONG, HIGHEST_POWER, Graph, Kind, Node, ordered
 
 LARGEST_NUMBER = 1e300
+MOST_ON_TOP = 9999
+"""Of a row: more than any row has."""
+
 Knob = float | tuple[float, ...] | str
 
 
@@ -28,8 +31,12 @@ class Calls:
             return make("call", args, name, span=where)
         if name == "dot":
             return self.over("sum", make("*", args, span=where), where)
+        if name in names.OF_ROWS and self._kind.over != "j":
+            raise fault("of_rows", where, name=name, call=names.OF_ROWS[name])
         if name == "level":
             return self._level(args[0], args[1], where)
+        if name == "top":
+            return self._top(args[0], args[1], where)
         if len(args) == 2:
             return make({"ratio": "ratio", "max": "high", "min": "low"}[name], args, span=where)
         if name == "unit":
@@ -42,12 +49,17 @@ class Calls:
         return self.over(name, args[0], where)
 
     def _level(self, x: Node, power: Node, where: tuple[int, int]) -> Node:
-        if self._kind.over == "j" and power.op != "number" and self._is_of_knobs(power):
+        if power.op != "number" and self._is_of_knobs(power):
             level = self.over("level", x, where)
             return self._graph.make("level", (x, power), axes=level.axes, over=level.over, span=where)
-        if self._kind.over != "j" or power.op != "number" or not 1.0 <= power.number <= HIGHEST_POWER:
+        if power.op != "number" or not 1.0 <= power.number <= HIGHEST_POWER:
             raise fault("level", where, most=HIGHEST_POWER)
         return self.over("level", x, where, power.number)
+
+    def _top(self, x: Node, n: Node, where: tuple[int, int]) -> Node:
+        if n.op != "number" or not 1.0 <= n.number <= MOST_ON_TOP or n.number != int(n.number):
+            raise fault("top", where, most=MOST_ON_TOP)
+        return self.over("top", x, where, n.number)
 
     def _is_of_knobs(self, node: Node) -> bool:
         """Return whether a node is made of numbers and of the names that stand for knobs alone."""
@@ -58,8 +70,9 @@ class Calls:
         axis = self._kind.over
         if axis not in x.axes:
             raise fault("not_a_vector" if axis == "d" else "not_a_row", x.span, name=op)
-        axes = x.axes.replace(axis, "")
-        return self._graph.make(op, (x,), value, axes=axes, width=x.width if "d" in axes else 0, over=axis, span=where)
+        axes = x.axes if op in ALONG else x.axes.replace(axis, "")
+        width, truth = x.width if "d" in axes else 0, op == "top"
+        return self._graph.make(op, (x,), value, axes=axes, width=width, truth=truth, over=axis, span=where)
 
     def knob(self, value: Knob, where: tuple[int, int]) -> Node:
         """Return the number of a knob; where heads have their own, the choice among them by h."""

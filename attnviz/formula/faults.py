@@ -62,15 +62,20 @@ FAULTS = Words(
         "matrix": "{name} is a matrix: it stands to the right of @, as in q @ {name}, or as {name}[j], one row for "
         "each key",
         "unknown": "{name} is not known here; there are {known}",
+        "head_of_mask": "a mask is the same for all heads; to forbid head by head, take the logarithm of a condition "
+        "as the bias, as in log(abs(i - j) <= 2**h)",
         "unknown_of_score": "{name} is not known here; there are {known}, and parameters of your own: {own}",
         "unknown_near": "{name} is not known here; did you mean {near}?",
         "no_function": "there is no function {name}; there are {known}",
         "no_function_near": "there is no function {name}; did you mean {near}?",
         "two_roles": "{name} is used in two ways: as {one} and as {other}",
-        "brackets_mask": "square brackets are allowed only in token[i] and token[j]",
+        "brackets_mask": "square brackets are allowed only in token[i] and token[j], and for a neighbour at most 9 "
+        "places away in token[i - 1] or token[j + 1]",
         "brackets_score": "square brackets are allowed only in W[j], W[:, j] and b[j]: a row, a column or a number a "
         "key",
-        "level": "level is for normalisers, with a power from 1 to {most}, as in level(x, 2)",
+        "level": "level takes a power from 1 to {most}, as in level(x, 2)",
+        "of_rows": "{name} goes along the scores of a row, so it is for normalisers, as in {call}",
+        "top": "top takes how many keys of a row, a whole number from 1 to {most}, as in top(x, 3)",
         "brackets": "square brackets cannot be used here",
         "arguments": "wrong number of arguments: {name} takes {wanted}, not {given}",
         "not_a_vector": "{name} goes over the entries of a vector, but this is one number already",

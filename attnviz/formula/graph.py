@@ -24,7 +24,12 @@ from attnviz.formula.text import MAX_LEVELS, MAX_PARTS
 
 AXES = "ijd"
 LEAVES = ("number", "text", "variable", "matrix", "size")
-REDUCTIONS = ("sum", "max", "min", "norm", "level")
+ALONG = ("cumsum", "top")
+"""Operations over a whole row that give each key a number, or a truth, of its own."""
+
+REDUCTIONS = ("sum", "max", "min", "norm", "level", *ALONG)
+"""Operations that go over an axis."""
+
 HIGHEST_POWER = 100
 HIDDEN = ("d_a", "d_b", "d_c", "d_e", "d_f", "d_g", "d_h")
 """The names of widths that are neither the query's nor the key's."""
@@ -38,8 +43,10 @@ class Node:
     """One operation. Nodes are compared by identity: a graph makes each but once.
 
     op     number text variable matrix size | call neg not truth_as_number | + - * / // % ** ratio high low
-           < <= > >= == != and or | if | @ @T | sum max min norm level (over `over`) | outer (only in gradients)
-    value  the number, the text, or the name of a variable, a matrix or a function; the power of a level
+           < <= > >= == != and or | if | @ @T | sum max min norm level cumsum top (over `over`) | outer (only in
+           gradients)
+    value  the number, the text, or the name of a variable, a matrix or a function; the power of a level; how many
+           are on top
     axes   those of i, j and d that it has;  width  the class of its d;  columns  of an outer product: its columns'
     truth  whether it is true or false;  over  the axis that it goes over
     span   where it is typed

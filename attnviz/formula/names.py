@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import difflib
+import re
 
 BINARY: dict[type[ast.operator], str] = {
     ast.Add: "+",
@@ -25,14 +26,22 @@ COMPARED: dict[type[ast.cmpop], str] = {
 """The sign of each operator and of each comparison in Python's own grammar."""
 
 FUNCTIONS = ("tanh", "exp", "log", "abs", "sqrt", "relu", "sigmoid", "sin", "cos", "sign")
-OVER = ("sum", "mean", "max", "min", "norm", "unit", "dot", "ratio", "level")
+OVER = ("sum", "mean", "max", "min", "norm", "unit", "dot", "ratio", "level", "cumsum", "top")
 """The functions over the entries of a vector or of a row; max and min of two are entry by entry.
 
-level(x, p) is the number t of a row with sum(relu(x - t)**p) = 1, which sparse normalisers take off.
+level(x, p) is the number t of a row with sum(relu(x - t)**p) = 1, which sparse normalisers take off. cumsum(x) adds a
+row up from its first key to each; top(x, n) is true at the n largest of a row, the earlier of two that are equal.
 """
 
+OF_ROWS = {"level": "level(x, 2)", "cumsum": "cumsum(x)", "top": "top(x, 3)"}
+"""The functions that only a row of scores has, with a call of each."""
+
+NAMES_TOO = ("cumsum", "top")
+"""Functions that came later: a line may have a step of this name, which is none then."""
+
+
 CALLED = FUNCTIONS + OVER
-ARGUMENTS = {"dot": (2,), "ratio": (2,), "level": (2,), "max": (1, 2), "min": (1, 2)}
+ARGUMENTS = {"dot": (2,), "ratio": (2,), "level": (2,), "top": (2,), "max": (1, 2), "min": (1, 2)}
 MATRICES = {"W": "score_w", "W_q": "score_w_q", "W_k": "score_w_k", "U": "score_matrix_u", "A": "score_matrix_a"}
 VECTORS = {
     "v": "score_v",
@@ -54,6 +63,22 @@ NUMBERS = {
 STEPS = MATRICES | VECTORS | NUMBERS
 
 MAX_NAME_CHARACTERS = 20
+
+
+TOKEN = re.compile(r"token\[([ij])([+-]\d)?\]")
+"""A token of a mask: of the query or of the key, or one that stands up to nine places before or after it."""
+
+
+def place_of(token: str) -> tuple[str, int]:
+    """Return whose token it is, i or j, and how many places after that it stands.
+
+    >>> place_of("token[i]"), place_of("token[j-1]")
+    (('i', 0), ('j', -1))
+    """
+    match = TOKEN.fullmatch(token)
+    if not match:
+        raise ValueError(token)
+    return match[1], int(match[2] or 0)
 
 
 def role(name: str) -> str:

@@ -50,6 +50,7 @@ _OVER: dict[Any, str] = {
     np.inner: "dot",
     np.vdot: "dot",
     np.linalg.norm: "norm",
+    np.cumsum: "cumsum",
 }
 
 

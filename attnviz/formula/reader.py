@@ -97,7 +97,8 @@ class _Reader:
         if not isinstance(target, ast.Name):
             raise self._fault("assignment", statement)
         name = target.id
-        is_taken = name in self.kind.variables or name in names.CALLED or name in self.named or name == "token"
+        is_function = name in names.CALLED and name not in names.NAMES_TOO
+        is_taken = name in self.kind.variables or is_function or name in self.named or name == "token"
         is_taken = is_taken or name in self.knobs
         if is_taken or names.role(name) or len(name) > names.MAX_NAME_CHARACTERS:
             raise self._fault("taken", target, name=name)
@@ -190,10 +191,13 @@ class _Reader:
 
     def _subscript(self, n: ast.Subscript) -> Node:
         name = n.value.id if isinstance(n.value, ast.Name) else ""
-        inside = ast.unparse(n.slice).replace(" ", "").strip("()") if isinstance(n.slice, (ast.Name, ast.Tuple)) else ""
+        is_read = isinstance(n.slice, (ast.Name, ast.Tuple, ast.BinOp))
+        inside = ast.unparse(n.slice).replace(" ", "").strip("()") if is_read else ""
         token = f"token[{inside}]"
-        if name == "token" and token in self.kind.variables:
-            return self.graph.make("variable", value=token, axes=inside, span=span(self.text, n))
+        if name == "token" and self.kind.truth and names.TOKEN.fullmatch(token):
+            axis, after = names.place_of(token)
+            token = f"token[{axis}{after:+}]" if after else f"token[{axis}]"
+            return self.graph.make("variable", value=token, axes=axis, span=span(self.text, n))
         role = _BRACKETS.get((names.role(name), inside), "")
         if not role or self.kind.name != "score":
             raise unknown_names.of_brackets(n, self.kind, self.text)

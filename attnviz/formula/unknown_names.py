@@ -55,6 +55,9 @@ ELSEWHERE_OF_ROWS = {
     "softmax": "e = exp({0} - max({0})); e / sum(e)",
     "sparsemax": "relu({0} - level({0}, 1))",
     "argmax": "1 if x == max(x) else 0",
+    "topk": "top({0}, {1})",
+    "top_k": "top({0}, {1})",
+    "cumprod": "exp(cumsum(log({0})))",
 }
 ELSEWHERE_OF_PLACES = {"tril": "j <= i", "triu": "j >= i", "causal": "j <= i"}
 EQUIVALENTS = {
@@ -103,10 +106,12 @@ def of_name(name: str, kind: Kind, known: tuple[str, ...], where: tuple[int, int
     """Return the message for a name that is not known: what it is called here, or which names there are."""
     if name in names.CALLED:
         of_row = kind.name == "normaliser"
-        better = f"{name}(x)" if of_row else f"{name}(...)"
+        better = names.OF_ROWS.get(name, f"{name}(x)") if of_row else f"{name}(...)"
         return fault("function_alone", where, (*where, better) if of_row else None, name=name, better=better)
     if name == "T" and kind.name == "normaliser":
         return fault("over_T", where)
+    if kind.truth and name in ("h", "H", "head", "heads", "n_heads"):
+        return fault("head_of_mask", where)
     meant = MEANT[kind.name].get(name) or EVERYWHERE.get(name, "")
     near = meant or names.nearest(name, known)
     if near:
@@ -205,6 +210,8 @@ def _dotted(n: ast.Call, func: ast.Attribute, kind: Kind, text: str) -> FormulaE
         end = span(text, func)[1]
         name, known = func.attr[: names.MAX_NAME_CHARACTERS], ", ".join(names.CALLED)
         return fault("no_function", (end - len(func.attr), end), name=name, known=known)
+    if func.attr in names.OF_ROWS and kind.over != "j":
+        return fault("of_rows", (start, until), name=func.attr, call=names.OF_ROWS[func.attr])
     if isinstance(root, ast.Name) and root.id in LIBRARIES:
         at = span(text, func)[1] - len(func.attr)
         return fault("library", (start, at), (start, at, ""), prefix=text[start:at], name=func.attr)

@@ -31,11 +31,16 @@ HOW = ("large", "apart", "reach", "margin")
 def described(stage: Stage, arrays: MutableMapping[str, NamedArray]) -> dict[str, Any]:
     """Return what is said of a stage, as JSON has it, and add its arrays.
 
-    `masked` is the name of the array that is true where a cell is masked, of all heads or of one that all share; stages
-    that are masked alike have one. `ends` has the size of the largest number of each head. Where the stage has sums,
-    there are `total` (heads, columns) and `spread` (heads, rows) behind its name and a dot.
+    Masked numbers are NaN: what no picture shows could be the answer to a question.
+
+    `masked` is the name of the array that is true where a cell is masked, of all heads or of one that all share, and
+    None where no cell is; stages that are masked alike have one. `ends` has the size of the largest number of each
+    head. Where the stage has sums, there are `total` (heads, columns) and `spread` (heads, rows) behind its name and a
+    dot.
     """
     axes, array = ("head", *stage.axes), stage.array.astype(np.float64, copy=False)
+    if stage.masked is not None and stage.masked.any():
+        array = np.where(stage.masked, np.nan, array)
     arrays[stage.name] = axes, array if array.size <= EXACT_UP_TO else as_colour(array)
     if stage.sums:
         total, spread = bars(stage)
@@ -50,7 +55,7 @@ def described(stage: Stage, arrays: MutableMapping[str, NamedArray]) -> dict[str
         "heads": stage.names,
         "widths": [int(width) for width in stage.true_widths],
         "positions": [each if each is None else [int(at) for at in each] for each in stage.positions],
-        "masked": None if stage.masked is None else _mask(stage, stage.masked, arrays),
+        "masked": None if stage.masked is None or not stage.masked.any() else _mask(stage, stage.masked, arrays),
         "scale": {"low": stage.scale.low, "high": stage.scale.high, **shades(stage.scale.colours)},
         "ends": _ends(stage),
     }
@@ -70,8 +75,7 @@ def as_colour(array: Array) -> Array:
 def _mask(stage: Stage, masked: Array, arrays: MutableMapping[str, NamedArray]) -> str:
     """Add the cells that are masked, unless another stage has the same; return the name of the array."""
     whole = np.broadcast_to(masked, stage.array.shape)
-    shared = whole.shape[0] == 1 or whole.strides[0] == 0  # one mask, seen from all heads
-    mask = whole[:1] if shared else whole
+    mask = whole[:1] if whole.strides[0] == 0 or (whole == whole[:1]).all() else whole
     for name, (_, other) in arrays.items():
         if name.endswith(FORBIDDEN) and np.array_equal(other, mask):
             return name

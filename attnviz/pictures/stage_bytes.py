@@ -5,9 +5,10 @@
     the header      JSON in ASCII, filled up with spaces so that what follows begins at a multiple of 8 bytes
     the arrays      one after the other, each at a multiple of 8 bytes, in C order
 
-Every number is little-endian. In the header `arrays` says of each array by its name `type` (float64, float32, int32 or
-uint8, which also holds what is true or false), `shape`, `axes` (a name for each) and `at`, the byte where it begins,
-counted from the end of the header. JSON has no infinity and no NaN; numbers that may be either are in the arrays.
+Arrays of the same bytes lie there once. Every number is little-endian. In the header `arrays` says of each array by
+its name `type` (float64, float32, int32 or uint8, which also holds what is true or false), `shape`, `axes` (a name for
+each) and `at`, the byte where it begins, counted from the end of the header. JSON has no infinity and no NaN; numbers
+that may be either are in the arrays.
 
 `stage_bytes.js` reads it in the browser without copying a number; `unpacked` is the same in Python.
 """
@@ -42,16 +43,17 @@ def packed(header: Mapping[str, Any], arrays: Mapping[str, NamedArray]) -> bytes
     >>> header["layer"], header["arrays"]["weights"]["axes"], arrays["weights"].tolist()
     (0, ['query', 'key'], [[1.0, 0.0], [0.0, 1.0]])
     """
-    described, parts, at = {}, [], 0
+    described, parts, at, known = {}, [], 0, dict[bytes, int]()
     for name, (axes, array) in arrays.items():
         written = array.astype(np.uint8) if array.dtype == bool else array
         kind = written.dtype.name
         if kind not in TYPES or len(axes) != written.ndim:
             raise ValueError(f"{name} is {kind} of {written.ndim} axes, called {', '.join(axes)}")
-        described[name] = {"type": kind, "shape": written.shape, "axes": list(axes), "at": at}
         part = np.ascontiguousarray(written, TYPES[kind]).tobytes()
-        parts += [part, b"\0" * (-len(part) % ALIGNED)]
-        at += len(part) + len(parts[-1])
+        described[name] = {"type": kind, "shape": written.shape, "axes": list(axes), "at": known.setdefault(part, at)}
+        if known[part] == at:
+            parts += [part, b"\0" * (-len(part) % ALIGNED)]
+            at += len(part) + len(parts[-1])
     text = json.dumps({**header, "arrays": described}, separators=(",", ":"), allow_nan=False).encode("ascii")
     text += b" " * (-len(text) % ALIGNED)
     return b"".join([MAGIC, struct.pack("<I", len(text)), text, *parts])

@@ -36,9 +36,9 @@ from attnviz.settings.language import LANGUAGES, Words, nearest_language, set_la
 from attnviz.ui.hosting import counts, public_address
 from attnviz.ui.shared_answers import Answer, FullError, SharedAnswers
 
-PATH = "/attnviz/stage"
-EDITION = "__edition"
-"""The parameter by which the page says which code it is from; with the right one an answer never changes."""
+PATH = public_address.STAGE
+EDITION = public_address.EDITION
+"""With the edition of the code that makes it, an answer never changes."""
 
 MOST_CHARACTERS = 8_000
 """Of a query: a link has up to 6,000, and what proxies pass on ends soon after."""

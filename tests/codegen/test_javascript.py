@@ -35,6 +35,11 @@ NORMALISERS = (
     "relu(x - level(x, 1))",
     "relu(x / 2 - level(x / 2, 2))**2",
     "relu(x) / n + min(x) * norm(x) - mean(x) + (i - j) % 3 + sum(x * j)",
+    "e = exp(x - max(x)) * top(x, 2); e / sum(e)",
+    "p = sigmoid(x); p * exp(sum(log(1 - p)) - cumsum(log(1 - p)))",
+    "cumsum(x) + cumsum(x * cumsum(j)) - cumsum(x > 0)",
+    "cumsum(x)",
+    "x if top(x, 1) or not top(relu(x) * 0, 2) else cumsum(top(j % 2, 3))",
 )
 
 

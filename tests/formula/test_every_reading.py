@@ -54,6 +54,8 @@ WRITTEN_BY_HAND: dict[str, Sequence[str]] = {
         "j <= i and (i - j) % 3 == 0",
         "not (j == i or i * (n % -3) < 0)",
         'token[i] in ("cat", "dog") or i // 0.1 > j * 9',
+        "token[j - 1] == token[i] and j <= i or j == 0",
+        'token[i + 9] == token[j+2] or token[j-2] != token[j] or token[i-1] == token[i + 1] or token[j - 9] != ""',
     ),
     "bias": (
         "i * (h % -2)",
@@ -127,6 +129,9 @@ def cell_of(line: Line, i: int, j: int) -> latex_reader.Cell | None:
     names: dict[str, Any] = {"i": i, "h": 1, "n": m, "n_key": m, "n_query": n, "n_heads": 2, "d_k": 3, "d_q": 3, "d": 3}
     along: dict[str, np.ndarray] = {"token": np.array(trace.key_tokens, dtype=object)}
     names |= {"token": trace.query_tokens[i]}
+    for axis, at, tokens in (("i", i, trace.query_tokens), ("j", j, trace.key_tokens)):
+        near = {after: at + after for after in range(-9, 10) if after}
+        names |= {f"token_{axis}{after:+}": tokens[to] if 0 <= to < len(tokens) else "" for after, to in near.items()}
     keys = tuple(range(m))
     if line.kind == "score":
         names["q"], along["k"] = trace["queries"].array[0, i], trace["keys"].array[0]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+import re
 import warnings
 from collections.abc import Callable
 from importlib.util import find_spec
@@ -46,8 +47,10 @@ def condition(draw: random.Random, depth: int, names: str, words: str = "token")
         a, b = expression(draw, 1, names), expression(draw, 1, names)
         return f"{a} {draw.choice(['<', '<=', '>', '>=', '==', '!='])} {b}"
     if words and r < 0.6:
-        token = f"token[{draw.choice('ij')}]"
-        return f"{token} {draw.choice(['==', '!='])} {draw.choice(['token[i]', chr(34) + 'the' + chr(34)])}"
+        token = f"token[{draw.choice(['i', 'j', 'j - 1', 'i + 2'])}]"
+        return (
+            f"{token} {draw.choice(['==', '!='])} {draw.choice(['token[i]', 'token[j+1]', chr(34) + 'the' + chr(34)])}"
+        )
     if words and r < 0.7:
         return f'token[{draw.choice("ij")}] {draw.choice(["in", "not in"])} ("cat", "dog")'
     a, b = condition(draw, depth - 1, names, words), condition(draw, depth - 1, names, words)
@@ -61,7 +64,9 @@ def of_row(draw: random.Random, depth: int) -> str:
         return draw.choice(["x", "x", "x", "j", "i", "n", "h", "0.5"])
     a, b = of_row(draw, depth - 1), of_row(draw, depth - 1)
     if r < 0.4:
-        return f"{draw.choice(['sum', 'mean', 'max', 'min', 'norm'])}(x + {a})"
+        return f"{draw.choice(['sum', 'mean', 'max', 'min', 'norm', 'cumsum'])}(x + {a})"
+    if r < 0.45:
+        return f"({a} * top(x + {b}, {draw.choice('123')}))"
     if r < 0.6:
         return f"({a} {draw.choice('+-*')} {b})"
     if r < 0.7:
@@ -89,12 +94,23 @@ def words_of(trace: Trace, h: int, i: int, j: int) -> dict[str, Any]:
     known |= {"n_heads": HEADS, "abs": abs, "tanh": math.tanh, "sin": math.sin, "sigmoid": sigmoid}
     known |= {"relu": lambda x: max(x, 0), "sign": lambda x: (x > 0) - (x < 0)}
     known |= {"ratio": lambda a, b: a / b if b else 0.0, "max": max, "min": min}
-    return known | {"token": {"i": trace.query_tokens[i], "j": trace.key_tokens[j]}}
+    return known | {"token_i": Near(trace.query_tokens, i), "token_j": Near(trace.key_tokens, j)}
+
+
+class Near:
+    """The token at a place and those near it, by what is added to the place."""
+
+    def __init__(self, tokens: tuple[str, ...], at: int) -> None:
+        self.tokens, self.at = tokens, at
+
+    def __getitem__(self, after: int) -> str:
+        at = self.at + after
+        return self.tokens[at] if 0 <= at < len(self.tokens) else ""
 
 
 def cell_by_cell(kind: str, line: str, trace: Trace) -> np.ndarray:
     """The mask or the bias of a line, evaluated by Python itself: the line is the generator's, not a visitor's."""
-    code = compile(line.replace("token[i]", "token['i']").replace("token[j]", "token['j']"), "line", "eval")
+    code = compile(re.sub(r"token\[([ij])", r"token_\1[0", line), "line", "eval")
     heads, (n, m) = (HEADS if kind == "bias" else 1), trace["scores"].shape[-2:]
     found = [eval(code, words_of(trace, h, i, j)) for h, i, j in np.ndindex(heads, n, m)]  # noqa: S307
     return np.array(found).reshape(heads, n, m)

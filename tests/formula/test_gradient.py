@@ -46,6 +46,9 @@ NORMALISERS = [
     "relu(x / 2 - level(x / 2, 2.5))**2.5",
     "p = x**2; p / (1 + sum(p))",
     "unit(x)",
+    "e = exp(x - max(x)) * top(x, 2); e / sum(e)",
+    "p = sigmoid(x); p * exp(sum(log(1 - p)) - cumsum(log(1 - p)))",
+    "cumsum(x * cumsum(x)) / (1 + max(cumsum(x**2)))",
 ]
 
 

@@ -227,6 +227,7 @@ def order(name: str) -> int:
     return list(STEPS).index(name) if name in STEPS else len(STEPS)
 
 
+@pytest.mark.slow
 @for_each("lesson, slide", QUESTIONS)
 def test_no_row_of_weights_that_is_drawn_says_the_one_that_is_asked_for(lesson: Lesson, slide: Slide) -> None:
     assert slide.question

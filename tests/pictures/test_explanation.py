@@ -91,6 +91,7 @@ def test_what_is_done_to_a_score_stands_beside_it(settings: dict[str, Any], titl
     assert (line["title"], note in line["note"]) == (title, True)
 
 
+@pytest.mark.slow
 @for_each("settings", [{}, {"seed": 3, "d_k": 8}, {"initialiser": "by_hand"}, {"scale": 0.001}])
 def test_numbers_that_stand_together_have_as_many_decimals_and_so_has_what_they_add_up_to(
     settings: dict[str, Any],

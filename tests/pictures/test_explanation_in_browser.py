@@ -106,7 +106,7 @@ def disagreeing(traces: list[tuple[str, Trace, int]], node: str, folder: Path) -
         data = browser_facts.cells_of(trace, layer)
         if data is None:
             continue
-        (folder / f"{number}.bin").write_bytes(data)
+        (folder / f"{number}.bin").write_bytes(stage_bytes.packed(data.header | {"head": data.head}, data.arrays))
         cells = asked(trace, dice)
         questions.append({"file": str(folder / f"{number}.bin"), "cells": cells})
         answers.append([(f"{name} {cell}", wanted(trace, layer, cell)) for cell in cells])

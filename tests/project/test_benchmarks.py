@@ -373,6 +373,7 @@ def test_a_table_of_several_commits_or_of_changed_files_is_not_put_anywhere(
     assert page.read_text(encoding="utf-8") == "<!-- measured -->\n<!-- /measured -->\n"
 
 
+@pytest.mark.slow
 def test_a_stranger_asks_for_the_longest_that_is_admitted_and_for_more() -> None:
     def refusal(config: Config) -> str:
         return cost.refusal(MAPS, config, most=cost.most_bytes())

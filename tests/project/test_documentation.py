@@ -23,7 +23,8 @@ LINK = r"\(http://localhost:8501/(\?[^\s)]*(?:\([^\s()]*(?:\([^\s()]*\))?[^\s()]
 
 
 def test_the_tables_and_the_gallery_are_those_of_the_code() -> None:
-    for name, made in {"tables.md": documentation.tables(), "gallery.md": documentation.gallery()}.items():
+    pages = {"tables.md": documentation.tables(), "gallery.md": documentation.gallery()}
+    for name, made in (pages | {"papers.md": documentation.papers()}).items():
         assert (DOCS / name).read_text(encoding="utf-8") == made, "run python -m tools.documentation"
     for name in [*(item.name for item in settings(Config)), *STEPS, *(row for each in TABLES.values() for row in each)]:
         assert f"| `{name}` |" in documentation.tables()
@@ -40,9 +41,9 @@ def test_the_pictures_of_the_gallery_are_those_of_their_links() -> None:
 
 
 def test_every_link_of_the_guides_and_of_the_gallery_opens_what_it_says() -> None:
-    links = [link for text in (*GUIDES.values(), documentation.gallery()) for link in re.findall(LINK, text)]
-    written = sum(text.count("http://localhost:8501") for text in (*GUIDES.values(), documentation.gallery()))
-    assert len(links) == written > 45
+    texts = (*GUIDES.values(), documentation.gallery(), documentation.papers())
+    links = [link for text in texts for link in re.findall(LINK, text)]
+    assert len(links) == sum(text.count("http://localhost:8501") for text in texts) > 85
     for link in links:
         records, problems = url_codec.open_link(link, Config, Selection)
         assert problems == [], link

@@ -129,6 +129,7 @@ def test_the_plan_in_the_documentation_is_the_house() -> None:
     assert len(plan) == 10
 
 
+@pytest.mark.slow
 def test_imports_only_go_down() -> None:
     faults = climbs(FILES)
     assert not faults, "\n".join(faults)

@@ -110,6 +110,7 @@ def test_a_step_or_a_setting_that_is_missing_is_told(tmp_path: Path) -> None:
     assert "other lacks 1 settings: small" in "\n".join(difference.compared(tmp_path / "one", tmp_path / "other"))
 
 
+@pytest.mark.slow
 def test_two_recordings_are_equal_in_every_part_and_another_setting_is_not(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -36,6 +36,7 @@ def in_force() -> dict[str, object]:
     return dict(zip(OPTIONS, json.loads(answer.stdout)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", OPTIONS)
 def test_option_is_in_force(name: str, in_force: dict[str, object]) -> None:
     assert in_force[name] == OPTIONS[name]

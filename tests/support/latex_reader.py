@@ -31,9 +31,10 @@ _FENCES = {
     r"\text{otherwise}": "",
 }
 _TOKEN = re.compile(
-    r"\\(?:mathrm|texttt|operatorname)\{(?:\\.|[^{}\\])*\}|\\[A-Za-z]+|\\.|\d+(?:\.\d+)?(?:e[+-]?\d+)?|[‖|][<>]|\S"
+    r"\\(?:mathrm|texttt|operatorname)\{(?:\\.|[^{}\\])*\}|\\[A-Za-z]+|\\.|\d+(?:\.\d+)?(?:e[+-]?\d+)?|[‖|][<>]|l'|\S"
 )
 _FUNCTIONS = {r"\tanh": "tanh", r"\ln": "log", r"\sin": "sin", r"\cos": "cos", r"\sigma": "sigmoid"}
+_TOP = r"\operatorname{top}"
 _RELATIONS = {"<": "<", ">": ">", r"\le": "<=", r"\ge": ">=", "=": "==", r"\ne": "!="}
 
 Value = Any
@@ -145,7 +146,20 @@ class _Parser:
         if self.given("¬"):
             inside = self.denied()
             return lambda cell: np.logical_not(inside(cell))
-        return self.chain(self.sum, {sign: numbers.MORE[op] for sign, op in _RELATIONS.items()})
+        found = self.chain(self.sum, {sign: numbers.MORE[op] for sign, op in _RELATIONS.items()})
+        return self.on_top(found) if self.given(r"\in") else found
+
+    def on_top(self, each: Read) -> Read:
+        """Read whether a number is one of the largest of a row."""
+        for sign in (_TOP, "_"):
+            self.take(sign)
+        n, inside = int(self.word()), self.closed("(", ")")
+
+        def among(cell: Cell) -> bool:
+            row = [(-float(inside(other)), other.other) for other in _along(cell, "l")]
+            return (-float(each(cell)), _here(cell)) in sorted(row)[:n]
+
+        return among
 
     def sum(self) -> Read:
         return self.chain(self.term, {"+": np.add, "-": np.subtract})
@@ -253,6 +267,8 @@ class _Parser:
         self.take("_")
         index, body = self.word(), self.product()
         reduce = {r"\sum": np.sum, r"\max": np.max, r"\min": np.min}[name]
+        if r"\le" in index:
+            return lambda cell: reduce([body(each) for each in _along(cell, "l") if each.other <= _here(cell)])
         return lambda cell: reduce([body(each) for each in _along(cell, index)])
 
     def level(self) -> Read:
@@ -279,7 +295,7 @@ class _Parser:
             return base, ""
         inside = self.word() if self.peek() == "{" else self.take()
         parts = [re.sub(r"\\mathrm\{(.*)\}", r"\1", part) for part in inside.split(",")]
-        places = [part for part in parts if re.fullmatch("[ijld]+", part)]
+        places = [part for part in parts if re.fullmatch("[ijld']+", part)]
         return "_".join([base, *(part for part in parts if part not in places)]), ",".join(places)
 
     def symbol(self) -> Read:
@@ -324,6 +340,10 @@ def _beside(left: Value, right: Value) -> Value:
     return np.multiply(left, right)
 
 
+def _here(cell: Cell) -> int:
+    return cell.key if cell.other is None else cell.other
+
+
 def _chosen(rows: list[tuple[Value, Value]], otherwise: Value) -> Value:
     for test, yes in reversed(rows):
         otherwise = np.where(test, yes, otherwise)
@@ -339,7 +359,7 @@ def _along(cell: Cell, index: str) -> list[Cell]:
 def _value(cell: Cell, name: str, index: str) -> Value:
     """Return what a symbol is in a cell: at another key where its index says l, one entry where it says d."""
     here = replace(cell, key=cell.other, other=None) if "l" in index and cell.other is not None else cell
-    if name == "l" and cell.other is not None:
+    if name in ("l", "l'") and cell.other is not None:
         return float(cell.other)
     if cell.lines and name in cell.lines:
         return cell.lines[name](here)

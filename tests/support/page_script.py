@@ -25,6 +25,8 @@ ROOT = Path(__file__).parents[2] / "attnviz"
 MODULES = {
     "pictures/stage_bytes.js": "unpackStage",
     "pictures/layout/placement.js": "place, placed",
+    "ui/components/stage/ahead/ahead.js": "addressOf, saysTheSame",
+    "ui/components/stage/ahead/preview.js": "dataAhead",
     "ui/components/stage/maps.js": "alone, mapOf, shapeOf, stagesOf",
     "ui/components/stage/heading.js": "heading",
     "ui/components/stage/room.js": "roomFor",
@@ -40,6 +42,9 @@ const read = (message) => {
 const ANSWERS = {
   place: ({ shapes, width, height, focused }) => place(shapes, width, height, focused),
   room: ({ view, measured, has }) => roomFor(view, measured, has),
+  address: ({ follow, said }) => addressOf(follow, new Map(Object.entries(said))),
+  before: ({ field, text }) => saysTheSame(field, text),
+  ahead: ({ data, sent }) => dataAhead(data, sent),
   heading: ({ message, about, words }) => heading(read(message)[0], about, words),
   maps: ({ message, width, height, head, heads, dark }) => {
     const stages = read(message).map((stage) => (head === null ? stage : alone(stage, head, heads)));

@@ -239,6 +239,7 @@ def test_a_link_says_the_language_only_when_it_was_chosen() -> None:
     assert at.button(key="speak-de").label == "Deutsch"
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("bracketed")
 def test_a_link_that_says_nothing_but_its_language_opens_as_one_that_says_nothing() -> None:
     at = AppTest.from_file(APP, default_timeout=30)

@@ -60,7 +60,13 @@ ASKED = [*PAGES, *VISITED, *(f"file/{name}" for name in (*FILES, "handout"))]
 
 ALLOWED, LIMIT = 500 * cost.MB, 1_000 * cost.MB
 """What the host of two visitors allows for one computation by default, and the memory that it has."""
-SLOW = ("explore/table", *(f"file/{name}" for name in ("csv", "svg", "step.svg", "png", "tex", "json", "handout")))
+SLOW = (
+    "explore/table",
+    *(
+        f"file/{name}"
+        for name in ("csv", "svg", "step.svg", "png", "step.png", "pdf", "tex", "tikz", "json", "handout")
+    ),
+)
 """What takes long where every piece of memory is counted: smaller settings tell as much."""
 
 TOGETHER = ("explore", "explore/redeal", "compare", "assign/student", "data: weights", "file/npz")

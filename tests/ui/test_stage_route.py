@@ -11,6 +11,7 @@ import urllib.error
 import urllib.request
 import zlib
 from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -18,6 +19,7 @@ from urllib.parse import urlencode
 import numpy as np
 import pytest
 from starlette.applications import Starlette
+from streamlit.testing.v1 import AppTest
 
 from attnviz import Config, run
 from attnviz.engine.learning import film
@@ -31,6 +33,7 @@ from attnviz.ui.session import admission
 from attnviz.ui.session.selection import Selection
 from attnviz.ui.shared_answers import SharedAnswers
 from tests.support.cases import for_each
+from tests.support.sample_settings import repeated_words
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "deploy"))
@@ -123,17 +126,46 @@ def test_the_numbers_are_those_of_the_run() -> None:
         found = answer(query)
         header, arrays = found.stage
         assert header["setting"] == url_codec.encode(config)
-        np.testing.assert_array_equal(arrays["weights"], run(config)["weights"].array)
+        steps = run(config)
+        may = steps["allowed"].array
+        np.testing.assert_array_equal(arrays["weights"], np.where(may, steps["weights"].array, np.nan))
         assert found.headers["content-type"] == "application/octet-stream"
         assert "charset" not in found.headers["content-type"]
     assert answer(without_check, path=f"/below/a/path{stage_route.PATH}").body == found.body
     assert answer(without_check, accept_encoding="identity").stage[0] == header
 
 
-def test_what_the_page_draws_after_a_run_is_the_same_bytes() -> None:
-    config = Config(seed=21, sentence="a b c d", score="formula", score_formula="sum(q * k) / 2")
-    found = answer(urlencode(url_codec.encode(config)))
-    assert zlib.decompress(found.body, 31) == stage_of_run.stage_of_run(run(config), Selection())
+def looked_at() -> Iterator[tuple[Config, Selection]]:
+    """Random settings, each with a mask or two, and what is looked at in them."""
+    for number in range(6):
+        mask = ("causal", "padding", "none")[number % 3]
+        config = replace(repeated_words(number), mask=(mask,), initialiser="normal", pad_to=5 * number)
+        shown, colours = ("weights", "queries", "masked")[number // 2], ("apart", "common")[number % 2]
+        yield config, Selection(layer=config.n_layers - 1, shown=shown, colours=colours, lang=("de", "en")[number % 2])
+    long = Config(sentence="a b c d e " * 20, max_tokens=100, mask=("causal",), n_heads=2)
+    yield long, Selection(from_query=40, from_key=20)
+
+
+@pytest.mark.slow
+def test_the_page_draws_what_it_hands_out() -> None:
+    """A picture that was drawn ahead of a run has each number, word and colour of that of the run."""
+    for config, selection in looked_at():
+        query = url_codec.encode(config, selection)
+        page = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+        page.query_params.update(query)
+        page.run()
+        assert not page.exception
+        protos = [each.proto for each in page.get("bidi_component")]
+        sent, drawn = unpacked(next(proto.bytes for proto in protos if proto.component_name == "attnviz_heatmap"))
+        header, arrays = answer(urlencode(query), accept_language="fr").stage
+        assert header["stages"] == sent["stages"]
+        for stage in header["stages"]:
+            parts = ("", ".total", ".spread") if stage["sums"] else ("",)
+            for name in [*(stage["name"] + part for part in parts), *filter(None, [stage["masked"]])]:
+                np.testing.assert_array_equal(arrays[name], drawn[name], strict=True)
+            if stage["masked"]:
+                hidden = np.broadcast_to(arrays[stage["masked"]], arrays[stage["name"]].shape).astype(bool)
+                assert np.isnan(arrays[stage["name"]][hidden]).all()
 
 
 def test_an_address_that_says_nothing_stands_for_the_opening() -> None:

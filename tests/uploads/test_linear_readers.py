@@ -47,7 +47,7 @@ from attnviz.uploads import npy, parse_text, read_files
 
 MOST_SECONDS = 1.0  # of processor, for a text as long as the door admits
 LEAST_SECONDS = 0.5  # that are always granted
-QUICK = 15_000  # characters, at which what goes back over a run takes seconds and what does not takes milliseconds
+QUICK = 8_000  # characters, at which what goes back over a run takes seconds and what does not takes milliseconds
 
 MEGABYTE = 1_000_000  # that fields without a limit of their own and uploads of settings admit
 

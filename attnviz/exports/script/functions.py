@@ -140,6 +140,7 @@ def rotated(x):
     "ratio": HELPERS["ratio"],
     "sigmoid": HELPERS["sigmoid"],
     "level": HELPERS["level"],
+    "is_top": HELPERS["is_top"],
     "layer_norm": '''
 def layer_norm(x):
     """Each row minus its mean, over its standard deviation."""

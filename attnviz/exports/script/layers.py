@@ -39,6 +39,9 @@ PARTS = {
 PARTS_OF_MODELS = PARTS | {"w_q": "queries"}
 """The same for a trained model, in whose layers each matrix stands right before what it makes."""
 
+CALLED_LATER = ("embedded", "weights")
+"""The steps that the script calls by their own variables, so that each has a line whatever it is."""
+
 GAINS = {"g_1": "normed", "g_2": "feed_forward"}
 """The parts of the gains of norms that stand before a block."""
 
@@ -98,6 +101,6 @@ class LayerScript(OperationWriter):
         """Write the line of a step; one that is another as it stands needs none, unless it is changed by hand."""
         code = self.code(value)
         same = code in self.called.values()
-        if not same or name == "embedded" or self.lines.edited(name):
+        if not same or name in CALLED_LATER or self.lines.edited(name):
             code = self.lines.step(name, code, same=same)
         self.called[name] = code

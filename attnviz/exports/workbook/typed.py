@@ -278,7 +278,10 @@ class _Weights:
                 return f"COUNT({self.lines.line(self.z, i, j)})"
             return self._position(each.name, i, j) if each.name in ("i", "j") else str(self.sizes[each.name])
 
-        return Spreadsheet(self.formula, operands, at).cell(node)
+        def upto(each: Node) -> str:
+            return self.lines.upto(self.own.get(id(each), self.z), i, j)
+
+        return Spreadsheet(self.formula, operands, at, upto).cell(node)
 
 
 def _newton(X: Array, t: Array, power: float) -> Array:

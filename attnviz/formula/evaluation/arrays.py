@@ -9,6 +9,7 @@ import numpy as np
 
 from attnviz.arrays import Array
 from attnviz.formula.graph import KEY, QUERY, Formula
+from attnviz.formula.names import TOKEN, place_of
 
 _SPREAD = {
     "matrix": (slice(None), None),
@@ -89,14 +90,19 @@ def of_normaliser(X: Array, part: Part = WHOLE) -> Arrays:
 
 
 def of_table(
-    n_query: int, n_key: int, heads: int = 1, tokens: tuple[Sequence[str], Sequence[str]] = ((), ())
+    formula: Formula, n_query: int, n_key: int, heads: int = 1, tokens: tuple[Sequence[str], Sequence[str]] = ((), ())
 ) -> Arrays:
-    """Return the arrays of a mask or a bias; `tokens` are those of the queries and of the keys, empty if unknown."""
+    """Return the arrays of a mask or a bias; `tokens` are those of the queries and of the keys, empty if unknown.
+
+    Before the first token and after the last stands the empty word.
+    """
     values = _positions(heads, n_query, n_key, WHOLE)
-    for name, axis, words in (("token[i]", 1, tokens[0]), ("token[j]", 2, tokens[1])):
-        n = n_query if axis == 1 else n_key
-        shape = tuple(n if at == axis else 1 for at in range(4))
-        values[name] = np.array(list(words) or [""] * n, dtype=object).reshape(shape)
+    for name in filter(TOKEN.fullmatch, formula.variables()):
+        axis, after = place_of(name)
+        n, words = (n_query, tokens[0]) if axis == "i" else (n_key, tokens[1])
+        words = list(words) or [""] * n
+        moved = [words[at] if 0 <= at < n else "" for at in range(after, n + after)]
+        values[name] = np.array(moved, dtype=object).reshape((1, n, 1, 1) if axis == "i" else (1, 1, n, 1))
     return Arrays(values, heads, n_query, n_key, {})
 
 

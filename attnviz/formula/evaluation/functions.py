@@ -210,14 +210,14 @@ def _tried(formula: Formula, sizes: Sequence[float] = (1.0, 1.0, 30.0, 0.0)) -> 
 
 def mask_table(formula: Formula, queries: Sequence[str], keys: Sequence[str], shape: tuple[int, int]) -> Array:
     """Evaluate a mask, (queries, keys), from the words of both."""
-    values = arrays.of_table(*shape, tokens=(queries, keys))
+    values = arrays.of_table(formula, *shape, tokens=(queries, keys))
     operation_counts.check(formula, values)
     return np.array(scores(formula, values)[0])
 
 
 def bias_table(formula: Formula, n_heads: int, n_query: int, n_key: int) -> Array:
     """Evaluate a bias on the scores, (heads, queries, keys); raises FormulaError where it is no number or inf."""
-    values = arrays.of_table(n_query, n_key, n_heads)
+    values = arrays.of_table(formula, n_query, n_key, n_heads)
     operation_counts.check(formula, values)
     B = np.array(scores(formula, values))
     bad = np.argwhere(np.isnan(B) | np.isposinf(B))

@@ -175,6 +175,13 @@ class Gradient:
         total = self._make("sum", slope, axes=node.axes, width=node.width, over=node.over)
         self._add(x, self._times(g, self._make("ratio", slope, total)), x)
 
+    def running(self, node: Node, g: Node) -> None:
+        """Give each entry what all that come after it, and it itself, hand back."""
+        (x,) = node.args
+        before = self._make("cumsum", g, axes=node.axes, over=node.over)
+        total = self._make("sum", g, axes=node.axes.replace(node.over, ""), over=node.over)
+        self._add(x, self._make("+", self._make("-", total, before), g), x)
+
     def length(self, node: Node, g: Node) -> None:
         (x,) = node.args
         self._add(x, self._times(g, self._make("ratio", x, node)), x)
@@ -209,6 +216,7 @@ _RULES: dict[str, Rule] = {
     "min": Gradient.best,
     "norm": Gradient.length,
     "level": Gradient.level,
+    "cumsum": Gradient.running,
     "@": Gradient.through,
 }
 """The gradient rule of each operation; one without a rule, such as a comparison, passes nothing on."""

@@ -12,7 +12,7 @@ import numpy as np
 
 from attnviz.arrays import Array
 from attnviz.formula.evaluation.arrays import Arrays
-from attnviz.formula.graph import AXES, REDUCTIONS, Formula, Node
+from attnviz.formula.graph import ALONG, AXES, REDUCTIONS, Formula, Node
 
 BLOCK = 1 << 19
 """Bytes of one (heads, some queries, keys, columns) block."""
@@ -56,6 +56,16 @@ def level(x: Array, power: float, axis: int = -1) -> Array:
         total = (np.maximum(x - higher, 0.0) ** power).sum(axis=axis, keepdims=True)
         t = np.where(total >= 1.0, higher, t)
     return t
+
+
+def top(x: Array, n: float, axis: int = -1) -> Array:
+    """Return where the n largest along an axis are; of equal ones the earlier is larger, and NaN never is.
+
+    >>> top(np.array([1.0, 3.0, 1.0, -2.0]), 2)
+    array([ True,  True, False, False])
+    """
+    order = np.argsort(-x, axis=axis, kind="stable")
+    return (np.argsort(order, axis=axis, kind="stable") < n) & ~np.isnan(x)
 
 
 ONE: dict[str, Callable[..., Array]] = {
@@ -147,6 +157,8 @@ class Numbers:
         (x,) = node.args
         if node.op == "level":
             return self._level(node, self._full(x))
+        if node.op in ALONG:
+            return self._along(node, self._full(x))
         product = self._as_product(node, x) if node.op == "sum" else None
         if product is not None:
             return product
@@ -173,6 +185,15 @@ class Numbers:
         x, may = np.broadcast_arrays(x, may)
         threshold = level(np.where(may, x, -np.inf), node.number, AXIS["j"])
         return np.where(may.any(axis=AXIS["j"], keepdims=True), threshold, 0.0)
+
+    def _along(self, node: Node, x: Array) -> Array:
+        """Return a number, or a truth, for each key of a row, from those that take part."""
+        x = np.broadcast_to(x, (*x.shape[:-2], self._length(node.over, 0), 1))
+        may = np.ones((1, 1, 1, 1), bool) if self.arrays.allowed is None else self.arrays.allowed
+        x, may = np.broadcast_arrays(x, may)
+        if node.op == "cumsum":
+            return np.cumsum(np.where(may, x, 0.0), axis=AXIS[node.over])
+        return top(np.where(may, x, -np.inf), node.number, AXIS[node.over]) & may
 
     def _over_allowed(self, op: str, y: Array, may: Array) -> Array:
         """Return the same over the keys that take part; a row without any gives 0."""

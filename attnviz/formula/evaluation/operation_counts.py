@@ -26,6 +26,8 @@ WEIGHT = {
     "ratio": 7.0,
     "norm": 10.0,
     "level": 1500.0,
+    "cumsum": 6.0,
+    "top": 100.0,
     "if": 3.0,
     "sqrt": 2.0,
 }

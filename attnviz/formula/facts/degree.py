@@ -11,7 +11,7 @@ from attnviz.formula.graph import Formula, Node
 ANY = -1
 """The degree of 0, which is that of whatever it is added to or compared with."""
 
-_LINEAR = ("sum", "max", "min", "norm", "neg")
+_LINEAR = ("sum", "max", "min", "norm", "neg", "cumsum")
 _ADDED = ("+", "-", "high", "low")
 _COMPARED = ("<", "<=", ">", ">=", "==", "!=")
 
@@ -47,7 +47,7 @@ def _degree(node: Node, of: list[int | None]) -> int | None:
         return 1 if node.value == "x" else 0
     if node.op in _LINEAR or (node.op == "call" and node.value == "abs"):
         return of[0]
-    if node.op == "call" and node.value == "sign":
+    if node.op == "top" or (node.op == "call" and node.value == "sign"):
         return 0 if of[0] is not None else None
     if node.op in _ADDED:
         return _common(of)

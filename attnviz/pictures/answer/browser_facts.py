@@ -6,8 +6,10 @@ reads both.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
-from typing import Any
+from hashlib import blake2b
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -89,8 +91,26 @@ def arrays(trace: Trace, layer: int) -> Mapping[str, NamedArray]:
     }
 
 
-def cells_of(trace: Trace, layer: int) -> bytes | None:
-    """Return what a browser needs to explain any cell of a layer, packed as a stage is; None where a run explains it.
+class CellFacts(NamedTuple):
+    """The facts and numbers from which a browser explains any cell of a layer.
+
+    header  the facts and the words, which are the same whatever the numbers are, and a name for them
+    arrays  the numbers, by their names
+    head    the one that is spoken of while none is chosen
+    """
+
+    header: Mapping[str, Any]
+    arrays: Mapping[str, NamedArray]
+    head: int
+
+    @property
+    def packed(self) -> bytes:
+        """The facts without the numbers, packed as a stage is."""
+        return packed(self.header, {})
+
+
+def cells_of(trace: Trace, layer: int) -> CellFacts | None:
+    """Return what a browser needs to explain any cell of a layer; None where a run explains it.
 
     That is also so where there are more numbers than a click is worth, more than `EXACT_UP_TO` in one array.
     """
@@ -98,8 +118,9 @@ def cells_of(trace: Trace, layer: int) -> bytes | None:
     steps = {name: (step.axes, step.array) for name, step in trace.layers[layer].items() if _is_read(name)}
     if said is None or any(array.size > EXACT_UP_TO for _, array in steps.values()):
         return None
-    header = {"words": _tokens(trace), "telling": opening_sentence.telling(trace, layer)[0], "answer": said}
-    return packed(header, steps | dict(arrays(trace, layer)))
+    header: dict[str, Any] = {"words": _tokens(trace), "answer": said}
+    header["name"] = blake2b(json.dumps(header).encode(), digest_size=8).hexdigest()
+    return CellFacts(header, steps | dict(arrays(trace, layer)), opening_sentence.telling(trace, layer)[0])
 
 
 def _is_read(name: str) -> bool:

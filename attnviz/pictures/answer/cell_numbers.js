@@ -17,7 +17,7 @@ export class Cells {
     this.arrays = arrays;
     this.functions = functions;
     this.facts = header.answer;
-    this.openingHead = header.telling ?? 0; // that is spoken of while none is chosen
+    this.openingHead = header.head ?? 0; // that is spoken of while none is chosen
     this.n = this.facts.visible.query.length;
     this.m = this.facts.visible.key.length;
     this.overKeys = this.facts.over === "keys";

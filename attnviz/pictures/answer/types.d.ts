@@ -159,9 +159,9 @@ export interface AnswerFacts {
   words: AnswerWords;
 }
 
-/** The bytes of a stage, as far as an answer reads them; `telling` is the head that is spoken of while none is chosen. */
+/** The bytes of a stage, as far as an answer reads them; `head` is the one that is spoken of while none is chosen. */
 export interface StageOfCells {
-  header: { words: Record<"query" | "key", string[]>; answer: AnswerFacts; telling: number | null };
+  header: { words: Record<"query" | "key", string[]>; answer: AnswerFacts; head: number | null };
   arrays: Record<string, { shape: number[]; values: ArrayLike<number> & Iterable<number> }>;
 }
 

@@ -26,6 +26,8 @@ FAULTS = Words(
         "https://example.org or https://example.org/attnviz"
     }
 )
+STAGE, EDITION = "/attnviz/stage", "__edition"
+"""Where stages are, below that address, and the parameter by which a browser says which code it asks."""
 _HOST = re.compile(r"(?:[A-Za-z0-9](?:[A-Za-z0-9.-]{0,251}[A-Za-z0-9])?|\[[0-9A-Fa-f:.]{2,45}\])(?::[0-9]{1,5})?")
 _PATH = re.compile(r"(?:/[A-Za-z0-9._~-]+)*/?")
 

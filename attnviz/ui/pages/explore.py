@@ -12,6 +12,8 @@ from attnviz.arithmetic.cell import Cell, derive
 from attnviz.engine.external.traces import forbidden
 from attnviz.engine.records.trace import Trace
 from attnviz.pictures import columns
+from attnviz.pictures.answer import browser_facts
+from attnviz.pictures.answer.browser_facts import CellFacts
 from attnviz.pictures.answer.explanation import explanation, most_telling
 from attnviz.pictures.answer.motion import motion
 from attnviz.pictures.stage_record import Stage
@@ -27,8 +29,9 @@ from attnviz.ui.components.stage import heatmap, picking
 from attnviz.ui.components.stage.heatmap import Heads
 from attnviz.ui.components.stage.picking import Picked
 from attnviz.ui.components.stage.view import View
+from attnviz.ui.pages import held_fields
 from attnviz.ui.pages.panels import PANELS
-from attnviz.ui.panels import by_hand, explore_panels, model_views, window
+from attnviz.ui.panels import by_hand, explore_panels, model_views, stage_of_run, window
 from attnviz.ui.panels import cell as cell_panel
 from attnviz.ui.panels.depth import next_word, owed_to
 from attnviz.ui.panels.window import Seen
@@ -57,17 +60,24 @@ def page(trace: Trace, selection: Selection) -> Selection:
             return selection
         seen = window.seen(trace, selection)
         head, query = _described(trace, selection, seen)
-    # Before the maps, though it stands behind them: a browser takes longer to draw these, and a click waits for this.
-    cell = _explain(trace, selection, head)
+    cells = browser_facts.cells_of(trace, selection.layer)
+    if cells is None:  # a browser takes longer to draw the maps than the answer, and a click waits for that
+        cell = _explain(trace, selection, head, cells)
     with stage:
-        _draw_maps(trace, selection, seen, head, query)
+        _draw_maps(trace, selection, seen, (head, query), cells)
+    if cells is not None:  # the browser explains it by the numbers in the maps
+        cell = _explain(trace, selection, head, cells)
     paragraph(headline(trace))
     return _draw_panel(trace, selection, cell)
 
 
-def _draw_maps(trace: Trace, selection: Selection, seen: Seen, head: int, query: int) -> None:
-    """Draw the path of steps, the sentence and the maps; `head` and `query` are those that the sentence is about."""
-    shown = _stages(trace, selection)
+def _draw_maps(trace: Trace, selection: Selection, seen: Seen, about: tuple[int, int], cells: CellFacts | None) -> None:
+    """Draw the path of steps, the sentence and the maps.
+
+    about  the head and the query of the sentence
+    """
+    head, query = about
+    shown = stage_of_run.shown(trace, selection)
     names, front = [stage.name for stage in shown], _in_front(shown, selection.shown)
     way = steps_of(trace, selection.layer, head)
     step_path.show(way, key=WAY, words=len(trace.query_tokens), shown=names, front=front)
@@ -82,8 +92,10 @@ def _draw_maps(trace: Trace, selection: Selection, seen: Seen, head: int, query:
         overview=window.overview(trace, selection, seen),
         opening=(head, seen.position(query)) if is_opening else None,
     )
-    holding = by_hand.holding(trace, selection, KEY)
-    heatmap.show(shown, key=KEY, picked=picked, view=_view(selection), heads=heads, holding=holding)
+    holding, follow = by_hand.holding(trace, selection, KEY), held_fields.of_run(trace, selection)
+    heatmap.show(
+        shown, key=KEY, picked=picked, view=_view(selection), heads=heads, holding=holding, follow=follow, cells=cells
+    )
 
 
 def _draw_panel(trace: Trace, selection: Selection, cell: Cell | None) -> Selection:
@@ -113,10 +125,10 @@ def _in_front(stages: Sequence[Stage], first: str) -> str:
     return first if first in names else next((stage.name for stage in stages if stage.leads), names[0])
 
 
-def _explain(trace: Trace, selection: Selection, head: int) -> Cell | None:
+def _explain(trace: Trace, selection: Selection, head: int, cells: CellFacts | None) -> Cell | None:
     """Draw how what was chosen came to be: a cell of `head`, an entry of its output, or the row of a word."""
     with st.container(key=CELLS):
-        cells_of_stage.send(trace, selection.layer, key=f"{CELLS}-numbers")
+        cells_of_stage.send(cells, key=f"{CELLS}-facts")
     around = Around(selection.play, rail.chips(trace.config), selection.head, selection.focus)
     if selection.query is None:
         drawer.show(None, key=ANSWER, around=around)
@@ -188,7 +200,7 @@ def _chosen(trace: Trace, selection: Selection) -> tuple[Picked, list[Stage]] | 
     """Return the choice made in the maps since the last run, and the maps as they were drawn then."""
     if not picking.has_picked(KEY):
         return None
-    shown = _stages(trace, selection)
+    shown = stage_of_run.shown(trace, selection)
     picked = picking.picked(KEY, shown)
     return None if picked is None else (picked, shown)
 
@@ -201,13 +213,6 @@ def _described(trace: Trace, selection: Selection, seen: Seen) -> tuple[int, int
     chosen = selection.head if selection.focus is None else selection.focus
     head, query, _ = tales.telling(trace, selection.layer, chosen, seen.queries, seen.keys)
     return head, query if selection.query is None or not seen.has(selection.query) else selection.query
-
-
-def _stages(trace: Trace, selection: Selection) -> list[Stage]:
-    """Return the stages in the columns, of all heads; the browser shows the one in focus alone."""
-    stages = columns.columns(trace, selection.layer, selection.shown, apart=selection.colours == "apart")
-    seen = window.seen(trace, selection)
-    return [seen.part(stage) for stage in stages]
 
 
 def _roles(trace: Trace, selection: Selection, shown: Sequence[Stage]) -> Sequence[str]:

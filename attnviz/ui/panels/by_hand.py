@@ -17,8 +17,7 @@ import streamlit as st
 from attnviz.engine.external.traces import is_external
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
-from attnviz.live.knobs import Data, knobs_of, settings_of
-from attnviz.live.program import MOST_NUMBERS, program_of
+from attnviz.live.program import MOST_NUMBERS
 from attnviz.settings import url_codec
 from attnviz.settings.faults import ConfigError
 from attnviz.settings.fields import settings
@@ -26,7 +25,7 @@ from attnviz.settings.language import Words, current_language
 from attnviz.text import edit_table
 from attnviz.ui.components.stage import held
 from attnviz.ui.components.stage.held import Holding, Kept, KeptMask, KeptNumber, KeptSetting
-from attnviz.ui.panels import mask_builder, model, stage_of_run, sweep
+from attnviz.ui.panels import mask_builder, stage_of_run, sweep
 from attnviz.ui.session import session_state
 from attnviz.ui.session.callback import callback
 from attnviz.ui.session.notices import notice
@@ -36,20 +35,6 @@ ADDRESS = "attnviz/live"
 MOST_CHARACTERS = 7_500
 """Of an address, with some left for what the server adds."""
 WORDS = Words({"fault": "What you let go of was not kept: {why}."})
-SIGNS = Words(
-    {
-        "temperature": "T",
-        "reach": "reach",
-        "bias_slope": "slope",
-        "softcap": "cap",
-        "dilation": "every",
-        "block_size": "block",
-        "prefix_length": "prefix",
-        "n_global": "global",
-        "scale": "scale",
-    }
-)
-"""The numbers of the setting in so few letters that they have room in a heading, in the order in which they do."""
 _CONFIRMED, _FAULT = "_held", "_held_fault"
 
 
@@ -68,7 +53,7 @@ def holding(trace: Trace, selection: Selection, key: str) -> Holding | None:
     shapes = {name: step.shape for name, step in steps.items()}
     outer = [name for name in steps if name in trace.around]
     mask = trace.layers[layer]["allowed"].shape if "allowed" in trace.layers[layer] else ()
-    knobs = _knobs(trace)
+    knobs = stage_of_run.handles(trace)
     call = partial(_keep, key, layer, shapes, outer, mask, [knob["name"] for knob in knobs])
     return Holding(address, layer, st.session_state.get(_CONFIRMED, 0), selection.panel == "mask", knobs, call)
 
@@ -78,14 +63,6 @@ def faults() -> None:
     why = st.session_state.pop(_FAULT, None)
     if why is not None:
         notice(WORDS["fault"].format(why=why), kind="fault")
-
-
-def _knobs(trace: Trace) -> list[Data]:
-    """Return the numbers of the setting that lead to the weights, but for those that a trained model decides."""
-    program, decided = program_of(trace), model.decided(trace.config.chosen)
-    read = {name for step in program["steps"] for name in settings_of(step["made"])} - {*decided}
-    found = {knob["name"]: knob for knob in knobs_of(trace, program["settings"], read)}
-    return [found[name] | {"sign": sign} for name, sign in SIGNS.items() if name in found]
 
 
 def _size(trace: Trace) -> int:

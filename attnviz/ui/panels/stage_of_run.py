@@ -1,8 +1,8 @@
 """The stage of a run as bytes: all that a browser needs to draw the maps of a layer, to write over them and to explain.
 
-They are a function of the setting and of the part of it that is looked at: the layer, the steps, and of a long text the
-words. No window, theme, choice of a head or choice of colours is in them; those are the browser's. What the page's
-component draws after a run and what the route of the server hands out are made here, and so are the same bytes.
+They are a function of the setting and of what is looked at: the layer, the steps, of a long text the words, and whether
+each head has colours of its own; no window and no theme is in them, as those are the browser's. The stages
+that the page's component draws after a run are the same, bit for bit: a picture that was drawn ahead of it stays.
 
 The header says, beside the `arrays` (see `attnviz.pictures.stage_bytes` for how they lie):
 
@@ -13,12 +13,14 @@ The header says, beside the `arrays` (see `attnviz.pictures.stage_bytes` for how
     words     the words that are shown: `query` and `key`
     positions theirs among all, `query` and `key`; null for all of them
     lengths   how many words there are;  is_window  whether those that are shown are a window of a long text
-    telling   head, query and key that the sentence is about while nothing is chosen, counted from 0 among all
+    opening   head, query and key that the sentence is about while no word is chosen, counted from 0 among all: of the
+              head that is looked at, or else of any
     roles     what each head does, in a few words; empty where there are no weights
     path      the steps from the words to the output: name, symbol, shape, meaning, before, colours, dark; the small
               picture of each is the array `path.` and its name
     stages    the maps side by side, each with its words; its numbers are the array of its `name`, (heads, rows,
               columns). See `attnviz.pictures.figures.described`
+    handles   the numbers of the setting that lead to the weights, each as `attnviz.live.knobs` has it, with a `sign`
     overview  the size of the blocks of which the array `overview` has the largest weights, in a long text; else null
 
 Beside the stages stand the other steps that the arithmetic of a cell reads, queries, keys, values, bias and what else
@@ -29,6 +31,7 @@ stage with more has float32, of which only colours and a few digits are read. Wh
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from hashlib import blake2b
 from pathlib import Path
@@ -37,26 +40,44 @@ from typing import Any
 import numpy as np
 
 from attnviz.arrays import Array
-from attnviz.engine.external.traces import forbidden
+from attnviz.engine.external.traces import forbidden, is_external
 from attnviz.engine.pretrained import model_registry
 from attnviz.engine.records.trace import Step, Trace
 from attnviz.exports.interactive_part import kept
+from attnviz.live.knobs import Data, knobs_of, settings_of
+from attnviz.live.program import program_of
 from attnviz.pictures import columns, step_path
 from attnviz.pictures.figures import EXACT_UP_TO, as_colour, described, shades
 from attnviz.pictures.stage_bytes import NamedArray, packed
 from attnviz.pictures.stage_record import Stage
 from attnviz.settings import url_codec
-from attnviz.settings.language import current_language
+from attnviz.settings.language import Words, current_language
 from attnviz.text import opening_sentence
 from attnviz.text.headline import headline
 from attnviz.ui.components.pickers import overview
-from attnviz.ui.panels import window
+from attnviz.ui.panels import model, window
 from attnviz.ui.panels.window import Seen
 from attnviz.ui.session.selection import Selection, within
 
 FORMAT = 1
 PACKAGE = Path(__file__).parents[2]
 OVERVIEW, PATH = "overview", "path."
+LOOKED_AT = ("layer", "shown", "specials", "colours", "from_query", "from_key", "head", "query", "key", "focus")
+"""The fields of a selection that the bytes depend on."""
+SIGNS = Words(
+    {
+        "temperature": "T",
+        "reach": "reach",
+        "bias_slope": "slope",
+        "softcap": "cap",
+        "dilation": "every",
+        "block_size": "block",
+        "prefix_length": "prefix",
+        "n_global": "global",
+        "scale": "scale",
+    }
+)
+"""The numbers of the setting in so few letters that they have room in a heading, in the order in which they do."""
 FOLLOWS = ("masked",)
 """Steps that the interactive file keeps and that are not sent: they follow from the others and from `forbidden`."""
 
@@ -64,15 +85,37 @@ FOLLOWS = ("masked",)
 def stage_of_run(trace: Trace, selection: Selection) -> bytes:
     """Return the bytes of the layer that is looked at, of all heads; the module says what is in them."""
     selection = within(selection, trace)
-    seen = window.seen(trace, selection)
-    stages = [seen.part(stage) for stage in columns.columns(trace, selection.layer, selection.shown, apart=False)]
+    seen, stages = window.seen(trace, selection), shown(trace, selection)
     header, arrays = _said(trace, selection, seen), dict[str, NamedArray]()
     header["stages"] = [described(stage, arrays) for stage in stages]
     header["roles"] = _roles(trace, selection.layer, stages)
-    header["path"] = [_node(node, arrays) for node in _path(trace, selection.layer, header["telling"])]
+    header["path"] = [_node(node, arrays) for node in _path(trace, selection.layer, header["opening"])]
     _add_steps(trace, selection.layer, seen, arrays)
+    header["handles"] = handles(trace)
     header["overview"] = _add_overview(trace, selection, seen, arrays)
     return packed(header, arrays)
+
+
+def looked_at(selection: Selection) -> Selection:
+    """Return the part of a selection that counts here."""
+    return replace(Selection(), **{name: getattr(selection, name) for name in LOOKED_AT})
+
+
+def shown(trace: Trace, selection: Selection) -> list[Stage]:
+    """Return the stages that stand side by side, of all heads, with the words that are shown."""
+    stages = columns.columns(trace, selection.layer, selection.shown, apart=selection.colours == "apart")
+    seen = window.seen(trace, selection)
+    return [seen.part(stage) for stage in stages]
+
+
+def handles(trace: Trace) -> list[Data]:
+    """Return the numbers of the setting that lead to the weights, but for those that a trained model decides."""
+    if is_external(trace):
+        return []
+    program, decided = program_of(trace), model.decided(trace.config.chosen)
+    read = {name for step in program["steps"] for name in settings_of(step["made"])} - {*decided}
+    found = {knob["name"]: knob for knob in knobs_of(trace, program["settings"], read)}
+    return [found[name] | {"sign": sign} for name, sign in SIGNS.items() if name in found]
 
 
 @cache
@@ -91,7 +134,8 @@ def edition() -> str:
 def _said(trace: Trace, selection: Selection, seen: Seen) -> dict[str, Any]:
     """Return what the header says of the run as a whole."""
     has_weights = "weights" in trace.layers[selection.layer]
-    telling = opening_sentence.telling(trace, selection.layer, None, seen.queries, seen.keys) if has_weights else None
+    head = selection.head if selection.focus is None else selection.focus
+    opening = opening_sentence.telling(trace, selection.layer, head, seen.queries, seen.keys) if has_weights else None
     sides = {"query": (trace.query_tokens, seen.queries), "key": (trace.key_tokens, seen.keys)}
     return {
         "format": FORMAT,
@@ -107,7 +151,7 @@ def _said(trace: Trace, selection: Selection, seen: Seen) -> dict[str, Any]:
         "positions": {side: at for side, (_, at) in sides.items()},
         "lengths": {side: len(words) for side, (words, _) in sides.items()},
         "is_window": seen.is_window,
-        "telling": telling,
+        "opening": opening,
     }
 
 
@@ -118,8 +162,8 @@ def _roles(trace: Trace, layer: int, stages: Sequence[Stage]) -> Sequence[str]:
     return next((stage.roles for stage in stages if stage.roles), None) or columns.roles(trace, layer)
 
 
-def _path(trace: Trace, layer: int, telling: tuple[int, int, int] | None) -> Sequence[step_path.PathStep]:
-    return () if telling is None else step_path.way(trace, layer, telling[0])
+def _path(trace: Trace, layer: int, opening: tuple[int, int, int] | None) -> Sequence[step_path.PathStep]:
+    return () if opening is None else step_path.way(trace, layer, opening[0])
 
 
 def _node(node: step_path.PathStep, arrays: dict[str, NamedArray]) -> dict[str, Any]:

@@ -73,6 +73,11 @@ def stop() -> None:
     st.session_state.pop(PLAYED, None)
 
 
+def is_moving() -> bool:
+    """Return whether a field moves."""
+    return PLAYED in st.session_state
+
+
 def moved(config: Config) -> Config:
     """Return the setting that is drawn: with the value that is shown now, where a field moves."""
     name, position = st.session_state.get(PLAYED, ("", 0))

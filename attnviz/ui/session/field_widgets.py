@@ -205,9 +205,14 @@ def _worded(kind: Number, word: str) -> str:
 def _stops(draft: object, item: Field[Any], kind: Number, common: dict[str, Any]) -> int | float:
     """Draw a slider over the stops, and over a value between two of them that came from a link."""
     value = first_value(draft, item, common["key"])
-    stops = sorted({*kind.stops, value})
+    stops = stops_of(kind, value)
     words = str if kind.integer else _short
     return st.select_slider(options=stops, value=value, format_func=words, **common)
+
+
+def stops_of(kind: Number, value: float) -> list[float]:
+    """Return the numbers that a slider stops at where it stands at one of them, or between two."""
+    return sorted({*kind.stops, value})
 
 
 def _short(number: float) -> str:

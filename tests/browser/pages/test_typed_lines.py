@@ -24,14 +24,15 @@ def typed_in(url: str, kind: str) -> str:
 
 
 @for_each("kind", EXAMPLES)
-def test_each_example_is_computed_by_one_press(new_page: Callable[..., Any], app: Any, kind: str) -> None:
+def test_an_example_is_computed_by_one_press(new_page: Callable[..., Any], app: Any, kind: str) -> None:
+    """The first and the last of each kind; that every one is right is shown without a browser."""
     page = new_page(instead=True)
     page.goto(f"{app.url}/?v=1&sentence=a+king+saw+the+queen&{kind}=formula&head=1&query=3&key=3&all_lines=yes")
     page.locator(".st-key-part-weight .katex-html").first.wait_for()
     page.locator(".ad-chip").first.click()  # the setting, which the answer stands in the room of
     if kind in GROUPS:
         page.locator("[data-testid=stSidebar] summary", has_text=GROUPS[kind]).first.click()
-    for name, line in EXAMPLES[kind].items():
+    for name, line in [*EXAMPLES[kind].items()][:: len(EXAMPLES[kind]) - 1]:
         page.get_by_role("radio", name=LABELS[name], exact=True).click()
         page.wait_for_url(lambda url, line=line: typed_in(url, kind) == line)
         config = Config(**{kind: "formula", f"{kind}_formula": line}, sentence="a king saw the queen")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import random
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlparse
@@ -66,26 +67,78 @@ def check_answer(found: dict[str, Any], size: tuple[int, int], lines: int) -> No
         assert top <= line[1] <= line[3] <= found["foot"] + 1 <= size[1]
 
 
-@for_each("size, scheme", [(DESK, "light"), (LARGE_DESK, "dark")])
-def test_no_click_moves_or_resizes_anything_in_the_main_area(
-    new_page: Callable[..., Any], app: Any, size: tuple[int, int], scheme: str
-) -> None:
-    at = Page(new_page, app, size, scheme)
-    for heads, words, wide in ((4, 7, 4), (8, 12, 4), (16, 64, 4)):
-        where = f"{heads} heads, {words} words in {size}"
-        at.measured(heads, words, wide)
-        before = at.page.evaluate(BOXES)
-        for stage, part in (("weights", (0.08, 0.08)), ("scores", (0.9, 0.6)), ("heads", (0.05, 0.3))):
-            clicked(at, stage, part)
-            assert at.page.evaluate(BOXES) == before, (where, stage)
-        at.page.locator(".attn-opening button").first.click()
-        at.page.wait_for_function("/query=1(&|$)/.test(location.search) && !/key=/.test(location.search)")
-        at.page.evaluate(QUIET)
-        assert at.page.evaluate(BOXES) == before, (where, "a word")
-        at.page.keyboard.press("Escape")
-        at.page.wait_for_selector(OPEN, state="detached")
-        at.page.evaluate(QUIET)
-        assert at.page.evaluate(BOXES) == before, (where, "one Escape, and all is as it was")
+MOVES = """() => {
+    const seen = ".st-key-explore :is([data-stage], .attn-box, .attn-cells, text[data-head]), .st-key-way";
+    const now = () => JSON.stringify([...document.querySelectorAll(seen)].map((element) => {
+        const { left, top, width, height } = element.getBoundingClientRect();
+        return [left, top, width, height];
+    }));
+    const before = now();
+    window.moves = [];
+    window.kind = "";
+    const look = () => {
+        if (now() !== before && moves.at(-1) !== kind) moves.push(kind);
+        if (kind !== null) requestAnimationFrame(look);
+    };
+    look();
+}"""
+"""Looks at every frame, until `kind` is null, and notes in `moves` during which click a box was another."""
+SPOT = """(kind) => {
+    const { picture } = document.querySelector(".st-key-explore [data-stage=weights]");
+    const { left, top, width, height } = picture.layer.getBoundingClientRect();
+    for (let down = 0; down < height; down += 2)
+        for (let x = left; x < left + width; x += 2) {
+            const y = kind === "column" ? top + height - 2 - down : top + down;
+            const spot = picture.locate({ clientX: x, clientY: y });
+            if (spot && Object.keys(spot).join() === kind) return [x + 1, y];
+        }
+}"""
+"""A point in the map of the weights where a row or a column has its word, or a head its name."""
+
+
+def in_map(page: Any, stage: str, part: tuple[float, float]) -> tuple[float, float]:
+    """A point of a map, at a part of its width and height."""
+    image = page.locator(f".st-key-explore [data-stage={stage}] .attn-cells").bounding_box()
+    return image["x"] + part[0] * image["width"], image["y"] + part[1] * image["height"]
+
+
+def clicks(page: Any) -> Iterator[tuple[str, Callable[[], object]]]:
+    """Every kind of click, by its name, but that on the name of a head, which is to show it alone."""
+    yield "a cell", lambda: page.mouse.click(*in_map(page, "weights", (0.08, 0.08)))
+    yield "a score", lambda: page.mouse.click(*in_map(page, "scores", (0.02, 0.98)))
+    yield "an output", lambda: page.mouse.click(*in_map(page, "heads", (0.05, 0.3)))
+    yield "the word of a row", lambda: page.mouse.click(*page.evaluate(SPOT, "row"))
+    yield "the word of a column", lambda: page.mouse.click(*page.evaluate(SPOT, "column"))
+    yield "a word of the sentence", lambda: page.locator(".attn-opening button").nth(1).click()
+    yield "a step that is shown", lambda: page.locator(".st-key-way button[data-step=scores]").click()
+    yield "close", lambda: page.locator(".attn-drawer .ad-close").click()
+    yield "a cell once more", lambda: page.mouse.click(*in_map(page, "weights", (0.08, 0.08)))
+    yield "Escape", lambda: page.keyboard.press("Escape")
+
+
+def test_no_click_moves_or_resizes_anything_in_the_main_area(new_page: Callable[..., Any], app: Any) -> None:
+    """At no frame, in settings at random and in windows from the narrowest that has room for an answer beside them; but
+    a click on the name of a head shows it alone."""
+    at, dice = Page(new_page, app, DESK), random.Random(7)  # noqa: S311 - nothing secret
+    page = at.page
+    for number, (width, height) in enumerate((DESK, LARGE_DESK, (1100, 800))):
+        page.set_viewport_size({"width": width, "height": height})
+        page.emulate_media(color_scheme=("light", "dark")[number % 2])
+        heads, words, wide = dice.choice((2, 3, 4, 8, 16)), dice.randint(3, 30), dice.randint(1, 9)
+        mask, colours = dice.choice(("none", "causal", "window")), dice.choice(("apart", "common"))
+        at.measured(heads, words, wide, mask=mask, colours=colours, score=dice.choice(("scaled_dot", "additive")))
+        before = page.evaluate(BOXES)
+        page.evaluate(MOVES)
+        for kind, click in clicks(page):
+            address = page.evaluate("(kind) => ((window.kind = kind), location.search)", kind)
+            click()
+            page.wait_for_function("(before) => location.search !== before", arg=address)
+        page.evaluate(QUIET)
+        assert page.evaluate("moves") == [], (heads, words, wide, mask, width)
+        assert page.evaluate(BOXES) == before, "all is as it was"
+        page.mouse.click(*page.evaluate(SPOT, "name"))
+        page.wait_for_function("() => moves.length")
+        page.evaluate("() => (window.kind = null)")
 
 
 def test_the_rail_keeps_the_setting_in_reach_and_calls_it_back(new_page: Callable[..., Any], app: Any) -> None:

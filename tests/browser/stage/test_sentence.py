@@ -10,7 +10,7 @@ import pytest
 
 from attnviz import Config, run
 from attnviz.text.cell_sentence import percent
-from tests.browser_idle import QUIET
+from tests.browser_idle import QUIET, go_to
 from tests.support.cases import for_each
 
 pytestmark = pytest.mark.browser
@@ -45,7 +45,7 @@ LEFT = "() => [...document.querySelectorAll('.at-words button')].map((word) => w
 
 
 def opened(page: Any, app: Any, query: str) -> dict[str, float]:
-    page.goto(f"{app.url}/?v=1&{query}")
+    go_to(page, f"{app.url}/?v=1&{query}")
     page.locator(".st-key-explore [data-stage=weights] .attn-layer text").first.wait_for()
     page.evaluate(QUIET)
     return dict(page.locator(IMAGE).bounding_box())

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.browser_idle import QUIET
+from tests.browser_idle import QUIET, go_to
 from tests.support.cases import for_each
 
 pytestmark = pytest.mark.browser
@@ -64,7 +64,7 @@ class Page:
             "d_model": "64",
             **more,
         }
-        self.page.goto(f"{self.app.url}/?" + "&".join(f"{name}={value}" for name, value in setting.items()))
+        go_to(self.page, f"{self.app.url}/?" + "&".join(f"{name}={value}" for name, value in setting.items()))
         self.page.wait_for_function("document.querySelectorAll('.st-key-explore .attn-layer svg path').length > 1")
         self.page.evaluate(QUIET)
         return dict(self.page.evaluate(MEASURED))

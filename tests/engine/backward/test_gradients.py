@@ -257,6 +257,7 @@ def test_the_way_back_of_a_score_is_that_of_its_line(name: str) -> None:
         assert np.allclose(factor * one, other, rtol=0, atol=1e-12)
 
 
+@pytest.mark.slow
 @for_each(
     "where, table, name, knob",
     [

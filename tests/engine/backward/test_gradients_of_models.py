@@ -71,6 +71,7 @@ def check(name: str, *, every: int = 1, **free: Any) -> None:
     assert off < 1e-5, (name, where, off)
 
 
+@pytest.mark.slow
 @for_each("name", NAMES)
 def test_slopes_are_what_changed_numbers_do(name: str) -> None:
     check(name, every=6)

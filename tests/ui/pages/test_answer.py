@@ -86,7 +86,9 @@ def test_the_full_arithmetic_is_drawn_only_when_it_is_asked_for() -> None:
     assert "all_lines" not in at.query_params
 
 
-def test_the_answer_is_sent_before_the_maps_which_take_a_browser_longer(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_answer_is_sent_before_the_maps_where_the_browser_does_not_explain_by_their_numbers(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     sent_so_far: list[object] = []
     for module in (drawer, heatmap):
 
@@ -95,8 +97,11 @@ def test_the_answer_is_sent_before_the_maps_which_take_a_browser_longer(monkeypa
             return show(*given, **named)
 
         monkeypatch.setattr(module, "show", show)
-    opened(head="2", query="4", key="3")
+    opened(head="2", query="4", key="3", edits="embedded.1.1~0.5")
     assert sent_so_far == [drawer, heatmap]
+    sent_so_far.clear()
+    opened(head="2", query="4", key="3")
+    assert sent_so_far == [heatmap, drawer]
 
 
 def test_a_key_in_it_is_a_way_to_that_cell() -> None:

@@ -185,6 +185,7 @@ def test_importance_shows_the_measures_of_the_chosen_row_and_what_agrees() -> No
     np.testing.assert_allclose(at.dataframe[1].value.iloc[:, 1], list(found.correlations().values()))
 
 
+@pytest.mark.slow
 def test_sentences_and_tables_write_numbers_as_german_does() -> None:
     """Pictures, formulas and code keep their points, and so does what is quoted: it may be a word of a visitor."""
     pages = (

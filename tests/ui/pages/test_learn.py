@@ -298,6 +298,7 @@ def test_what_the_browser_sends_is_kept_if_it_is_a_film_and_else_the_server_lear
         browser_learner._film_changed()  # the same once more is of no job
 
 
+@pytest.mark.slow
 def test_a_link_makes_the_server_learn_no_longer_than_moments(monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as here:
         here.setattr(Trainer, "advance", lambda self: pytest.fail("the server learns"))

@@ -39,6 +39,7 @@ def test_a_change_is_written_and_what_is_not_ours_stays() -> None:
     assert parameters(run(page)) == {"who": ["me", "you"], "guest": "1", "v": "2"}
 
 
+@pytest.mark.slow
 @for_each("query", [{"guests": "07"}, {"guests": "99"}, {"guests": ["3", "5"]}, {"v": "1", "guests": "4"}])
 def test_a_link_is_not_rewritten_before_something_changes(query: dict[str, Any]) -> None:
     page = opened(**query)

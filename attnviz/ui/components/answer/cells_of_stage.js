@@ -1,8 +1,11 @@
-// The arrays of the layer that is shown, by which the answer explains any cell without asking.
+// The facts of the layer that is shown: with the numbers of the maps the answer explains any cell without asking.
 
 /** @import { Component } from "../../types" */
 /** @import { Functions, StageOfCells } from "../../../pictures/answer/types" */
 import { unpackStage } from "../../../pictures/stage_bytes.js";
+import { ARRAYS } from "./cell_arrays.js";
+
+/** @typedef {Omit<StageOfCells["header"], "head"> & { name: string }} Facts  and the name by which numbers say that they belong to them */
 
 const CELLS = "attnviz:cells";
 
@@ -25,20 +28,43 @@ function functionsOf(source) {
   return made;
 }
 
-let turn = 0;
+class Known {
+  /** @type {Facts | null} */
+  facts = null; // and their functions, once they are compiled
+  /** @type {Functions | null} */
+  functions = null;
+  stop = new AbortController();
 
-/** @param {Component<Uint8Array, {}, {}, HTMLElement>} component */
-export default function ({ data }) {
-  const mine = ++turn;
-  const announce = (/** @type {Window["attnvizCells"]} */ known) => {
-    if (mine !== turn) return;
-    window.attnvizCells = known;
+  constructor() {
+    window.addEventListener(ARRAYS, () => this.announce(), { signal: this.stop.signal });
+  }
+
+  /** @param {Uint8Array} data */
+  async take(data) {
+    const facts = (this.facts = data?.length ? /** @type {{ header: Facts }} */ (/** @type {unknown} */ (unpackStage(data))).header : null);
+    this.functions = null;
+    const functions = facts && (await functionsOf(facts.answer.functions).catch(() => null)); // without them every answer is Python's
+    if (facts !== this.facts) return;
+    this.functions = functions;
+    this.announce();
+  }
+
+  /** Say what is known, if the numbers that are here belong to the facts. */
+  announce() {
+    const { facts, functions } = this;
+    const numbers = window.attnvizCellArrays;
+    const isWhole = facts && functions && numbers?.name === facts.name;
+    window.attnvizCells = isWhole ? { stage: { header: { ...facts, head: numbers.head }, arrays: numbers.arrays }, functions } : null;
     window.dispatchEvent(new CustomEvent(CELLS));
+  }
+}
+
+/** @param {Component<Uint8Array, {}, { known?: Known }, HTMLElement>} component */
+export default function ({ data, parentElement }) {
+  const known = (parentElement.known ??= new Known());
+  known.take(data);
+  return () => {
+    known.stop.abort();
+    delete parentElement.known;
   };
-  if (!data?.length) return announce(null);
-  const stage = /** @type {StageOfCells} */ (/** @type {unknown} */ (unpackStage(data)));
-  functionsOf(stage.header.answer.functions).then(
-    (functions) => announce({ stage, functions }),
-    () => announce(null), // every answer is then Python's
-  );
 }

@@ -96,6 +96,7 @@ export class Drawing {
     const { canvas, size } = this;
     if (!isPlaced) Object.assign(canvas, { width: size[0], height: size[1] });
     Object.assign(canvas.style, { width: `${size[0]}px`, height: `${size[1]}px`, visibility: "visible" });
+    this.chart.style.visibility = "hidden"; // it has other cells, which would be seen between these
     const context = contextOf(canvas);
     for (const { map, x, y } of maps) context.putImageData(pixels(map.trace), x, y);
   }
@@ -106,7 +107,9 @@ export class Drawing {
     const Plotly = address ? await loaded(address) : null;
     if (!Plotly || maps !== this.maps || !this.chart.isConnected) return;
     await Plotly.react(this.chart, maps.map(traceOf), this.layout(), { staticPlot: true, displayModeBar: false });
-    if (maps === this.maps) this.canvas.style.visibility = "hidden";
+    if (maps !== this.maps) return;
+    this.chart.style.visibility = "visible";
+    this.canvas.style.visibility = "hidden";
   }
 
   /** Every map in the subplot of its pixels, so that a unit of each axis is a pixel. */

@@ -6,10 +6,13 @@
 /** @import { Component } from "../../types" */
 /** @import { StageArray } from "../../../pictures/stage_bytes.js" */
 /** @import { Tiling } from "../../../pictures/layout/tiling.js" */
-/** @import { PlacedMap, Previewed, Room, Stage, StageData, StageValues, StagesSent } from "./types" */
+/** @import { PlacedMap, Previewed, Room, Stage, StageData, StageValues } from "./types" */
 import { unpackStage } from "../../../pictures/stage_bytes.js";
 import { STAGE_GAP, placed } from "../../../pictures/layout/placement.js";
+import { announceArrays } from "../answer/cell_arrays.js";
 import { isDark } from "../colours.js";
+import { Ahead } from "./ahead/ahead.js";
+import { Preview } from "./ahead/preview.js";
 import { Beside } from "./beside.js";
 import { Drawing } from "./drawing.js";
 import { Holding } from "./hand/holding.js";
@@ -25,7 +28,6 @@ import { Space, roomFor } from "./room.js";
 
 const STACKED = 16; // pixels between stages one below the other
 const LEGEND = 140; // pixels that a legend takes beside a heading
-const LATEST = 1500; // milliseconds for the server to send what was drawn ahead of it
 const THEME = 100; // milliseconds until a page has the colours of another theme
 
 /** All maps that belong together. */
@@ -49,12 +51,6 @@ export class Heatmap {
 
   /** @type {StageData | undefined} */
   header; // what belongs to the maps
-  /** @type {Stage[] | null} */
-  previewed = null; // what is drawn ahead of the server
-  /** @type {Stage[] | null} */
-  late = null; // what it has sent meanwhile
-  /** @type {ReturnType<typeof setTimeout> | undefined} */
-  waiting;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   timer;
 
@@ -71,6 +67,8 @@ export class Heatmap {
     this.highlights = new Highlights(this);
     this.picking = new Picking(this);
     this.holding = new Holding(this);
+    this.preview = new Preview(this);
+    this.ahead = new Ahead(this);
     this.space = new Space(() => this.lay(false));
     this.theme = new MutationObserver(() => this.retheme());
     this.listen();
@@ -94,6 +92,7 @@ export class Heatmap {
     this.picking.listen(signal);
     this.picking.follow(this.host, signal);
     this.holding.attach(signal);
+    this.ahead.fields.listen(signal);
   }
 
   /** @param {Uint8Array} bytes @param {Page} page */
@@ -105,40 +104,12 @@ export class Heatmap {
     this.stages = stagesOf(header.stages, arrays, this.stages);
     this.picking.adopt(header.picked);
     this.holding.receive(this.stages);
-    if (this.previewed) this.answered(this.stages);
+    this.ahead.take(header.follow);
+    if (header.cells) announceArrays(header.cells, arrays);
+    this.preview.answered(this.stages);
     this.follow();
     this.beside.take(arrays);
     this.lay(true);
-  }
-
-  /**
-   * Draw stages ahead of the message of the server that has them.
-   *
-   * @param {Uint8Array} bytes  as those of a message, of which only the stages are read
-   */
-  preview(bytes) {
-    /** @type {{ header: StagesSent, arrays: Record<string, StageArray> }} */
-    const { header, arrays } = unpackStage(bytes);
-    this.stages = this.previewed = stagesOf(header.stages, arrays, this.stages);
-    clearTimeout(this.waiting);
-    this.waiting = setTimeout(() => this.settle(), LATEST);
-    this.lay(false);
-  }
-
-  /** The server has sent stages: those of a setting that the visitor has left meanwhile wait, as others follow. @param {Stage[]} sent */
-  answered(sent) {
-    const isAwaited = sent.length === this.previewed?.length && sent.every((stage, at) => stage === this.previewed?.[at]);
-    this.late = sent;
-    if (isAwaited) this.settle();
-    else if (this.previewed) this.stages = this.previewed;
-  }
-
-  /** Show what the server has sent last. */
-  settle() {
-    clearTimeout(this.waiting);
-    this.previewed = null;
-    if (this.late) [this.stages, this.late] = [this.late, null];
-    this.lay(false);
   }
 
   /** What belongs to the maps; nothing is drawn before it has come. */
@@ -151,7 +122,7 @@ export class Heatmap {
     /** @type {Previewed | null} */
     const known = this.root.closest(`.st-key-${this.data.key}`);
     if (!known) return;
-    known.preview = (bytes) => this.preview(bytes);
+    known.preview = (bytes) => this.preview.draw(bytes);
     this.space.follow(known);
   }
 
@@ -161,7 +132,7 @@ export class Heatmap {
     this.space.close();
     this.drawing.close();
     this.holding.close();
-    clearTimeout(this.waiting);
+    this.preview.close();
     clearTimeout(this.timer);
     this.host.remove();
   }

@@ -7,7 +7,7 @@ says what part of the window is theirs, `picking` what was picked.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ import numpy as np
 
 from attnviz.arrays import Array
 from attnviz.pictures import headings
+from attnviz.pictures.answer.browser_facts import CellFacts
 from attnviz.pictures.figures import described
 from attnviz.pictures.stage_bytes import NamedArray, packed
 from attnviz.pictures.stage_record import ALLOWED, FORBIDDEN, MASKED_WORD, Stage
@@ -106,11 +107,15 @@ def show(
     heads: Heads = Heads(),
     lettering: Lettering = Lettering(),
     holding: Holding | None = None,
+    follow: Mapping[str, Any] | None = None,
+    cells: CellFacts | None = None,
 ) -> Picked | None:
     """Draw the stages, of all heads, and return what was picked in them since the last run, None as a rule.
 
     picked   what is picked now; it is marked in every stage that it concerns
     holding  how their numbers can be held; None where they cannot
+    follow   the fields that the maps follow while they are held, as `held_fields.of_run` has them; none of them if None
+    cells    what explains any cell: the numbers are sent here, and the facts by `cells_of_stage`
     """
     beside = {
         "key": key,
@@ -125,36 +130,34 @@ def show(
         "opening": heads.opening,
         "plotly": plotly_bundle.address(),
         "live": holding and holding.described(),
+        "follow": follow,
+        "cells": None if cells is None else {"name": cells.header["name"], "head": cells.head},
     }
     listeners: dict[str, Any] = {f"on_{name}_change": ignore for name in REPORTED}
     listeners[f"on_{EVENT}_change"] = holding.kept if holding else ignore
-    _component(key=key, data=message(stages, beside, _parts(heads)), height="content", **listeners)
+    _component(key=key, data=message(stages, beside, _parts(heads, cells)), height="content", **listeners)
     return picking.read(report(key).get("picked"), stages)
 
 
 def message(stages: Sequence[Stage], beside: Mapping[str, Any], parts: Mapping[str, NamedArray] | None = None) -> bytes:
-    """Return the stages as bytes, and `beside` in the header; `parts` are arrays that are of none of them.
-
-    Masked numbers are NaN: what no picture shows could be the answer to a question.
-    """
+    """Return the stages as bytes, and `beside` in the header; `parts` are arrays that are of none of them."""
     arrays: dict[str, NamedArray] = {}
-    header = {**beside, "stages": [described(_visible(stage), arrays) for stage in stages]}
+    header = {**beside, "stages": [described(stage, arrays) for stage in stages]}
     return packed(header, {**arrays, **(parts or {})})
 
 
-def _visible(stage: Stage) -> Stage:
-    """Return the stage with NaN for every number that is masked."""
-    return stage if stage.masked is None else replace(stage, array=np.where(stage.masked, np.nan, stage.array))
+def _parts(heads: Heads, cells: CellFacts | None) -> dict[str, NamedArray]:
+    """Return the data of the film strip and of the overview, which the component draws beside the maps.
 
-
-def _parts(heads: Heads) -> dict[str, NamedArray]:
-    """Return the data of the film strip and of the overview, which the component draws beside the maps."""
+    And the numbers by which a browser explains a cell.
+    """
     parts: dict[str, bytes] = {}
     if heads.film is not None:
         parts[".film"] = film_strip.packed(heads.film)
     if heads.overview is not None:
         parts[".overview"] = overview.packed(heads.overview)
-    return {name: (("byte",), _bytes(data)) for name, data in parts.items()}
+    numbers = {} if cells is None else {f".cell.{name}": array for name, array in cells.arrays.items()}
+    return {name: (("byte",), _bytes(data)) for name, data in parts.items()} | numbers
 
 
 def _bytes(data: bytes) -> Array:

@@ -165,6 +165,37 @@ export interface StageData extends StagesSent {
   plotly: string;
   /** How numbers can be held; null where they cannot. */
   live: Holdable | null;
+  /** The facts that belong to the numbers of a cell, and the head that is spoken of while none is chosen. */
+  cells: { name: string; head: number } | null;
+  /** The fields that the maps follow while they are held. */
+  follow: Follow | null;
+}
+
+/** How a field stands in an address: under its key or another name, behind some text, as one of so many texts, or by a
+ *  word where it is empty; and what it says in the setting that is drawn. */
+export interface HeldField {
+  now: string | number;
+  empty?: string;
+  name?: string;
+  before?: string;
+  stops?: string[];
+}
+
+/** Where the stages of other settings are, the setting that is drawn as an address, and the fields by their keys. */
+export interface Follow {
+  address: string;
+  setting: Record<string, string>;
+  fields: Record<string, HeldField>;
+}
+
+/** Stages that are drawn ahead of the server's message, and what the route of the stage says beside them. */
+export interface StageAhead extends StagesSent {
+  heads?: number;
+  /** Head, query and key that the page opens on, counted among all. */
+  opening?: [head: number, query: number, key: number] | null;
+  /** Those that lead to the weights. */
+  handles?: LiveKnob[];
+  positions?: { query: number[] | null; key: number[] | null };
 }
 
 /** How the numbers of the maps can be held, as `Holding` says it. */

@@ -65,7 +65,7 @@ export class Holding {
 
   /** Whether the maps are of a setting that is on its way to the server, so that no run is theirs. */
   get isAhead() {
-    return this.heatmap.previewed !== null;
+    return this.heatmap.preview.stages !== null;
   }
 
   /** Whether a hand holds something. */
@@ -162,7 +162,7 @@ export class Holding {
   /** The stages as they are to be drawn: with what follows from what is held, or kept and not yet confirmed. @param {Stage[]} stages */
   shown(stages) {
     const { run, now } = this;
-    if (!run || !(now.length || this.latest)) return stages;
+    if (!run || this.isAhead || !(now.length || this.latest)) return stages; // ahead: of another setting
     const made = run.follow(now), changes = [...run.changes, ...now];
     return stages.map((stage) => movedStage(stage, run, this.layer, made, changes));
   }

@@ -1,0 +1,103 @@
+// The maps ahead of the page: while a field is held, the stages of what it says are asked for by their address and drawn.
+// The page learns of it when the field is let go; the run that follows finds the same stages there.
+
+/** @import { Heatmap } from "../heatmap.js" */
+/** @import { Follow, HeldField } from "../types" */
+import { HeldFields, classOf } from "./held_fields.js";
+
+const MOST = 300; // milliseconds for an answer: where it takes longer, or there is none, following is left to the page
+const PAUSE = 5000; // for so many milliseconds
+const LONGEST = 2000; // milliseconds until nobody waits for an answer any more
+const BYTES = "application/octet-stream";
+
+/**
+ * The address of a setting in which one field says something else.
+ *
+ * @param {Follow} follow
+ * @param {Map<string, string>} said  what fields say that are not as in the setting, by their keys
+ */
+export function addressOf({ address, setting, fields }, said) {
+  const query = new URLSearchParams(setting);
+  for (const [key, text] of said) {
+    const { name = key, before = "", stops, empty } = fields[key];
+    query.set(name, before + (stops ? stops[Number(text)] : text || (empty ?? "")));
+  }
+  return `${address}?${query}`;
+}
+
+/** Whether a field says what it has said to the page. @param {HeldField} field @param {string} text */
+export function saysTheSame({ now }, text) {
+  return typeof now === "string" ? text === now : text === "" || Number(text) === now; // an empty number goes back to what it was
+}
+
+export class Ahead {
+  /** @type {Follow | null} */
+  follow = null; // of the last run
+  /** @type {Map<string, string>} */
+  said = new Map(); // what fields say that the page has not heard of
+  held = ""; // the key of the field that moved last
+  asked = ""; // the last address
+  hasMoved = false; // since then
+  isAsking = false;
+
+  /** @param {Heatmap} heatmap */
+  constructor(heatmap) {
+    this.heatmap = heatmap;
+    this.fields = new HeldFields(
+      (written, text) => this.move(written, text),
+      () => heatmap.preview.expect(),
+    );
+  }
+
+  /** A run has drawn a setting: only what is held now says something else. @param {Follow | null | undefined} follow */
+  take(follow) {
+    this.follow = follow ?? null;
+    for (const [key, text] of this.said) {
+      const field = follow?.fields[key], isHeld = this.fields.held && this.held === key;
+      if (!isHeld || !field || saysTheSame(field, text)) this.said.delete(key);
+    }
+    this.asked = follow && !this.said.size ? addressOf(follow, this.said) : "";
+  }
+
+  /** @param {string} written  the key of a field, as it stands in a class @param {string} text */
+  move(written, text) {
+    const found = Object.entries(this.follow?.fields ?? {}).find(([key]) => classOf(key) === written);
+    if (!found) return;
+    const [key, field] = found;
+    this.held = key;
+    if (saysTheSame(field, text)) this.said.delete(key);
+    else this.said.set(key, text);
+    if (!this.said.size) this.heatmap.preview.settle();
+    this.hasMoved = true;
+    if (!this.isAsking) this.ask();
+  }
+
+  /** Ask for what the fields say, one question at a time, until they say nothing new. */
+  async ask() {
+    this.isAsking = true;
+    while (this.hasMoved && this.follow && this.said.size) {
+      this.hasMoved = false;
+      const address = addressOf(this.follow, this.said);
+      if (address === this.asked) continue;
+      this.asked = address;
+      const { bytes, isLate } = await answered(address);
+      if (bytes && this.said.size) this.heatmap.preview.follow(bytes, this.fields.held !== null);
+      if (isLate) await new Promise((done) => setTimeout(done, PAUSE));
+    }
+    this.isAsking = false;
+  }
+}
+
+/** The bytes at an address, if there are any, and whether they did not come soon. @param {string} address */
+async function answered(address) {
+  const began = performance.now();
+  try {
+    const answer = await fetch(new URL(address, document.baseURI), { signal: AbortSignal.timeout(LONGEST) });
+    const isOurs = answer.ok && answer.headers.get("content-type") === BYTES;
+    const bytes = isOurs ? new Uint8Array(await answer.arrayBuffer()) : null;
+    const isFine = isOurs || answer.status === 400; // what is half typed may be no setting
+    return { bytes, isLate: !isFine || performance.now() - began > MOST };
+  } catch {
+    return { bytes: null, isLate: true }; // no line, or no answer for so long
+  }
+}

@@ -1,0 +1,108 @@
+// Stages that are drawn ahead of the message of the server that has them.
+
+/** @import { StageArray } from "../../../../pictures/stage_bytes.js" */
+/** @import { Heatmap } from "../heatmap.js" */
+/** @import { Stage, StageAhead, StageData } from "../types" */
+/** @typedef {{ stages: Stage[], header: StageData, cells: Window["attnvizCellArrays"] }} Sent  by the server */
+import { unpackStage } from "../../../../pictures/stage_bytes.js";
+import { announce } from "../../answer/cell_arrays.js";
+import { stagesOf } from "../maps.js";
+
+const LATEST = 1500; // milliseconds for the server to begin a run of what was drawn ahead of it
+const RUNNING = "[data-test-script-state=running]"; // the page, during one
+
+/**
+ * What is said of the maps while such stages are in them: how many heads, which of them is shown alone or explained, the
+ * row that is highlighted, and the numbers of the setting over them.
+ *
+ * @param {Pick<StageData, "heads" | "focus" | "answered" | "opening" | "live">} data  of the last message
+ * @param {StageAhead} sent
+ */
+export function dataAhead(data, { heads = data.heads, opening, positions, handles: knobs }) {
+  const among = (/** @type {number | null} */ head) => (head !== null && head < heads ? head : null);
+  const row = opening ? (positions?.query?.indexOf(opening[1]) ?? opening[1]) : -1;
+  /** @type {StageData["opening"]} */
+  const highlighted = data.opening && opening && row >= 0 ? [opening[0], row] : data.opening;
+  const live = data.live && knobs ? { ...data.live, knobs } : data.live;
+  return { heads, focus: among(data.focus), answered: among(data.answered), opening: highlighted, live };
+}
+
+export class Preview {
+  /** @type {Stage[] | null} */
+  stages = null; // what is drawn ahead of the server
+  /** @type {StageAhead | null} */
+  sent = null; // what is said of them
+  /** @type {Sent | null} */
+  late = null; // what the server has sent last
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  waiting;
+
+  /** @param {Heatmap} heatmap */
+  constructor(heatmap) {
+    this.heatmap = heatmap;
+  }
+
+  /**
+   * Draw them while a field is held. What the server has sent comes back if it does not hear of them, or refuses them.
+   *
+   * @param {Uint8Array} bytes
+   * @param {boolean} isHeld  whether it is still
+   */
+  follow(bytes, isHeld) {
+    const { stages, data } = this.heatmap;
+    if (!this.stages) this.late = { stages, header: data, cells: window.attnvizCellArrays };
+    this.draw(bytes);
+    if (isHeld) this.close();
+  }
+
+  /** Draw them, of which the server knows. @param {Uint8Array} bytes  as those of a message */
+  draw(bytes) {
+    const { heatmap } = this;
+    /** @type {{ header: StageAhead, arrays: Record<string, StageArray> }} */
+    const { header, arrays } = unpackStage(bytes);
+    this.stages = stagesOf(header.stages, arrays, heatmap.stages);
+    this.sent = header;
+    this.put(heatmap.data);
+    if (heatmap.data.cells) announce(null); // those of a cell are of another setting
+    this.expect();
+    heatmap.lay(false);
+  }
+
+  /** Put them into the maps, in place of those that belong to what the server has said. @param {StageData} data */
+  put(data) {
+    const { heatmap, stages, sent } = this;
+    if (stages && sent) Object.assign(heatmap, { stages, header: { ...data, ...dataAhead(data, sent) } });
+  }
+
+  /** The server will send them, as soon as it has nothing else to do. */
+  expect() {
+    this.close();
+    this.waiting = setTimeout(() => (document.querySelector(RUNNING) ? this.expect() : this.settle()), LATEST);
+  }
+
+  /** The server has sent stages: those of a setting that the visitor has left meanwhile wait, as others follow. @param {Stage[]} sent */
+  answered(sent) {
+    const { stages, heatmap } = this;
+    if (!stages) return;
+    this.late = { stages: sent, header: heatmap.data, cells: heatmap.data.cells && window.attnvizCellArrays };
+    if (sent.length === stages.length && sent.every((stage, at) => stage === stages[at])) this.settle();
+    else this.put(heatmap.data);
+  }
+
+  /** Show what the server has sent last. */
+  settle() {
+    const { heatmap, stages, late } = this;
+    this.close();
+    this.stages = this.sent = this.late = null;
+    if (late) {
+      Object.assign(heatmap, { stages: late.stages, header: late.header });
+      if (late.cells !== window.attnvizCellArrays) announce(late.cells);
+    }
+    heatmap.ahead.take(heatmap.data.follow);
+    if (stages) heatmap.lay(false);
+  }
+
+  close() {
+    clearTimeout(this.waiting);
+  }
+}

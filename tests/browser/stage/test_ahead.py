@@ -1,0 +1,101 @@
+"""The maps follow a slider that is dragged and a sentence that is typed; the run that follows changes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from hashlib import blake2b
+from typing import Any
+
+import numpy as np
+import pytest
+
+from attnviz import Config, run
+from tests.browser_idle import QUIET, wait_until
+
+pytestmark = pytest.mark.browser
+
+BEFORE = Config(sentence="a king saw his queen while the dog slept", n_heads=4, mask="causal", seed=3)
+WEIGHTS = """() => {
+    const { stage } = document.querySelector('.st-key-explore [data-stage=weights]').picture;
+    return [stage.shape, Array.from(stage.values, (number) => (Number.isNaN(number) ? null : number))];
+}"""
+THUMB = "(e) => { const b = e.parentElement.getBoundingClientRect(); return [b.x, b.y]; }"
+RESTED = """() => document.querySelector('.st-key-explore .attn-canvas').style.visibility === 'hidden' &&
+    document.fonts.status === 'loaded'"""
+
+
+def shows(page: Any, config: Config) -> bool:
+    """Whether the maps have the weights of a setting, bit for bit."""
+    shape, numbers = page.evaluate(WEIGHTS)
+    steps = run(config)
+    wanted = np.where(steps["allowed"].array, steps["weights"].array, np.nan)
+    return bool(np.array_equal(np.array(numbers, float).reshape(shape), wanted, equal_nan=True))
+
+
+def picture(page: Any) -> str:
+    """A name for the picture of the maps, once Plotly has drawn them: another one if any pixel is."""
+    page.wait_for_function(RESTED)
+    return blake2b(page.locator(".st-key-explore").screenshot()).hexdigest()
+
+
+def test_the_maps_follow_a_held_field_and_the_run_that_follows_changes_no_pixel(
+    new_page: Callable[..., Any], app: Any
+) -> None:
+    page = new_page(reduced_motion="reduce")
+    query = "v=1&sentence=a+king+saw+his+queen+while+the+dog+slept&n_heads=4&mask=causal&seed=3"
+    page.goto(f"{app.url}/?{query}")
+    slider = page.locator(".st-key-n_heads input[type=range]")
+    page.wait_for_function("document.querySelectorAll('.st-key-explore .attn-layer svg path').length > 1")
+    page.evaluate(QUIET)
+    assert shows(page, BEFORE)
+    x, y = slider.evaluate(THUMB)
+    page.mouse.move(x, y)
+    page.mouse.down()
+    for step in range(1, 7):
+        page.mouse.move(x + 10 * step, y)
+    heads = int(slider.input_value())
+    assert heads > BEFORE.n_heads
+    dragged = replace(BEFORE, n_heads=heads)
+    wait_until(page, lambda: shows(page, dragged))
+    assert "n_heads=4" in page.url, "no run has been asked for"
+    held = picture(page)
+    page.mouse.up()
+    page.wait_for_url(f"**n_heads={heads}**")
+    page.evaluate(QUIET)
+    assert shows(page, dragged)
+    assert picture(page) == held
+    field = page.locator(".st-key-sentence input")
+    field.press("End")
+    field.press_sequentially(" and a cat")
+    typed = replace(dragged, sentence=f"{BEFORE.sentence} and a cat")
+    wait_until(page, lambda: shows(page, typed))
+    assert "cat" not in page.url
+    held = picture(page)
+    field.press("Enter")
+    page.wait_for_url("**and+a+cat**")
+    page.evaluate(QUIET)
+    assert shows(page, typed)
+    assert picture(page) == held
+    field.press("End")
+    field.press_sequentially("!")
+    wait_until(page, lambda: not shows(page, typed))
+    field.press("Backspace")
+    wait_until(page, lambda: shows(page, typed))
+    assert picture(page) == held, "no run will draw what is as it was"
+    assert page.evaluate("window.attnvizCellArrays !== null"), "and its cells can be explained"
+    page.locator(".st-key-group-Score summary").click()
+    page.evaluate(QUIET)
+    field = page.locator(".st-key-softcap input")
+    field.press("Control+a")
+    field.press_sequentially("3")
+    capped = replace(typed, softcap=3.0)
+    wait_until(page, lambda: shows(page, capped))
+    assert "softcap" not in page.url
+    assert page.locator(".st-key-explore .attn-knob b").all_inner_texts() == ["1", "3", "0.5"]
+    held = picture(page)
+    field.press("Enter")
+    page.wait_for_url("**softcap=3**")
+    page.evaluate(QUIET)
+    assert shows(page, capped)
+    assert picture(page) == held

@@ -1,0 +1,274 @@
+"""Published attentions as lines and settings: what each paper says, and the settings by their names in an address."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Paper:
+    """One published attention.
+
+    title, source  what it is called, and who published it where
+    equation       the weights as the paper writes them, in LaTeX, in the letters of the page
+    link           what says it here, by names in an address
+    note           what has to be known to read one as the other
+    """
+
+    title: str
+    source: str
+    equation: str
+    link: Mapping[str, str]
+    note: str = ""
+
+
+SOFTMAX = r"a_{ij} = \mathrm{softmax}_j(s_{ij})"
+CAT = {"sentence": "the king saw the queen and the dog", "n_heads": "2"}
+OVER_SUM = "ratio(x, sum(x))"
+
+
+def _score(line: str, **more: str) -> dict[str, str]:
+    return {**CAT, "score": "formula", "score_formula": line, **more}
+
+
+def _mask(line: str, **more: str) -> dict[str, str]:
+    return {**CAT, "mask": "formula", "mask_formula": line, **more}
+
+
+def _normaliser(line: str, **more: str) -> dict[str, str]:
+    return {**CAT, "normaliser": "formula", "normaliser_formula": line, **more}
+
+
+def _of(**settings: str) -> dict[str, str]:
+    return {**CAT, **settings}
+
+
+SCORES = {
+    "additive": Paper(
+        "Additive attention", "Bahdanau, Cho and Bengio 2014, arXiv:1409.0473, appendix A.1.2",
+        r"s_{ij} = v \cdot \tanh(q_i W_q + k_j W_k)", _of(score="additive"),
+        "The query is the decoder's state, the key the encoder's.",
+    ),
+    "dot": Paper("Dot product", "Luong, Pham and Manning 2015, arXiv:1508.04025, section 3.1",
+                 r"s_{ij} = q_i \cdot k_j", _of(score="dot")),
+    "general": Paper("General", "Luong, Pham and Manning 2015, arXiv:1508.04025, section 3.1",
+                     r"s_{ij} = q_i W k_j^\top", _of(score="general")),
+    "location": Paper("Location", "Luong, Pham and Manning 2015, arXiv:1508.04025, equation 8",
+                      r"a_i = \mathrm{softmax}(q_i W)", _of(score="location"), "W has a column for each position."),
+    "scaled_dot": Paper("Scaled dot product", "Vaswani et al. 2017, arXiv:1706.03762, section 3.2.1",
+                        r"s_{ij} = q_i \cdot k_j / \sqrt{d_k}", _of(mask="causal")),
+    "content": Paper(
+        "Addressing by content", "Graves, Wayne and Danihelka 2014, arXiv:1410.5401, section 3.3.1",
+        r"s_{ij} = \beta\, \frac{q_i \cdot k_j}{\|q_i\| \|k_j\|}", _score("beta * dot(unit(q), unit(k))"),
+        "The key strength β is one number a head here; in the paper it comes from the controller.",
+    ),
+    "qk_norm": Paper(
+        "QKNorm", "Henry et al. 2020, arXiv:2010.04245", r"s_{ij} = g\, \hat q_i \cdot \hat k_j",
+        _score("g * dot(unit(q), unit(k))", mask="causal"), "g is learned; here it starts at 1.",
+    ),
+    "swin": Paper("Scaled cosine", "Liu et al. 2021, Swin Transformer V2, arXiv:2111.09883",
+                  r"s_{ij} = \cos(q_i, k_j) / \tau,\; \tau \ge 0.01", _of(score="scaled_cosine"),
+                  "Without the bias by distance, which can be typed beside it."),
+    "l2": Paper(
+        "L2 attention", "Kim, Papamakarios and Mnih 2020, arXiv:2006.04710",
+        r"s_{ij} = -\|q_i - k_j\|^2 / \sqrt{d_k},\; W_K = W_Q", _score("-sum((q - k)**2) / sqrt(d_k)", tied="yes"),
+        "The weights alone: the paper also multiplies the output by a matrix that is made of W_Q.",
+    ),
+    "softcap": Paper("Soft cap", "Gemma Team 2024, Gemma 2, arXiv:2408.00118",
+                     r"s_{ij} = c \tanh(q_i \cdot k_j / (c \sqrt{d_k}))", _of(softcap="50", mask="causal")),
+    "elu": Paper(
+        "Linear attention", "Katharopoulos et al. 2020, arXiv:2006.16236",
+        r"a_{ij} = \frac{\phi(q_i) \cdot \phi(k_j)}{\sum_l \phi(q_i) \cdot \phi(k_l)},\; \phi(x) = \mathrm{elu}(x) + 1",
+        _score("sum((q + 1 if q > 0 else exp(q)) * (k + 1 if k > 0 else exp(k)))", mask="causal", normaliser="formula",
+               normaliser_formula=OVER_SUM),
+    ),
+    "performer": Paper(
+        "Positive random features", "Choromanski et al. 2020, Performer, arXiv:2009.14794",
+        r"a_{ij} \propto \phi(q_i) \cdot \phi(k_j),\; \phi(x) = e^{x W - \|x\|^2 / 2},\; x = q / d_k^{1/4}",
+        _score("x = q / d_k**0.25; y = k / d_k**0.25; "
+               "sum(exp(x@W - dot(x, x)/2) * exp(y@W - dot(y, y)/2))", initialiser="normal", d_model="4",
+               position="none", normaliser="formula", normaliser_formula=OVER_SUM),
+        "W is drawn and never learned; its columns are independent here, and orthogonal in the paper's best variant.",
+    ),
+    "cosformer": Paper(
+        "cosFormer", "Qin et al. 2022, arXiv:2202.08791",
+        r"a_{ij} \propto \mathrm{relu}(q_i) \cdot \mathrm{relu}(k_j) \cos\left(\frac{\pi}{2} \frac{i - j}{n}\right)",
+        _score("dot(relu(q), relu(k)) * cos(1.5707963267948966 * (i - j) / n)", normaliser="formula",
+               normaliser_formula=OVER_SUM),
+    ),
+    "synthesizer": Paper(
+        "Dense Synthesizer", "Tay et al. 2020, arXiv:2005.00743",
+        r"s_i = \mathrm{relu}(x_i U + b)\, W",
+        _score("sum(relu(q@U + b) * W[:, j])", projection_bias="yes", initialiser="linear"),
+        "The token itself is its query in the paper; no key is looked at.",
+    ),
+    "localness": Paper(
+        "Modelled localness", "Yang et al. 2018, arXiv:1810.10182",
+        r"s_{ij} = \frac{q_i \cdot k_j}{\sqrt{d_k}} - \frac{(j - P_i)^2}{2 (D_i / 2)^2},\; "
+        r"P_i = n\, \sigma(u \cdot t_i),\; D_i = n\, \sigma(v \cdot t_i),\; t_i = \tanh(q_i W)",
+        _score("t = tanh(q@W); p = n * sigmoid(sum(u*t)); z = n * sigmoid(sum(v*t)); "
+               "sum(q*k) / sqrt(d_k) - 2 * ((j - p) / z)**2"),
+        "A window of the query's own: both its middle and its width come from the query.",
+    ),
+}  # fmt: skip
+"""Scores of a query and a key."""
+
+BIASES = {
+    "alibi": Paper("ALiBi", "Press, Smith and Lewis 2021, arXiv:2108.12409",
+                   r"s_{ij} = q_i \cdot k_j / \sqrt{d_k} - 2^{-8h/H} (i - j)", _of(bias="alibi", mask="causal")),
+    "t5": Paper("T5's buckets", "Raffel et al. 2019, arXiv:1910.10683, section 2.1",
+                r"s_{ij} = q_i \cdot k_j + b_{h,\, \mathrm{bucket}(j - i)}", _of(score="dot", bias="t5")),
+    "kerple": Paper(
+        "KERPLE, logarithmic", "Chi et al. 2022, arXiv:2205.09921",
+        r"s_{ij} = q_i \cdot k_j / \sqrt{d_k} - r_1 \log(1 + r_2 |i - j|),\; r_1, r_2 > 0",
+        _score("sum(q*k) / sqrt(d_k) - exp(alpha) * log(1 + exp(beta) * abs(i - j))", mask="causal"),
+        "r₁ and r₂ are learned for each head; they are exp(α) and exp(β) here, so that they stay positive.",
+    ),
+    "fire": Paper(
+        "FIRE", "Li et al. 2023, arXiv:2310.04418",
+        r"s_{ij} = \frac{q_i \cdot k_j}{\sqrt{d_k}} + f\left(\frac{\psi(i - j)}{\psi(\max(L, i))}\right),\; "
+        r"\psi(x) = \log(c x + 1),\; f(t) = v \cdot \mathrm{relu}(t u + b)",
+        _score("t = log(1 + exp(g) * abs(i - j)) / log(1 + exp(g) * max(exp(tau), i)); "
+               "sum(q*k) / sqrt(d_k) + sum(v * relu(t*u + b))", mask="causal", projection_bias="yes",
+               initialiser="linear"),
+        "c is exp(g) and L is exp(τ); f is the paper's network of one hidden layer, for each head its own.",
+    ),
+    "rope": Paper(
+        "Rotary positions", "Su et al. 2021, arXiv:2104.09864",
+        r"s_{ij} = (R_i q_i) \cdot (R_j k_j) / \sqrt{d_k}", _of(position="rope", mask="causal"),
+    ),
+    "span": Paper(
+        "Adaptive span", "Sukhbaatar et al. 2019, arXiv:1905.07799",
+        r"a_{ij} = \frac{m(i - j)\, e^{s_{ij}}}{\sum_l m(i - l)\, e^{s_{il}}},\; "
+        r"m(x) = \min\left(\max\left(\frac{R + z - x}{R}, 0\right), 1\right)",
+        _score("sum(q*k) / sqrt(d_k) + log(min(max((2 + exp(tau) - (i - j)) / 2, 1e-99), 1))", mask="causal"),
+        "The soft mask is added as its logarithm; the span z is exp(τ), learned for each head, R is 2, "
+        "and 1e-99 stands for 0, whose logarithm has no slope.",
+    ),
+    "head_windows": Paper(
+        "A window for each head", "Guo et al. 2019, Multi-Scale Transformer, arXiv:1912.00544",
+        r"j \text{ is seen by } i \text{ in head } h:\; |i - j| \le w_h",
+        {**CAT, "n_heads": "3", "bias": "formula", "bias_formula": "log(abs(i - j) <= 2**(h - 1))"},
+        "A mask is the same for all heads; a bias of log(false) = -∞ forbids in one.",
+    ),
+    "scalable": Paper(
+        "Scalable softmax", "Nakanishi 2025, arXiv:2501.19399",
+        r"a_{ij} = \frac{n^{g z_{ij}}}{\sum_l n^{g z_{il}}},\; z_{ij} = q_i \cdot k_j / \sqrt{d_k}",
+        _score("g * log(i + 1) * sum(q*k) / sqrt(d_k)", mask="causal"),
+        "n is how many keys the query sees, which under a causal mask is i + 1; g is learned for each head.",
+    ),
+}  # fmt: skip
+"""Positions in the score."""
+
+MASKS = {
+    "longformer": Paper("Window and global tokens", "Beltagy, Peters and Cohan 2020, arXiv:2004.05150, section 3.1",
+                        r"j \text{ is seen by } i:\; |i - j| \le r \text{ or } i < g \text{ or } j < g",
+                        _of(mask="global_window")),
+    "blocks": Paper("Blocks", "Qiu et al. 2019, arXiv:1911.02972", r"\lfloor i / b \rfloor = \lfloor j / b \rfloor",
+                    _of(mask="block"), "With the identity as the permutation of blocks."),
+    "strided": Paper(
+        "Strided, factorised", "Child et al. 2019, Sparse Transformer, arXiv:1904.10509, section 4.3",
+        r"j \le i \text{ and } (i - j \le l \text{ or } (i - j) \bmod l = 0)",
+        _mask("j <= i and (i - j <= 3 or (i - j) % 3 == 0)"), "Both patterns in one head, as one of the paper's ways.",
+    ),
+    "fixed": Paper(
+        "Fixed, factorised", "Child et al. 2019, Sparse Transformer, arXiv:1904.10509, section 4.3",
+        r"j \le i \text{ and } (\lfloor i / l \rfloor = \lfloor j / l \rfloor \text{ or } j \bmod l \ge l - c)",
+        _mask("j <= i and (i // 3 == j // 3 or j % 3 >= 2)"), "Both patterns in one head; c is 1.",
+    ),
+    "streaming": Paper(
+        "Sinks and a window", "Xiao et al. 2023, StreamingLLM, arXiv:2309.17453",
+        r"j \le i \text{ and } (j < g \text{ or } i - j < r)", _mask("j <= i and (j < 2 or i - j < 3)"),
+        "Which keys are kept; positions inside the cache, which the paper counts anew, are another matter.",
+    ),
+    "criss_cross": Paper(
+        "Criss-cross", "Huang et al. 2018, CCNet, arXiv:1811.11721",
+        r"\lfloor i / w \rfloor = \lfloor j / w \rfloor \text{ or } i \bmod w = j \bmod w",
+        _mask("i // 4 == j // 4 or i % 4 == j % 4"), "Tokens are the pixels of a picture of width 4, row by row.",
+    ),
+}  # fmt: skip
+"""Who may attend to what."""
+
+NORMALISERS = {
+    "top_k": Paper(
+        "Explicit sparse attention", "Zhao et al. 2019, Explicit Sparse Transformer, arXiv:1912.11637",
+        r"a_{ij} = \mathrm{softmax} \text{ over the } k \text{ largest } s_{ij} \text{ of a row}",
+        _normaliser("e = exp(x - max(x)) * top(x, 3); e / sum(e)", mask="causal"),
+        "Of equal scores the paper keeps all, and top(x, 3) the earlier.",
+    ),
+    "sparsemax": Paper("Sparsemax", "Martins and Astudillo 2016, arXiv:1602.02068",
+                       r"a_{ij} = \max(s_{ij} - \tau_i, 0)", _of(normaliser="sparsemax", mask="causal")),
+    "entmax": Paper("Entmax 1.5", "Peters, Niculae and Martins 2019, arXiv:1905.05702",
+                    r"a_{ij} = \max(s_{ij} / 2 - \tau_i, 0)^2", _of(normaliser="entmax15", mask="causal")),
+    "off_by_one": Paper("Softmax₁", "Miller 2023, Attention Is Off By One",
+                        r"a_{ij} = \frac{e^{s_{ij}}}{1 + \sum_l e^{s_{il}}}",
+                        _of(normaliser="quiet_softmax", mask="causal")),
+    "sinks": Paper(
+        "Learned sinks", "OpenAI 2025, gpt-oss model card, arXiv:2508.10925",
+        r"a_{ij} = \frac{e^{s_{ij}}}{e^{b_h} + \sum_l e^{s_{il}}}",
+        _of(normaliser="softmax_with_sink", normaliser_knobs="softmax_with_sink.sink~0.5_-1.0", mask="causal"),
+        "Each head has its number, which is set, and not learned, here.",
+    ),
+    "sigmoid": Paper(
+        "Sigmoid attention", "Ramapuram et al. 2024, arXiv:2409.04431", r"a_{ij} = \sigma(s_{ij} - \log n)",
+        _normaliser("sigmoid(x - log(n))"), "With the bias that the paper starts from.",
+    ),
+    "relu": Paper("ReLU attention", "Wortsman et al. 2023, arXiv:2309.08586",
+                  r"a_{ij} = \mathrm{relu}(s_{ij}) / n", _of(normaliser="relu_over_n")),
+    "squared_relu": Paper("Squared ReLU", "Hua et al. 2022, FLASH, arXiv:2202.10447",
+                          r"a_{ij} = \mathrm{relu}(s_{ij})^2 / n", _of(normaliser="squared_relu_over_n"),
+                          "The weights of its quadratic part."),
+    "softpick": Paper(
+        "Softpick", "Zuhri, Fuadi and Aji 2025, arXiv:2504.20966",
+        r"a_{ij} = \frac{\mathrm{relu}(e^{s_{ij}} - 1)}{\sum_l |e^{s_{il}} - 1|}",
+        _normaliser("e = exp(x) - 1; ratio(relu(e), sum(abs(e)))", mask="causal"),
+        "Without the ε below the line; a row of zeros stays one.",
+    ),
+    "taylor": Paper(
+        "Softmax to the second order", "Arora et al. 2024, Based, arXiv:2402.18668",
+        r"a_{ij} = \frac{1 + s_{ij} + s_{ij}^2 / 2}{\sum_l (1 + s_{il} + s_{il}^2 / 2)}",
+        _normaliser("t = 1 + x + x**2 / 2; t / sum(t)", mask="causal"),
+    ),
+    "stick_breaking": Paper(
+        "Stick-breaking", "Tan et al. 2024, arXiv:2410.17980",
+        r"a_{ij} = \beta_{ij} \prod_{j < l < i} (1 - \beta_{il}),\; \beta_{ij} = \sigma(s_{ij}),\; j < i",
+        _normaliser("p = sigmoid(x); r = log(1 - p); p * exp(sum(r) - cumsum(r))", mask="causal.no_self"),
+        "The nearest key breaks off its part first; the first query has no key.",
+    ),
+}  # fmt: skip
+"""From scores to weights."""
+
+HEADS = {
+    "multi_query": Paper("Multi-query", "Shazeer 2019, arXiv:1911.02150", r"s_{hij} = q_{hi} \cdot k_j / \sqrt{d_k}",
+                         _of(n_heads="4", n_kv_heads="1", mask="causal")),
+    "grouped": Paper("Grouped-query", "Ainslie et al. 2023, arXiv:2305.13245",
+                     r"s_{hij} = q_{hi} \cdot k_{\lfloor h / g \rfloor j} / \sqrt{d_k}",
+                     _of(n_heads="4", n_kv_heads="2", mask="causal")),
+}  # fmt: skip
+"""What heads share."""
+
+PARTS = {
+    "Scores": SCORES,
+    "Positions": BIASES,
+    "Who may attend": MASKS,
+    "From scores to weights": NORMALISERS,
+    "Heads": HEADS,
+}
+PAPERS = {name: paper for part in PARTS.values() for name, paper in part.items()}
+
+LEFT_OUT = {
+    "Forgetting Transformer (Lin et al. 2025, arXiv:2503.02130)": "the gates of keys are added up in the score, and "
+    "`cumsum` goes along the scores of a row, in the normaliser, where there are no keys",
+    "Contextual positions (Golovneva et al. 2024, CoPE, arXiv:2405.18719)": "gates are added up in the score, too",
+    "Selective attention (Leviathan, Kalman and Matias 2024, arXiv:2410.02703)": "scores of one head are added up over "
+    "queries and taken from those of all heads",
+    "Talking heads (Shazeer et al. 2020, arXiv:2003.02436)": "it mixes scores of several heads, and a line sees one",
+    "Differential attention (Ye et al. 2024, arXiv:2410.05258)": "it takes one map from another; each of the two "
+    "can be shown as a head of its own, their difference cannot",
+    "BigBird (Zaheer et al. 2020, arXiv:2007.14062)": "its window and global tokens can; its random keys are drawn "
+    "anew, and a mask draws nothing: they can only be listed",
+    "Sandwich (Chi et al. 2022, arXiv:2212.10356)": "it is a sum over frequencies, and a bias has no sum over "
+    "anything: its terms can only be written out one by one",
+}
+"""What cannot be said exactly, and why."""
