@@ -13,7 +13,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NoReturn
 
-from attnviz import __version__, inspections, options
+from attnviz import __version__, inspections, options, watchdog
 from attnviz.arguments import linked, unusable, with_model
 from attnviz.engine.cost import estimate as cost
 from attnviz.engine.records.config import Config
@@ -30,10 +30,12 @@ from attnviz.uploads import read_files, to_trace
 
 HERE = Path(__file__).parent
 NEEDED = ("streamlit", "plotly", "pandas")
+PORT = "8501"
+"""That of a page that is watched, where none is given: who watches has to know it."""
 STREAMLIT_OPTION = re.compile(r"--[a-zA-Z]+(\.[a-zA-Z]+)+=.*", re.DOTALL)
 
 WORDS = {
-    "usage": "attnviz [--with FILE] [--model NAME] [--port N] [--address HOST]\n"
+    "usage": "attnviz [--with FILE] [--model NAME] [--port N] [--address HOST] [--watch]\n"
     "       attnviz [--with FILE] [--model NAME] render [SENTENCE] -o FILE [settings]\n"
     "       attnviz diff A B\n       attnviz check FILE.py",
     "render_usage": "attnviz render [SENTENCE] -o FILE [settings]\n       attnviz render --site FOLDER --links FILE",
@@ -41,6 +43,7 @@ WORDS = {
     "more": "Any option of Streamlit may follow, written as --server.baseUrlPath=attention.",
     "port": "1 to 65535; otherwise Streamlit's own, 8501 or the next that is free",
     "address": "who may open the page: localhost is this machine alone, 0.0.0.0 the whole network [localhost]",
+    "watch": "start the page anew if it ends, or does not answer for 20 seconds",
     "with": "a Python file of your own with scores and normalisers, each a LineRow; may be given more than once",
     "model": "a trained model to offer: minilm, if it is installed, or name=FOLDER as Hugging Face writes it; may be "
     "given more than once",
@@ -88,6 +91,8 @@ def main(words: Sequence[str] | None = None) -> int:
         hosting.offer_those_in_the_package()
         hosting.offer_those_of_the_environment()
         hosting.offer(arguments.offered or (), arguments.model_tokens)
+        if arguments.command is None and arguments.watch:
+            return _watch(arguments.port, arguments.address, sys.argv[1:] if words is None else words)
         if arguments.command is None:
             _start(arguments.port, arguments.address, rest)
             return 0
@@ -113,6 +118,7 @@ def _parser() -> Parser:
     parser.add_argument("--model-tokens", default="", metavar="N", help=WORDS["model_tokens"])
     parser.add_argument("--port", metavar="N", help=WORDS["port"])
     parser.add_argument("--address", metavar="HOST", default="localhost", help=WORDS["address"])
+    parser.add_argument("--watch", action="store_true", help=WORDS["watch"])
     kinds = [WORDS["kinds"], *(f"  {'.' + name:11}{form.note}" for name, form in FORMATS.items())]
     commands = parser.add_subparsers(dest="command", metavar="render | diff | check")
     inspections.add_to(commands)
@@ -165,10 +171,22 @@ def _start(port: str | None, host: str, rest: Sequence[str]) -> None:
     flags = [f"--{name}={value}" for name, value in server_settings().items()]
     flags.append(f"--server.address={host}")
     if port is not None:
-        if not (port.isascii() and port.isdecimal() and 1 <= int(port[:6]) <= 65535):
-            raise ConfigError(FAULTS["port"].format(given=shorten(port)))
-        flags.append(f"--server.port={port}")
+        flags.append(f"--server.port={_checked_port(port)}")
     cli.main(["run", str(HERE / "app.py"), *flags, *rest], prog_name="attnviz")
+
+
+def _checked_port(port: str) -> str:
+    if not (port.isascii() and port.isdecimal() and 1 <= int(port[:6]) <= 65535):
+        raise ConfigError(FAULTS["port"].format(given=shorten(port)))
+    return port
+
+
+def _watch(port: str | None, host: str, words: Sequence[str]) -> int:
+    """Start the page in a process of its own, and anew whenever that ends or hangs; return its exit code."""
+    port = _checked_port(port or PORT)
+    asked = "localhost" if host in ("0.0.0.0", "::") else host  # noqa: S104 - every address of the machine
+    command = [sys.executable, "-m", "attnviz", *(word for word in words if word != "--watch"), f"--port={port}"]
+    return watchdog.watched(command, f"http://{f'[{asked}]' if ':' in asked else asked}:{port}")
 
 
 def server_settings() -> dict[str, str]:

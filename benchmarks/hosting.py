@@ -48,6 +48,7 @@ class Sizes:
     stranger: tuple[int, int] = (20, 900_000)
     rest: float = 75.0
     disk: int = 10
+    bare: int = 8
     memory: tuple[int, int, tuple[int, ...], int] = (1_000, 300, (1, 2, 3, 4, 5, 6), 1)
     trials: int = 50
     learners: int = 30
@@ -69,6 +70,7 @@ SMALL: dict[str, Any] = {
     "stranger": (1, 300_000),
     "rest": 1.0,
     "disk": 3,
+    "bare": 3,
     "memory": (1_000, 10, (1,), 1),
     "trials": 2,
     "learners": 3,
@@ -102,6 +104,7 @@ PARTS: dict[str, Callable[[Sizes], Outcome]] = {
     "huge": lambda sizes: alone(frames.huge, *sizes.huge, sizes.rest),
     "stranger": lambda sizes: alone(stranger.tries, *sizes.stranger, sizes.rest),
     "disk": lambda sizes: limits.disk(sizes.disk),
+    "bare": lambda sizes: limits.bare(sizes.bare),
     "memory": lambda sizes: limits.memory(*sizes.memory),
     "visit": lambda sizes: in_browser("benchmarks.first_visit", "visit", sizes.browser),
     "kill": lambda sizes: in_browser("benchmarks.faults", "kill", sizes.trials, sizes.browser),

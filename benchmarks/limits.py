@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import resource
+import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -76,6 +77,35 @@ def disk(n: int) -> Outcome:
                 "served",
                 not tally.wrong and server.lives,
             )
+    return out
+
+
+BARE = {
+    "without $HOME": ("env", "-u", "HOME"),
+    "with 64 files that it may open": ("prlimit", "--nofile=64:64"),
+    "on a file system that it may only read": (
+        "unshare",
+        "--mount",
+        "sh",
+        "-c",
+        'mount -o remount,bind,ro / && exec "$@"',
+        "sh",
+    ),
+}
+"""Commands that start the command after them on a host that lacks something."""
+
+
+def bare(n: int) -> Outcome:
+    """Measure a server on hosts that lack something; a host that cannot be had here is said to be none."""
+    out = Outcome()
+    for name, within in BARE.items():
+        if subprocess.run([*within, "true"], capture_output=True).returncode:
+            out.row(f"A server {name}", "cannot be had here")
+            continue
+        with served(within) as server:
+            tally = asyncio.run(visited(server, out, n, 2))
+            told = f"{len(tally.seconds)} answers, {len(tally.wrong)} errors or wrong pages"
+            out.row(f"A server {name}: {n} visitors", told, "served", not tally.wrong and server.lives)
     return out
 
 

@@ -27,6 +27,10 @@ from local import Replica  # noqa: E402
 PLAIN = ("env", "STREAMLIT_LOGGER_ENABLE_RICH=false")  # tracebacks as Python writes them, whatever else is installed
 
 
+PAGE = os.sysconf("SC_PAGE_SIZE") / 1e6
+"""Megabytes of a page of memory."""
+
+
 @dataclass(frozen=True)
 class Server:
     """A page that runs: where it answers, its process if it is ours, and the file of what it prints."""
@@ -46,17 +50,26 @@ class Server:
 
     @property
     def memory(self) -> float:
-        """Megabytes of memory held; 0 where the system does not tell."""
+        """Megabytes of memory held, by what it has begun as well; 0 where the system does not tell."""
+        own = Path(f"/proc/{self.pid}")
         try:
-            pages = int(Path(f"/proc/{self.pid}/statm").read_text("ascii").split()[1])
-        except (OSError, IndexError):
-            return 0.0
-        return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
+            begun = [child for task in own.glob("task/*/children") for child in task.read_text("ascii").split()]
+        except OSError:
+            begun = []
+        return pages_of(own) and sum(map(pages_of, (own, *(Path("/proc") / each for each in begun)))) * PAGE
 
     @property
     def lives(self) -> bool:
         """Return whether the process is still there; a dead child that nobody waited for is not."""
         return self.memory > 0
+
+
+def pages_of(process: Path) -> int:
+    """Return the pages of memory that a process holds; 0 if it is gone."""
+    try:
+        return int((process / "statm").read_text("ascii").split()[1])
+    except (OSError, IndexError):
+        return 0
 
 
 @contextmanager

@@ -23,8 +23,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute
 
+from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
-from attnviz.engine.run import run
 from attnviz.live.knobs import as_text
 from attnviz.live.program import MOST_NUMBERS, arrays_of, program_of
 from attnviz.pictures.stage_bytes import packed
@@ -55,13 +55,19 @@ ROUTES: list[BaseRoute] = public_address.routes(PATH, live)
 
 
 async def _made(asked: Asked, check: Callable[[], None]) -> Answer:
-    return await stage_route.made(asked, check, lambda config, _: _answer(run(config)), "live")
+    return await stage_route.made(asked, check, _of_setting, "live")
 
 
 ANSWERS: SharedAnswers[Asked] = SharedAnswers(
     _made, most_bytes=stage_route.MOST_KEPT, most_making=stage_route.MOST_MAKING
 )
 """The answers that all visitors share."""
+
+
+def _of_setting(config: Config, _: object) -> Answer:
+    from attnviz.ui.session import admission  # here, as a server begins sooner without the page
+
+    return _answer(admission.run_of(config))
 
 
 def _answer(trace: Trace) -> Answer:

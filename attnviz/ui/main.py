@@ -14,7 +14,6 @@ from attnviz.classroom.marking.assignments import Assignment, Opened, open_assig
 from attnviz.engine.pretrained import model_registry
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
-from attnviz.engine.run import run
 from attnviz.engine.tables.initialisers import INITIALISERS
 from attnviz.models import hosting
 from attnviz.settings.faults import ConfigError
@@ -22,6 +21,7 @@ from attnviz.settings.language import Words
 from attnviz.text.headline import headline
 from attnviz.ui.components import paste_guard
 from attnviz.ui.components.stage import heatmap
+from attnviz.ui.hosting.workers import Ended
 from attnviz.ui.pages import assignments, registry, your_data
 from attnviz.ui.pages.registry import PAGES
 from attnviz.ui.panels import faces, model, sweep, typed_formula, what_if, window
@@ -249,4 +249,10 @@ def _is_part(name: str, config: Config, selection: Selection) -> bool:
 
 def _admitted(name: str, config: Config) -> Trace | None:
     """Return the run of a setting, where there is room for the page of it; else says why there is none."""
-    return run(sweep.moved(config)) if admission.admitted(PAGES[name].need, config) else None
+    if not admission.admitted(PAGES[name].need, config):
+        return None
+    try:
+        return admission.run_of(sweep.moved(config))
+    except Ended as error:
+        notice(str(error), kind="fault")
+        return None

@@ -23,11 +23,11 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import BaseRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from attnviz.engine.cost import estimate as cost
+from attnviz.engine.tables import added_rows
 from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import Words, nearest_language, set_language
 from attnviz.ui import link_route, live_route, plotly_route, stage_route
-from attnviz.ui.hosting import counts, public_address, security_headers
+from attnviz.ui.hosting import counts, public_address, security_headers, workers
 from attnviz.ui.hosting.index_page import IndexPage
 from attnviz.ui.hosting.security_headers import SecurityHeaders
 
@@ -58,9 +58,9 @@ _OPEN_FILES = Path("/dev/fd")  # where a system has it; elsewhere nobody is coun
 def begin() -> None:
     """Settle what holds for the whole process; it ends, with a sentence, for a variable of the host that is wrong."""
     try:
-        cost.most_bytes(os.environ.get(cost.VARIABLE, ""))
         public_address.given(os.environ.get(public_address.VARIABLE, ""))
         security_headers.frames(os.environ.get(security_headers.FRAMES, ""))
+        workers.begin([(added_rows.load_rows, (path,)) for path in added_rows.LOADED])
     except ConfigError as error:
         print(f"attnviz: {error}", file=sys.stderr)
         sys.exit(2)

@@ -29,7 +29,6 @@ from attnviz.engine.learning import film, learnable, learning_cost
 from attnviz.engine.numerics import cancellation
 from attnviz.engine.numerics.cancellation import Cancelled
 from attnviz.engine.records.config import Config
-from attnviz.engine.run import run
 from attnviz.settings import link_check, url_codec
 from attnviz.settings.address_problems import PROBLEMS
 from attnviz.settings.faults import ConfigError
@@ -156,8 +155,9 @@ ANSWERS: SharedAnswers[Asked] = SharedAnswers(_made, most_bytes=MOST_KEPT, most_
 
 def _stage(config: Config, selection: Any) -> Answer:
     from attnviz.ui.panels.stage_of_run import stage_of_run
+    from attnviz.ui.session import admission
 
-    return Answer(200, compressed(stage_of_run(run(config), selection)))
+    return Answer(200, compressed(stage_of_run(admission.run_of(config), selection)))
 
 
 def computed(

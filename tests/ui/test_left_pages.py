@@ -69,10 +69,17 @@ def whole(socket: ClientConnection) -> None:
 
 
 def processor(page: local.Replica) -> float:
-    """Seconds of processor that the server has used so far."""
+    """Seconds of processor that the server has used so far, and what it has begun."""
     assert page.process is not None
-    fields = Path(f"/proc/{page.process.pid}/stat").read_text("ascii").rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    own = Path(f"/proc/{page.process.pid}")
+    children = [child for task in own.glob("task/*/children") for child in task.read_text("ascii").split()]
+    used = sum(times(own)) + sum(sum(times(Path("/proc") / child)[:2]) for child in children)
+    return used / os.sysconf("SC_CLK_TCK")
+
+
+def times(process: Path) -> list[int]:
+    """User and system time of a process, and of those that it has begun and that have ended."""
+    return [int(field) for field in (process / "stat").read_text("ascii").rpartition(")")[2].split()[11:15]]
 
 
 def wait_until(holds: Callable[[], bool]) -> None:

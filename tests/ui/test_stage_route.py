@@ -269,7 +269,7 @@ def held(monkeypatch: pytest.MonkeyPatch) -> tuple[threading.Event, list[str]]:
         ends.append("done")
         return run(config)
 
-    monkeypatch.setattr(stage_route, "run", long_run)
+    monkeypatch.setattr(admission, "run", long_run)
     return go, ends
 
 
@@ -318,7 +318,7 @@ def test_large_settings_wait_for_each_other_and_for_nobody_else(monkeypatch: pyt
         large = [asyncio.ensure_future(asked(f"v=2&seed={seed}")) for seed in (1, 2)]
         while not admission.TURNS.large_run_lock.locked():
             await asyncio.sleep(0.005)
-        monkeypatch.setattr(stage_route, "run", lambda config: run(config))
+        monkeypatch.setattr(admission, "run", lambda config: run(config))
         assert (await asked("v=2&seed=9")).status == 200
         assert not ends
         go.set()
@@ -334,7 +334,7 @@ def test_a_fault_is_logged_without_what_was_typed(
     def broken(config: Config) -> None:
         raise RuntimeError(f"cannot run {config.sentence}")
 
-    monkeypatch.setattr(stage_route, "run", broken)
+    monkeypatch.setattr(admission, "run", broken)
     with caplog.at_level(logging.DEBUG):
         found = answer(f"v=2&sentence={SECRET}")
     assert (found.status, "a fault of the program" in found.text) == (500, True)

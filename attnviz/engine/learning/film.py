@@ -122,8 +122,7 @@ def film_of(config: Config, run: Run) -> Film:
         learned = _keep(key, LearnedFrames(key, run).with_shipped())
     if learned is None or last not in learned.frames:
         with _LEARNING:
-            learned = _kept(key) or LearnedFrames(key, run)
-            last = learned.until(last)
+            learned, last = _learn(config, _kept(key) or LearnedFrames(key, run), last)
             _keep(key, learned)
     return _film(config, learned, last)
 
@@ -131,6 +130,22 @@ def film_of(config: Config, run: Run) -> Film:
 def _film(config: Config, learned: Frames, last: int) -> Film:
     notes = (NOTES["not_finite"].format(n=last),) if last < config.learn_steps else ()
     return Film(learned.kept(last), notes, learned)
+
+
+def learned_until(learned: LearnedFrames, step: int) -> tuple[LearnedFrames, int]:
+    """Learn until a step; return the frames, and the last step that there is."""
+    last = learned.until(step)
+    return learned, last
+
+
+Learn = Callable[[Config, LearnedFrames, int], tuple[LearnedFrames, int]]
+_learn: Learn = lambda config, learned, step: learned_until(learned, step)  # noqa: E731
+
+
+def learn_by(learn: Learn) -> None:
+    """Have frames learned in another way, such as in another process: by what does as `learned_until` does."""
+    global _learn
+    _learn = learn
 
 
 def is_kept(config: Config) -> bool:

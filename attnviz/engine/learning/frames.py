@@ -51,6 +51,10 @@ class LearnedFrames:
         self.frames: dict[int, Array] = {0: self.trainer.vector}
         self._found: dict[int, Measured] = {}
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Go to another process as what was learned; all else follows from the setting, and is made there."""
+        return _resumed, (self._config, self._run, self.frames, self._found, self.trainer.state)
+
     def with_shipped(self) -> LearnedFrames:
         """Take the frames that come with the package, where it has the film of this very setting."""
         if is_shipped(self._config):
@@ -104,6 +108,14 @@ class LearnedFrames:
     def n_bytes(self) -> int:
         """Return the bytes that it holds in memory."""
         return self.trainer.vector.nbytes * (len(self.frames) + 3) + self.trainer.network.embeddings.nbytes
+
+
+def _resumed(
+    config: Config, run: Run, frames: dict[int, Array], found: dict[int, Measured], state: Any
+) -> LearnedFrames:
+    learned = LearnedFrames(config, run)
+    learned.frames, learned._found, learned.trainer.state = frames, found, state
+    return learned
 
 
 def _learned_parts(layer: Mapping[str, Any]) -> dict[str, Array]:

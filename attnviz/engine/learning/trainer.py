@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -100,6 +101,15 @@ class Trainer:
         self._first, self._second = np.zeros_like(self.vector), np.zeros_like(self.vector)
         self._powers = 1.0, 1.0
         self.step = 0
+
+    @property
+    def state(self) -> tuple[Any, ...]:
+        """All that learning has changed: another trainer of the same setting goes on from it in the same way."""
+        return self.vector, self._first, self._second, self._powers, self.step
+
+    @state.setter
+    def state(self, state: tuple[Any, ...]) -> None:
+        self.vector, self._first, self._second, self._powers, self.step = state
 
     def frame(self) -> Array:
         """Return the parameters to keep: those of the start as they are, later ones rounded to what products use."""

@@ -105,6 +105,10 @@ def _check_knobs(row: LineRow) -> None:
             raise ConfigError(FAULTS["knob"].format(**names, error=error)) from None
 
 
+LOADED: list[str] = []
+"""The files that were run, for a process that is to have the same rows."""
+
+
 def load_rows(path: str) -> list[LineRow]:
     """Run a Python file of the host's, and add every `LineRow` that it defines, alone or in lists.
 
@@ -121,6 +125,7 @@ def load_rows(path: str) -> list[LineRow]:
     if not rows:
         raise ConfigError(FAULTS["none"].format(path=shorten(path, 120)))
     add_rows(*rows)
+    LOADED.append(path)
     return rows
 
 

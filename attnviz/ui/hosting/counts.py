@@ -31,6 +31,7 @@ METRICS = {
     "attnviz_waiting": ("gauge", "Runs that wait for their turn."),
     "attnviz_wait_seconds_total": ("counter", "Seconds that runs waited for their turns."),
     "attnviz_refusals_total": ("counter", "What was refused, by reason."),
+    "attnviz_kills_total": ("counter", "Computations whose process had to end before they were done."),
     "attnviz_memory_bytes": ("gauge", "Memory of the process."),
     "attnviz_start_time_seconds": ("gauge", "When the process started; another number means that it was ended."),
 }

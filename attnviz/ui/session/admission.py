@@ -1,7 +1,8 @@
 """Admission control: a computation is refused beyond what the host allows, and large ones run one at a time.
 
 Every page, panel, experiment, comparison and file asks here before anything is computed. The host sets the memory that
-one computation may take with the environment variable ATTNVIZ_MAX_MB.
+one computation may take with the environment variable ATTNVIZ_MAX_MB. What is large is computed in another process,
+where the host has any for that.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from typing import TypeVar
 
 import streamlit as st
@@ -20,16 +22,18 @@ from attnviz.engine.cost import estimate as cost
 from attnviz.engine.cost.estimate import Cost
 from attnviz.engine.cost.need import MB, Need
 from attnviz.engine.cost.sizes import Sizes
-from attnviz.engine.learning import film, learnable
+from attnviz.engine.learning import film, learnable, learning_cost
+from attnviz.engine.learning.frames import LearnedFrames
 from attnviz.engine.numerics import cancellation
 from attnviz.engine.numerics.cancellation import Cancelled
+from attnviz.engine.pretrained import model_registry
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.run import run
 from attnviz.exports.formats import FORMATS, ExportTarget, export
 from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import Words
-from attnviz.ui.hosting import counts
+from attnviz.ui.hosting import counts, workers
 from attnviz.ui.session import browser_learner, interrupted, locale
 from attnviz.ui.session.browser.uninterrupted import while_connected, while_wanted
 from attnviz.ui.session.notices import notice
@@ -52,7 +56,7 @@ WORDS = Words(
 )
 
 Made = TypeVar("Made")
-TURNS = RunQueue()
+TURNS = RunQueue(large=max(workers.there.n, 1))
 
 
 def refusal(need: Need, of: Config | Trace | Sizes, *beside: Config, again: int = 0) -> str:
@@ -113,7 +117,52 @@ def turn(*, opens: bool = False) -> Iterator[None]:
 
 def computed(config: Config) -> Trace:
     """Return the run of a setting that the page shows, for a callback."""
-    return before_page(MAPS, config, lambda: run(config))
+    return before_page(MAPS, config, lambda: run_of(config))
+
+
+def run_of(config: Config) -> Trace:
+    """Return the run of a setting: `run`, in another process if it is large.
+
+    Raises workers.Ended where that process had to end.
+    """
+    return run(config) if _stays(config) else apart(cost.estimate(MAPS, config), run, config)
+
+
+def _stays(config: Config) -> bool:
+    """Return whether a setting needs what only this process has: the weights of a trained model, or what was learned.
+
+    A run of either takes no long time: a host bounds the tokens of a model, and tasks are short.
+    """
+    return bool(model_registry.find(config.model)) or learnable.learns(config)
+
+
+def apart(found: Cost, make: Callable[..., Made], *given: object) -> Made:
+    """Return what a function of a module gives, called in another process if that costs much, without a turn meanwhile.
+
+    Raises workers.Ended where that process had to end.
+    """
+    if not (workers.there.n and is_large(found)):
+        return make(*given)
+    with TURNS.away():
+        return workers.there(make, *given)
+
+
+FRAMES_AT_ONCE = 2
+
+
+def _learned(config: Config, learned: LearnedFrames, step: int) -> tuple[LearnedFrames, int]:
+    """Learn until a step, a few frames at a time: each part may take as long as any computation."""
+    cost_of_all, last = Cost(0, learning_cost.of(config).seconds), step
+    for stop in reversed(
+        [each for each in learnable.kept_steps(step) if each not in learned.frames][::-FRAMES_AT_ONCE]
+    ):
+        learned, last = apart(cost_of_all, film.learned_until, learned, stop)
+        if last < stop:
+            break
+    return learned, last
+
+
+film.learn_by(_learned)
 
 
 def before_page(need: Need, of: Config | Sizes, make: Callable[[], Made]) -> Made:
@@ -174,24 +223,31 @@ def download(
     if refused:
         where.button(label, key=key, disabled=True, help=refused)
         return refused
-    make = later(need, of, lambda: export(form, again(), target))
+    make = later(need, of, partial(_file, form, again, target))
     where.download_button(label, make, file_name, key=key, on_click="ignore")
     return ""
+
+
+def _file(form: str, again: Callable[[], Trace], target: ExportTarget) -> bytes | str:
+    return export(form, again(), target)
 
 
 def later(need: Need, of: Config | Trace, make: Callable[[], Made]) -> Callable[[], Made | bytes]:
     """Return a deferred file factory: it runs alone if the file is large, in the current language.
 
     It ends, with an empty file, if its visitor goes meanwhile.
+
+    make  a function of a module with what it is given (`functools.partial`), so that another process can call it
     """
-    if not is_large(cost.estimate(need, of)):
+    found = cost.estimate(need, of)
+    if not is_large(found):
         return locale.in_current_language(make)
-    check = while_connected()
+    check, stays = while_connected(), _stays(cost.setting(of))
 
     def run_alone() -> Made | bytes:
         try:
             with cancellation.checked_by(check), TURNS.alone(check):
-                return make()
+                return make() if stays else apart(found, make)
         except Cancelled:
             return b""  # nobody is there to get it
 

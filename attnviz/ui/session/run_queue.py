@@ -3,7 +3,8 @@
 Python computes on one processor at a time. If thirty visitors move at once and all runs share it, every one of them
 waits until nearly the end; one after the other, half of them wait half as long, and changing between threads costs
 nothing. A run that takes long is passed by. Of those that need much memory there is one at a time, however long it
-takes, as together they would not fit into the memory of a small host; whoever waits for that has no turn meanwhile.
+takes, as together they would not fit into the memory of a small host, or as many as there are processes for them;
+whoever waits for that has no turn meanwhile.
 Of those that open the page one at a time waits beside those that move in it: a class that comes by a link in one moment
 has nothing yet to wait for, and whoever is at work would wait for all thirty of them.
 The limiters of anyio and threading know no run that is passed by.
@@ -47,14 +48,15 @@ class RunQueue:
     'mine'
     """
 
-    def __init__(self, long: float = LONG, polling: float = POLLING) -> None:
+    def __init__(self, long: float = LONG, polling: float = POLLING, large: int = 1) -> None:
+        """Let so many large runs be at once."""
         self._long, self._polling = long, polling
         self._queue = threading.Lock()  # behind it all wait but the next
         self._openings = threading.Lock()  # and before that all that open the page but one
         self._changed = threading.Condition()
         self._owner: object | None = None
         self._here = threading.local()  # of the run in this thread: its turn, and whether it is the large one
-        self.large_run_lock = threading.Lock()
+        self.large_run_lock = threading.Lock() if large == 1 else threading.Semaphore(large)
 
     @contextmanager
     def turn(self, *, opens: bool = False, kind: str = "page") -> Iterator[None]:
@@ -73,6 +75,19 @@ class RunQueue:
                 self._here.is_large = False
                 self.large_run_lock.release()
             self._release()
+            self._here.turn = None
+
+    @contextmanager
+    def away(self) -> Iterator[None]:
+        """Give the turn back, if there is one, for what is computed in another process, and take another at the end."""
+        has_turn = getattr(self._here, "turn", None) is not None
+        if has_turn:
+            self._release()
+        try:
+            yield
+        finally:
+            if has_turn:
+                self._acquire()
 
     def enter_large(self, waiting: Callable[[], object] = _nothing) -> None:
         """Wait until no other large run is left, and be the large one until the turn ends; once is enough.

@@ -11,6 +11,7 @@ from attnviz import Config
 from attnviz.engine import run as layers
 from attnviz.engine.records.trace import Trace
 from attnviz.ui import main
+from attnviz.ui.session import admission
 
 
 def run(config: Config, *more: Any) -> Trace:
@@ -22,5 +23,5 @@ def run(config: Config, *more: Any) -> Trace:
     return layers.run(config, *more)
 
 
-main.run = run
+admission.run_of = run
 main.page()

@@ -1,0 +1,4 @@
+"""A program that computes for ever."""
+
+while True:
+    pass
