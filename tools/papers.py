@@ -65,18 +65,24 @@ SCORES = {
     ),
     "qk_norm": Paper(
         "QKNorm", "Henry et al. 2020, arXiv:2010.04245", r"s_{ij} = g\, \hat q_i \cdot \hat k_j",
-        _score("g * dot(unit(q), unit(k))", mask="causal"), "g is learned; here it starts at 1.",
+        _score("g * dot(unit(q), unit(k))", mask="causal"),
+        "Here g is learned for each head, from 1; the published code has one for all heads, from log₂(L² - L) where "
+        "sentences have L tokens.",
     ),
     "swin": Paper("Scaled cosine", "Liu et al. 2021, Swin Transformer V2, arXiv:2111.09883",
                   r"s_{ij} = \cos(q_i, k_j) / \tau,\; \tau \ge 0.01", _of(score="scaled_cosine"),
-                  "Without the bias by distance, which can be typed beside it."),
+                  "τ is learned for each head. Without the bias by distance, which can be typed beside it."),
     "l2": Paper(
         "L2 attention", "Kim, Papamakarios and Mnih 2020, arXiv:2006.04710",
         r"s_{ij} = -\|q_i - k_j\|^2 / \sqrt{d_k},\; W_K = W_Q", _score("-sum((q - k)**2) / sqrt(d_k)", tied="yes"),
         "The weights alone: the paper also multiplies the output by a matrix that is made of W_Q.",
     ),
-    "softcap": Paper("Soft cap", "Gemma Team 2024, Gemma 2, arXiv:2408.00118",
-                     r"s_{ij} = c \tanh(q_i \cdot k_j / (c \sqrt{d_k}))", _of(softcap="50", mask="causal")),
+    "softcap": Paper(
+        "Soft cap", "Gemma Team 2024, Gemma 2, arXiv:2408.00118",
+        r"s_{ij} = c \tanh(q_i \cdot k_j / (c \sqrt{d_k}))", _of(softcap="50", mask="causal"),
+        "c is 50. The published code has 144, which is d_model over the heads, below the root for the model of 27B, "
+        "whose d_k is 128.",
+    ),
     "elu": Paper(
         "Linear attention", "Katharopoulos et al. 2020, arXiv:2006.16236",
         r"a_{ij} = \frac{\phi(q_i) \cdot \phi(k_j)}{\sum_l \phi(q_i) \cdot \phi(k_l)},\; \phi(x) = \mathrm{elu}(x) + 1",
@@ -96,12 +102,13 @@ SCORES = {
         r"a_{ij} \propto \mathrm{relu}(q_i) \cdot \mathrm{relu}(k_j) \cos\left(\frac{\pi}{2} \frac{i - j}{n}\right)",
         _score("dot(relu(q), relu(k)) * cos(1.5707963267948966 * (i - j) / n)", normaliser="formula",
                normaliser_formula=OVER_SUM),
+        "n is how many tokens there are; the paper has an M that is at least as large.",
     ),
     "synthesizer": Paper(
         "Dense Synthesizer", "Tay et al. 2020, arXiv:2005.00743",
-        r"s_i = \mathrm{relu}(x_i U + b)\, W",
-        _score("sum(relu(q@U + b) * W[:, j])", projection_bias="yes", initialiser="linear"),
-        "The token itself is its query in the paper; no key is looked at.",
+        r"s_i = \mathrm{relu}(x_i U + b)\, W + c",
+        _score("sum(relu(q@U + b) * W[:, j]) + c[j]", projection_bias="yes", initialiser="linear"),
+        "x_i is the token, its own query in the paper; no key is looked at.",
     ),
     "localness": Paper(
         "Modelled localness", "Yang et al. 2018, arXiv:1810.10182",
@@ -109,48 +116,58 @@ SCORES = {
         r"P_i = n\, \sigma(u \cdot t_i),\; D_i = n\, \sigma(v \cdot t_i),\; t_i = \tanh(q_i W)",
         _score("t = tanh(q@W); p = n * sigmoid(sum(u*t)); z = n * sigmoid(sum(v*t)); "
                "sum(q*k) / sqrt(d_k) - 2 * ((j - p) / z)**2"),
-        "A window of the query's own: both its middle and its width come from the query.",
+        "The window of the paper that is the query's own: both its middle and its width come from the query.",
     ),
 }  # fmt: skip
 """Scores of a query and a key."""
 
 BIASES = {
-    "alibi": Paper("ALiBi", "Press, Smith and Lewis 2021, arXiv:2108.12409",
-                   r"s_{ij} = q_i \cdot k_j / \sqrt{d_k} - 2^{-8h/H} (i - j)", _of(bias="alibi", mask="causal")),
-    "t5": Paper("T5's buckets", "Raffel et al. 2019, arXiv:1910.10683, section 2.1",
-                r"s_{ij} = q_i \cdot k_j + b_{h,\, \mathrm{bucket}(j - i)}", _of(score="dot", bias="t5")),
+    "alibi": Paper(
+        "ALiBi", "Press, Smith and Lewis 2021, arXiv:2108.12409",
+        r"s_{ij} = q_i \cdot k_j / \sqrt{d_k} - 2^{-8h/H} (i - j)", _of(bias="alibi", mask="causal"),
+        "For H heads, a power of two.",
+    ),
+    "t5": Paper(
+        "T5's buckets", "Raffel et al. 2019, arXiv:1910.10683, section 2.1",
+        r"s_{ij} = q_i \cdot k_j + b_{h,\, \mathrm{bucket}(j - i)}", _of(score="dot", bias="t5"),
+        "In both directions, as in its encoder.",
+    ),
     "kerple": Paper(
         "KERPLE, logarithmic", "Chi et al. 2022, arXiv:2205.09921",
         r"s_{ij} = q_i \cdot k_j / \sqrt{d_k} - r_1 \log(1 + r_2 |i - j|),\; r_1, r_2 > 0",
         _score("sum(q*k) / sqrt(d_k) - exp(alpha) * log(1 + exp(beta) * abs(i - j))", mask="causal"),
-        "r₁ and r₂ are learned for each head; they are exp(α) and exp(β) here, so that they stay positive.",
+        "r₁ and r₂ are learned for each head; they are exp(α) and exp(β) here, so that they stay positive. As in the "
+        "published code, what is added is not scaled.",
     ),
     "fire": Paper(
         "FIRE", "Li et al. 2023, arXiv:2310.04418",
         r"s_{ij} = \frac{q_i \cdot k_j}{\sqrt{d_k}} + f\left(\frac{\psi(i - j)}{\psi(\max(L, i))}\right),\; "
-        r"\psi(x) = \log(c x + 1),\; f(t) = v \cdot \mathrm{relu}(t u + b)",
+        r"\psi(x) = \log(c x + 1),\; f(t) = v \cdot \mathrm{relu}(\mathrm{relu}(t u + b)\, W + w)",
         _score("t = log(1 + exp(g) * abs(i - j)) / log(1 + exp(g) * max(exp(tau), i)); "
-               "sum(q*k) / sqrt(d_k) + sum(v * relu(t*u + b))", mask="causal", projection_bias="yes",
+               "sum(q*k) / sqrt(d_k) + sum(v * relu(relu(t*u + b)@W + w))", mask="causal", projection_bias="yes",
                initialiser="linear"),
-        "c is exp(g) and L is exp(τ); f is the paper's network of one hidden layer, for each head its own.",
+        "c is exp(g) and L is exp(τ); f has the paper's two hidden layers. All of them are each head's own here. "
+        "The bias of the result of f is the same for all keys and changes no weight.",
     ),
     "rope": Paper(
         "Rotary positions", "Su et al. 2021, arXiv:2104.09864",
         r"s_{ij} = (R_i q_i) \cdot (R_j k_j) / \sqrt{d_k}", _of(position="rope", mask="causal"),
+        "R_i turns numbers 2m and 2m + 1, counted from 0, by an angle of i · 10000^(-2m/d_k).",
     ),
     "span": Paper(
         "Adaptive span", "Sukhbaatar et al. 2019, arXiv:1905.07799",
-        r"a_{ij} = \frac{m(i - j)\, e^{s_{ij}}}{\sum_l m(i - l)\, e^{s_{il}}},\; "
+        r"a_{ij} = \frac{m(i - j)\, e^{s_{ij}}}{\sum_{l < i} m(i - l)\, e^{s_{il}}},\; j < i,\; "
         r"m(x) = \min\left(\max\left(\frac{R + z - x}{R}, 0\right), 1\right)",
-        _score("sum(q*k) / sqrt(d_k) + log(min(max((2 + exp(tau) - (i - j)) / 2, 1e-99), 1))", mask="causal"),
+        _score("sum(q*k) / sqrt(d_k) + log(min(max((2 + exp(tau) - (i - j)) / 2, 1e-99), 1))", mask="causal.no_self"),
         "The soft mask is added as its logarithm; the span z is exp(τ), learned for each head, R is 2, "
-        "and 1e-99 stands for 0, whose logarithm has no slope.",
+        "and 1e-99 stands for 0, whose logarithm has no slope. A query does not see its own token, so that the first "
+        "has no key. The scores of the paper also have a learned vector for each distance.",
     ),
     "head_windows": Paper(
         "A window for each head", "Guo et al. 2019, Multi-Scale Transformer, arXiv:1912.00544",
         r"j \text{ is seen by } i \text{ in head } h:\; |i - j| \le w_h",
         {**CAT, "n_heads": "3", "bias": "formula", "bias_formula": "log(abs(i - j) <= 2**(h - 1))"},
-        "A mask is the same for all heads; a bias of log(false) = -∞ forbids in one.",
+        "w is 1, 2 and 4 here. A mask is the same for all heads; a bias of log(false) = -∞ forbids in one.",
     ),
     "scalable": Paper(
         "Scalable softmax", "Nakanishi 2025, arXiv:2501.19399",
@@ -162,9 +179,11 @@ BIASES = {
 """Positions in the score."""
 
 MASKS = {
-    "longformer": Paper("Window and global tokens", "Beltagy, Peters and Cohan 2020, arXiv:2004.05150, section 3.1",
-                        r"j \text{ is seen by } i:\; |i - j| \le r \text{ or } i < g \text{ or } j < g",
-                        _of(mask="global_window")),
+    "longformer": Paper(
+        "Window and global tokens", "Beltagy, Peters and Cohan 2020, arXiv:2004.05150, section 3.1",
+        r"j \text{ is seen by } i:\; |i - j| \le r \text{ or } i < g \text{ or } j < g", _of(mask="global_window"),
+        "Which keys are seen: r is half of the paper's window, and the paper has other projections for global tokens.",
+    ),
     "blocks": Paper("Blocks", "Qiu et al. 2019, arXiv:1911.02972", r"\lfloor i / b \rfloor = \lfloor j / b \rfloor",
                     _of(mask="block"), "With the identity as the permutation of blocks."),
     "strided": Paper(
@@ -185,7 +204,8 @@ MASKS = {
     "criss_cross": Paper(
         "Criss-cross", "Huang et al. 2018, CCNet, arXiv:1811.11721",
         r"\lfloor i / w \rfloor = \lfloor j / w \rfloor \text{ or } i \bmod w = j \bmod w",
-        _mask("i // 4 == j // 4 or i % 4 == j % 4"), "Tokens are the pixels of a picture of width 4, row by row.",
+        _mask("i // 4 == j // 4 or i % 4 == j % 4", score="dot"),
+        "Tokens are the pixels of a picture of width 4, row by row; the scores are dot products, not scaled.",
     ),
 }  # fmt: skip
 """Who may attend to what."""
@@ -198,9 +218,11 @@ NORMALISERS = {
         "Of equal scores the paper keeps all, and top(x, 3) the earlier.",
     ),
     "sparsemax": Paper("Sparsemax", "Martins and Astudillo 2016, arXiv:1602.02068",
-                       r"a_{ij} = \max(s_{ij} - \tau_i, 0)", _of(normaliser="sparsemax", mask="causal")),
+                       r"a_{ij} = \max(s_{ij} - \tau_i, 0),\; \sum_j a_{ij} = 1",
+                       _of(normaliser="sparsemax", mask="causal")),
     "entmax": Paper("Entmax 1.5", "Peters, Niculae and Martins 2019, arXiv:1905.05702",
-                    r"a_{ij} = \max(s_{ij} / 2 - \tau_i, 0)^2", _of(normaliser="entmax15", mask="causal")),
+                    r"a_{ij} = \max(s_{ij} / 2 - \tau_i, 0)^2,\; \sum_j a_{ij} = 1",
+                    _of(normaliser="entmax15", mask="causal")),
     "off_by_one": Paper("Softmax₁", "Miller 2023, Attention Is Off By One",
                         r"a_{ij} = \frac{e^{s_{ij}}}{1 + \sum_l e^{s_{il}}}",
                         _of(normaliser="quiet_softmax", mask="causal")),
@@ -212,13 +234,17 @@ NORMALISERS = {
     ),
     "sigmoid": Paper(
         "Sigmoid attention", "Ramapuram et al. 2024, arXiv:2409.04431", r"a_{ij} = \sigma(s_{ij} - \log n)",
-        _normaliser("sigmoid(x - log(n))"), "With the bias that the paper starts from.",
+        _normaliser("sigmoid(x - log(n))"), "With the bias that the paper proposes for n keys.",
     ),
     "relu": Paper("ReLU attention", "Wortsman et al. 2023, arXiv:2309.08586",
                   r"a_{ij} = \mathrm{relu}(s_{ij}) / n", _of(normaliser="relu_over_n")),
-    "squared_relu": Paper("Squared ReLU", "Hua et al. 2022, FLASH, arXiv:2202.10447",
-                          r"a_{ij} = \mathrm{relu}(s_{ij})^2 / n", _of(normaliser="squared_relu_over_n"),
-                          "The weights of its quadratic part."),
+    "squared_relu": Paper(
+        "Squared ReLU", "Hua et al. 2022, FLASH, arXiv:2202.10447",
+        r"a_{ij} = \mathrm{relu}(q_i \cdot k_j / n + b_{j - i})^2",
+        _score("sum(q*k) / n", n_heads="1", bias="t5", normaliser="formula", normaliser_formula="relu(x)**2"),
+        "The weights of its quadratic part, which has one head, with n as in the code of the paper. b is a number for "
+        "each distance: T5's buckets are that up to 7. The paper makes queries and keys from one projection.",
+    ),
     "softpick": Paper(
         "Softpick", "Zuhri, Fuadi and Aji 2025, arXiv:2504.20966",
         r"a_{ij} = \frac{\mathrm{relu}(e^{s_{ij}} - 1)}{\sum_l |e^{s_{il}} - 1|}",
@@ -229,22 +255,29 @@ NORMALISERS = {
         "Softmax to the second order", "Arora et al. 2024, Based, arXiv:2402.18668",
         r"a_{ij} = \frac{1 + s_{ij} + s_{ij}^2 / 2}{\sum_l (1 + s_{il} + s_{il}^2 / 2)}",
         _normaliser("t = 1 + x + x**2 / 2; t / sum(t)", mask="causal"),
+        "The paper has it beside windows with a softmax.",
     ),
     "stick_breaking": Paper(
         "Stick-breaking", "Tan et al. 2024, arXiv:2410.17980",
         r"a_{ij} = \beta_{ij} \prod_{j < l < i} (1 - \beta_{il}),\; \beta_{ij} = \sigma(s_{ij}),\; j < i",
         _normaliser("p = sigmoid(x); r = log(1 - p); p * exp(sum(r) - cumsum(r))", mask="causal.no_self"),
-        "The nearest key breaks off its part first; the first query has no key.",
+        "The nearest key breaks off its part first; the first query has no key. What is left goes to no key, where the "
+        "published code can give it to the token itself.",
     ),
 }  # fmt: skip
 """From scores to weights."""
 
 HEADS = {
-    "multi_query": Paper("Multi-query", "Shazeer 2019, arXiv:1911.02150", r"s_{hij} = q_{hi} \cdot k_j / \sqrt{d_k}",
-                         _of(n_heads="4", n_kv_heads="1", mask="causal")),
-    "grouped": Paper("Grouped-query", "Ainslie et al. 2023, arXiv:2305.13245",
-                     r"s_{hij} = q_{hi} \cdot k_{\lfloor h / g \rfloor j} / \sqrt{d_k}",
-                     _of(n_heads="4", n_kv_heads="2", mask="causal")),
+    "multi_query": Paper(
+        "Multi-query", "Shazeer 2019, arXiv:1911.02150", r"s_{hij} = q_{hi} \cdot k_j / \sqrt{d_k}",
+        _of(n_heads="4", n_kv_heads="1", mask="causal"), "The code in the paper leaves the scale to the projections.",
+    ),
+    "grouped": Paper(
+        "Grouped-query", "Ainslie et al. 2023, arXiv:2305.13245",
+        r"s_{hij} = q_{hi} \cdot k_{\lceil h / g \rceil j} / \sqrt{d_k}",
+        _of(n_heads="4", n_kv_heads="2", mask="causal"),
+        "g heads of queries share a head of keys; those are counted from 1, too.",
+    ),
 }  # fmt: skip
 """What heads share."""
 
@@ -258,16 +291,18 @@ PARTS = {
 PAPERS = {name: paper for part in PARTS.values() for name, paper in part.items()}
 
 LEFT_OUT = {
-    "Forgetting Transformer (Lin et al. 2025, arXiv:2503.02130)": "the gates of keys are added up in the score, and "
-    "`cumsum` goes along the scores of a row, in the normaliser, where there are no keys",
+    "Forgetting Transformer (Lin et al. 2025, arXiv:2503.02130)": "logarithms of gates, from "
+    "after the key to the query, are added up in the score, and `cumsum` goes along the scores of a row, in the "
+    "normaliser, where there are no keys",
     "Contextual positions (Golovneva et al. 2024, CoPE, arXiv:2405.18719)": "gates are added up in the score, too",
     "Selective attention (Leviathan, Kalman and Matias 2024, arXiv:2410.02703)": "scores of one head are added up over "
     "queries and taken from those of all heads",
-    "Talking heads (Shazeer et al. 2020, arXiv:2003.02436)": "it mixes scores of several heads, and a line sees one",
+    "Talking heads (Shazeer et al. 2020, arXiv:2003.02436)": "it mixes scores, and then weights, of several heads, and "
+    "a line sees one",
     "Differential attention (Ye et al. 2024, arXiv:2410.05258)": "it takes one map from another; each of the two "
     "can be shown as a head of its own, their difference cannot",
-    "BigBird (Zaheer et al. 2020, arXiv:2007.14062)": "its window and global tokens can; its random keys are drawn "
-    "anew, and a mask draws nothing: they can only be listed",
+    "BigBird (Zaheer et al. 2020, arXiv:2007.14062)": "its window and global tokens can; its random keys are drawn, "
+    "and a mask draws nothing: they can only be listed",
     "Sandwich (Chi et al. 2022, arXiv:2212.10356)": "it is a sum over frequencies, and a bias has no sum over "
     "anything: its terms can only be written out one by one",
 }

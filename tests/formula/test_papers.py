@@ -92,7 +92,9 @@ def cosformer(g: Given) -> Array:
 
 
 def synthesizer(g: Given) -> Array:
-    return softmax(np.maximum(g.Q @ g.own("matrix_u") + g.own("b")[:, None], 0) @ g.own("w"))
+    return softmax(
+        np.maximum(g.Q @ g.own("matrix_u") + g.own("b")[:, None], 0) @ g.own("w") + g.own("vector_c")[:, None]
+    )
 
 
 def localness(g: Given) -> Array:
@@ -120,7 +122,8 @@ def fire(g: Given) -> Array:
     c, least = np.exp(g.number("g")), np.exp(g.number("tau"))
     t = np.log(c * np.abs(g.i - g.j) + 1) / np.log(c * np.maximum(least, g.i) + 1)
     hidden = np.maximum(t[..., None] * g.own("vector_u")[:, None, None] + g.own("b")[:, None, None], 0)
-    return softmax(g.scaled + (hidden * g.own("v")[:, None, None]).sum(-1), g.causal)
+    second = np.maximum(np.einsum("hija,hab->hijb", hidden, g.own("w")) + g.own("vector_w")[:, None, None], 0)
+    return softmax(g.scaled + (second * g.own("v")[:, None, None]).sum(-1), g.causal)
 
 
 def rope(g: Given) -> Array:
@@ -130,6 +133,12 @@ def rope(g: Given) -> Array:
 
     Q, K = turned(g.trace["projected_queries"].array), turned(g.trace["projected_keys"].array)
     return softmax((Q @ K.conj().swapaxes(1, 2)).real / sqrt(g.d), g.causal)
+
+
+def span(g: Given) -> Array:
+    """Keys before the query alone: the first query has none."""
+    E = np.where(g.j < g.i, np.clip((2 + np.e - g.i + g.j) / 2, 0, 1) * np.exp(g.scaled), 0.0)
+    return E / np.maximum(E.sum(axis=-1, keepdims=True), 1e-300)
 
 
 def top_k(x: Array) -> Array:
@@ -194,7 +203,7 @@ HAND: dict[str, Callable[[Given], Array]] = {
     ),
     "fire": fire,
     "rope": rope,
-    "span": lambda g: over_sum(np.clip((2 + np.e - g.i + g.j) / 2, 0, 1) * np.exp(g.scaled), g.causal),
+    "span": span,
     "head_windows": lambda g: softmax(g.scaled, abs(g.i - g.j) <= np.array([1, 2, 4])[:, None, None]),
     "scalable": lambda g: over_sum((g.i + 1.0) ** (g.number("g") * g.scaled), g.causal),
     "longformer": lambda g: softmax(g.scaled, (abs(g.i - g.j) <= 2) | (g.i == 0) | (g.j == 0)),
@@ -202,9 +211,7 @@ HAND: dict[str, Callable[[Given], Array]] = {
     "strided": lambda g: softmax(g.scaled, g.causal & ((g.i - g.j <= 3) | np.isin(g.i - g.j, range(0, g.n, 3)))),
     "fixed": lambda g: softmax(g.scaled, g.causal & ((g.i // 3 == g.j // 3) | np.isin(g.j, range(2, g.n, 3)))),
     "streaming": lambda g: softmax(g.scaled, g.causal & (np.isin(g.j, (0, 1)) | np.isin(g.i - g.j, (0, 1, 2)))),
-    "criss_cross": lambda g: softmax(
-        g.scaled, (np.floor(g.i / 4) == np.floor(g.j / 4)) | np.isin(abs(g.i - g.j), (0, 4))
-    ),
+    "criss_cross": lambda g: softmax(g.dot, (np.floor(g.i / 4) == np.floor(g.j / 4)) | np.isin(abs(g.i - g.j), (0, 4))),
     "top_k": lambda g: rows(top_k, g.scaled, g.causal),
     "sparsemax": lambda g: rows(lambda x: thresholded(x, 1), g.scaled, g.causal),
     "entmax": lambda g: rows(lambda x: thresholded(x / 2, 2), g.scaled, g.causal),
@@ -212,7 +219,7 @@ HAND: dict[str, Callable[[Given], Array]] = {
     "sinks": sinks,
     "sigmoid": lambda g: 1 / (1 + g.n * np.exp(-g.scaled)),
     "relu": lambda g: np.maximum(g.scaled, 0) / g.n,
-    "squared_relu": lambda g: np.maximum(g.scaled, 0) ** 2 / g.n,
+    "squared_relu": lambda g: np.maximum(g.dot / g.n + g.trace["bias"].array, 0) ** 2,
     "softpick": lambda g: rows(softpick, g.scaled, g.causal),
     "taylor": lambda g: over_sum(1 + g.scaled + g.scaled**2 / 2, g.causal),
     "stick_breaking": lambda g: rows(stick_breaking, g.scaled, g.j < g.i),
