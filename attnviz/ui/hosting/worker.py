@@ -26,7 +26,7 @@ from attnviz.settings.language import set_language
 
 PROTOCOL = 5
 """Of pickle: in this one the bytes of an array are written and read without a copy."""
-BEHIND = 10
+BEHIND = 5
 """Levels of priority behind the server, so that whoever waits for a page has the processor first."""
 SPARE = 128_000_000
 """Bytes that the interpreter may take beside a computation, such as buffers that are used again."""

@@ -33,7 +33,7 @@ from attnviz.ui.hosting import counts
 
 VARIABLE = "ATTNVIZ_WORKERS"
 MOST = 64
-PATIENCE = 5
+PATIENCE = 10
 """Times its seconds of processor for which a job is waited for: the machine has much to do, or the process hangs."""
 CAN_BE = find_spec("resource") is not None
 """Whether the system can set the limits, which Windows cannot."""
