@@ -45,7 +45,11 @@ export interface SnapshotData {
   /** Of the file. */
   name: string;
   dpi: number;
+  /** What is copied with the picture; without one it is saved as a file. */
+  link: string;
   label: string;
+  /** What the button says once it is done. */
+  done: string;
   failed: string;
 }
 

@@ -1,4 +1,4 @@
-// Draws an SVG onto a canvas and saves it as PNG. An image cannot run a script or fetch anything, whatever is in it.
+// Draws an SVG onto a canvas and saves or copies it as PNG. An image cannot run a script or fetch anything, whatever is in it.
 
 /** @import { Component, SnapshotData } from "../types" */
 import { contextOf } from "./colours.js";
@@ -57,6 +57,17 @@ async function save(data) {
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000); // long after the browser has read it
 }
 
+/**
+ * Copy a picture and its link together: each program takes what it can paste. The picture is promised, as a browser
+ * lets a page copy only in the moment of a click.
+ *
+ * @param {SnapshotData} data
+ */
+async function copy(data) {
+  const text = new Blob([data.link], { type: "text/plain" });
+  await navigator.clipboard.write([new ClipboardItem({ "image/png": png(data), "text/plain": text })]);
+}
+
 /** @param {Component<SnapshotData, {}, { attnvizButton?: HTMLButtonElement }>} component */
 export default function ({ data, parentElement }) {
   const button = (parentElement.attnvizButton ??= parentElement.appendChild(document.createElement("button")));
@@ -68,8 +79,8 @@ export default function ({ data, parentElement }) {
   button.onclick = async () => {
     button.disabled = true;
     try {
-      await save(data);
-      button.textContent = data.label;
+      await (data.link ? copy : save)(data);
+      button.textContent = data.done;
     } catch {
       button.textContent = data.failed;
     }

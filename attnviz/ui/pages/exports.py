@@ -59,6 +59,7 @@ WORDS = Words(
         "query": "Row, for .tex",
         "link": "Link",
         "link_note": "Anyone who opens it sees the same numbers. The sentence is part of it.",
+        "both": "Picture and link together",
         "whole_note": "The same in full, to be read and changed:",
         "too_long": "Too long for a link, so it travels without: {names}. Save and open, at the left, keeps "
         "everything.",
@@ -167,6 +168,12 @@ def _prepared(name: str, trace: Trace, target: ExportTarget) -> None:
         st.download_button(label, file, f"attnviz.{name}", key=f"save-{name}", on_click="ignore")
 
 
+def _picture_with(link: str, trace: Trace, target: ExportTarget) -> None:
+    """Draw a button that makes the picture of the screen, and then one that copies it with its link."""
+    if st.button(WORDS["both"], key="make-both") and admission.admitted(FORMATS["svg"].need, trace):
+        svg_to_png.button(str(export("svg", trace, target)), key="copy-both", dpi=192, link=link)
+
+
 def _links(trace: Trace, selection: Selection) -> None:
     """Draw the link of the setting, as text, as a frame, as a code."""
     shared = replace(selection, page="explore")
@@ -178,6 +185,7 @@ def _links(trace: Trace, selection: Selection) -> None:
         st.markdown(f"#### {WORDS['link']}")
         st.caption(WORDS["link_note"])
         st.code(short, language=None, wrap_lines=True)
+        _picture_with(short, trace, target_of(selection))
         if short != whole:
             st.caption(WORDS["whole_note"])
             st.code(whole, language=None, wrap_lines=True, height=100)

@@ -517,5 +517,16 @@ def test_the_browser_saves_a_png_of_the_size_that_was_asked_for(
         list(data),
     )
     assert shown > 20
+    browser_page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    browser_page.get_by_role("button", name="Copy picture and link").click()
+    browser_page.get_by_role("button", name="Copied").wait_for()
+    copied = browser_page.evaluate(
+        """async () => {
+            const [item] = await navigator.clipboard.read();
+            const picture = await createImageBitmap(await item.getType("image/png"));
+            return [picture.width, await (await item.getType("text/plain")).text()];
+        }"""
+    )
+    assert copied == [480, "https://example.org/s/1"]
     browser_page.get_by_role("button", name="Broken").click()
     browser_page.get_by_text("could not draw the picture").wait_for()

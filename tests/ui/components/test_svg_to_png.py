@@ -18,9 +18,13 @@ def test_the_browser_gets_the_picture_and_the_size(monkeypatch: pytest.MonkeyPat
         "svg": "<svg>猫</svg>",
         "name": "mine.png",
         "dpi": 150,
+        "link": "",
         "label": "PNG, 150 dpi",
+        "done": "PNG, 150 dpi",
         "failed": svg_to_png.WORDS["failed"],
     }
+    svg_to_png.button("<svg>猫</svg>", key="here", link="https://x.org/s/1")
+    assert (sent["data"]["link"], sent["data"]["label"]) == ("https://x.org/s/1", "Copy picture and link")
 
 
 @pytest.mark.parametrize("dpi", [23, 1201])

@@ -7,9 +7,9 @@ from urllib.parse import parse_qs, parse_qsl, urlsplit
 
 import pytest
 
-from attnviz import Config
+from attnviz import Config, run
 from attnviz.exports import links
-from attnviz.exports.formats import FORMATS
+from attnviz.exports.formats import FORMATS, export
 from attnviz.settings import short_link, url_codec
 from attnviz.ui.pages import exports
 from attnviz.ui.session.selection import Selection
@@ -52,6 +52,17 @@ def test_a_missing_library_is_named_with_how_to_get_it(monkeypatch: pytest.Monke
     captions = [caption.value for caption in at.caption]
     assert sum("attnviz[xlsx]" in caption for caption in captions) == 1
     assert at.button(key="save-xlsx").disabled
+
+
+def test_the_picture_is_copied_with_the_link_that_shows_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    copied: dict[str, object] = {}
+    monkeypatch.setattr(exports.svg_to_png, "button", lambda svg, **more: copied.update(more, svg=svg))
+    at = opened(page="take", v="2", sentence="a b", n_heads="1", mask="causal")
+    at.button(key="make-both").click().run()
+    assert clean(at)
+    assert copied["link"] == at.code[0].value
+    (config,), _ = url_codec.decode(dict(parse_qsl(urlsplit(at.code[1].value).query)), Config)
+    assert copied["svg"] == export("svg", run(config))
 
 
 def test_the_link_opens_the_setting_and_the_frame_shows_it() -> None:
