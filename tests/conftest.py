@@ -26,6 +26,9 @@ for name in attnviz.__all__:  # loaded before doctests are collected, which woul
 gc.freeze()
 gc.set_threshold(50_000, 20, 50)
 
+# What a test replaces has to be where it computes; tests of other processes, and those in a browser, ask for them.
+os.environ["ATTNVIZ_WORKERS"] = "0"
+
 settings.register_profile("untimed", deadline=None)  # how long a test takes says more of the machine than of the code
 settings.load_profile("untimed")
 

@@ -53,9 +53,8 @@ class Server:
 
     def start(self) -> None:
         path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
-        self._process = subprocess.Popen(
-            self._command, cwd=ROOT, env=os.environ | {"PYTHONPATH": path}, stdout=self._log, stderr=subprocess.STDOUT
-        )
+        env = os.environ | {"PYTHONPATH": path, "ATTNVIZ_WORKERS": ""}
+        self._process = subprocess.Popen(self._command, cwd=ROOT, env=env, stdout=self._log, stderr=subprocess.STDOUT)
         last = time.monotonic() + PATIENCE
         while not self._answers():
             with suppress(subprocess.TimeoutExpired):
