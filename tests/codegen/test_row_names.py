@@ -76,7 +76,7 @@ ALLOWED = {
         "ui/panels/experiment_panels.py": ({"scaled_dot"}, "the measurement is of 1 / sqrt(d_k) itself"),
         "ui/panels/mask_builder.py": ({"additive"}, "a form of a mask, which PyTorch adds"),
         "ui/panels/model.py": ({"causal"}, "what a model that writes on computes"),
-        "ui/panels/by_hand.py": ({"prefix"}, "the word on a handle"),
+        "ui/panels/stage_of_run.py": ({"prefix"}, "the word on a handle"),
         "ui/panels/typed_formula.py": ({"alibi"}, "the name of an example"),
     },
 }
