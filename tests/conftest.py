@@ -150,7 +150,14 @@ def pytest_collection_finish() -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark every test that asks for what CI has later."""
+    """Mark every test that asks for what CI has later, and begin with those that take longest."""
     for item in items:
         for fixture in MARKS.keys() & {*getattr(item, "fixturenames", ())}:
             item.add_marker(MARKS[fixture])
+    items.sort(key=_seconds, reverse=True)
+
+
+def _seconds(item: pytest.Item) -> float:
+    """Return what a test takes as its mark says: one that is long and comes last keeps a single worker."""
+    mark = item.get_closest_marker("slow")
+    return float(mark.kwargs.get("seconds", 0)) if mark else 0.0

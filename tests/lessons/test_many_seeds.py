@@ -72,7 +72,7 @@ def holds(question: Question, trace: Trace) -> bool:
     pytest.fail(f"{says} is not known here")
 
 
-@pytest.mark.slow
+@pytest.mark.slow(seconds=35)
 @for_each("lesson, slide", QUESTIONS)
 def test_the_answer_is_right_with_every_seed(lesson: Lesson, slide: Slide) -> None:
     question = slide.question

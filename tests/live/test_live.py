@@ -92,7 +92,7 @@ def cases(first: int = 0) -> Iterator[Case]:
         yield from cases_of(at)
 
 
-@pytest.mark.slow
+@pytest.mark.slow(seconds=36)
 def test_what_follows_from_a_change_is_what_a_run_records(node: str, tmp_path: Path) -> None:
     found, left = [], cases()
     for _ in range(CASES // BATCH):

@@ -312,7 +312,7 @@ def minilm(minilm_installed: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[
     MODELS.clear()
 
 
-@pytest.mark.slow
+@pytest.mark.slow(seconds=36)
 @for_each("what", [what for what in PAGES if what != "learn" and not need(what).excludes_models])
 def test_a_page_of_a_trained_model_takes_no_more_than_is_estimated(what: str, minilm: Config) -> None:
     load(what)
@@ -355,7 +355,7 @@ def family(of: Config) -> Iterator[Config]:
                     yield replace(of, n_layers=n_layers, d_model=d_model, max_tokens=max_tokens, n_heads=n_heads)
 
 
-@pytest.mark.slow
+@pytest.mark.slow(seconds=50)
 def test_two_visitors_at_the_largest_setting_admitted_stay_below_the_limit_of_a_small_host() -> None:
     """Some pages and files in turn, in a process of its own, by two visitors in the same moment.
 

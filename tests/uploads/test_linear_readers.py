@@ -259,7 +259,7 @@ def test_no_run_of_a_sign_keeps_a_reader_busy_at_the_size_that_is_admitted() -> 
     assert not {name: slow for name, reader in READERS.items() if (slow := _slow(reader, [*reader.signs], reader.size))}
 
 
-@pytest.mark.slow
+@pytest.mark.slow(seconds=50)
 def test_no_run_of_two_signs_keeps_a_reader_busy() -> None:
     pairs = {name: [*map("".join, product(reader.signs, repeat=2))] for name, reader in READERS.items()}
     assert not {name: slow for name, reader in READERS.items() if (slow := _slow(reader, pairs[name], QUICK))}

@@ -30,7 +30,7 @@ def test_every_step_stands_in_it_as_a_formula(name: str) -> None:
                 assert sheet.corner(f"{step}_{at + 1}_1", 0, 0) in sheet.formulas, step
 
 
-@pytest.mark.slow
+@pytest.mark.slow(seconds=32)
 def test_recalculated_it_is_the_run(tmp_path) -> None:
     sheets = {name: written(name) for name in NAMES}
     sheets["width_1"] = Spreadsheet(workbook(run(WIDTH_1)))
