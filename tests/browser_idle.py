@@ -37,6 +37,7 @@ FRAMES = """(n) => new Promise((done) => {
 def go_to(page: Any, address: str) -> None:
     """Show an address and wait for rest: in the page that is open if it is of this server: a third of a load."""
     if page.url.partition("?")[0].rstrip("/") == address.partition("?")[0].rstrip("/"):
+        page.evaluate(QUIET)  # a run that is under way writes its own address at its end
         heard = page.heard
         page.evaluate(LEAVE, address)
         wait_until(page, lambda: page.heard > heard)
