@@ -19,7 +19,7 @@ import pytest
 from attnviz.engine.tables.tokenisers import TOKENISERS
 from attnviz.lessons.catalogue import LESSONS
 from attnviz.ui.session.selection import EXPERIMENT_NAMES, PAGE_NAMES, PANEL_NAMES
-from tests.browser_idle import QUIET, go_to
+from tests.browser_idle import QUIET, go_to, wait_until
 from tests.support.cases import for_each
 
 pytestmark = pytest.mark.browser
@@ -178,6 +178,14 @@ def whole(text: str, word: str) -> bool:
     return text == word or (text.endswith("…") and word.startswith(text[:-1]))
 
 
+def pointed(watch: Watch, word: str) -> bool:
+    """Whether the tooltip says the word of the first row, once the pointer has come to the first cell."""
+    box = watch.page.locator(".st-key-explore [data-stage=weights] .attn-cells").bounding_box()
+    for below in (5, 3):
+        watch.page.mouse.move(box["x"] + 3, box["y"] + below)
+    return bool(watch.page.locator(".attn-tip").get_by_text(word).first.is_visible())
+
+
 @for_each("words", [HTML, MARKDOWN, SCRIPT, WRITTEN])
 def test_every_word_is_drawn_read_and_listed_as_it_was_typed(watch: Watch, app: Any, words: tuple[str, ...]) -> None:
     rows = shown(words)
@@ -191,9 +199,7 @@ def test_every_word_is_drawn_read_and_listed_as_it_was_typed(watch: Watch, app: 
         .all_text_contents()
     )
     assert [word for word in rows if sum(whole(text, word) for text in layer) < 2] == []
-    box = watch.page.locator(".st-key-explore [data-stage=weights] .attn-cells").bounding_box()
-    watch.page.mouse.move(box["x"] + 3, box["y"] + 3)
-    watch.page.locator(".attn-tip").get_by_text(rows[0]).first.wait_for()
+    wait_until(watch.page, lambda: pointed(watch, rows[0]))
     watch.page.get_by_role("radio", name="Table").click()
     watch.page.wait_for_function(LISTED, arg=[f"{number} {word}" for number, word in enumerate(rows[:9], 1)])
     assert watch.harm() == {}
