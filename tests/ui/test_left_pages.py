@@ -39,7 +39,8 @@ FEW, LONG = 1.5, 30.0
 
 
 @pytest.fixture
-def page(tmp_path: Path) -> Iterator[local.Replica]:
+def page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[local.Replica]:
+    monkeypatch.setenv("ATTNVIZ_WORKERS", "1")
     replica = local.Replica(tmp_path / "page.log", "secret")
     replica.start()
     yield replica

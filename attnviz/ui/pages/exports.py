@@ -151,13 +151,8 @@ def _prepared(name: str, trace: Trace, target: ExportTarget) -> None:
     """Draw a button that makes the file, and then one that saves it; or why it cannot be made."""
     if not st.button(WORDS["make"].format(name=name), key=f"make-{name}"):
         return
-    made = DRAWN.get(name, name)
-    if not admission.admitted(FORMATS[made].need, trace):
-        return
-    try:
-        file = export(made, trace, target)
-    except ConfigError as error:
-        notice(WORDS["fault"].format(error=str(error)[0].upper() + str(error)[1:]), kind="fault")
+    file = _made(DRAWN.get(name, name), trace, target)
+    if file is None:
         return
     if name in DRAWN:
         svg_to_png.button(
@@ -168,10 +163,21 @@ def _prepared(name: str, trace: Trace, target: ExportTarget) -> None:
         st.download_button(label, file, f"attnviz.{name}", key=f"save-{name}", on_click="ignore")
 
 
+def _made(name: str, trace: Trace, target: ExportTarget) -> str | bytes | None:
+    """Return a file that is asked for; None if it cannot be made, which is said."""
+    if not admission.admitted(FORMATS[name].need, trace):
+        return None
+    try:
+        return export(name, trace, target)
+    except ConfigError as error:
+        notice(WORDS["fault"].format(error=str(error)[0].upper() + str(error)[1:]), kind="fault")
+        return None
+
+
 def _picture_with(link: str, trace: Trace, target: ExportTarget) -> None:
     """Draw a button that makes the picture of the screen, and then one that copies it with its link."""
-    if st.button(WORDS["both"], key="make-both") and admission.admitted(FORMATS["svg"].need, trace):
-        svg_to_png.button(str(export("svg", trace, target)), key="copy-both", dpi=192, link=link)
+    if st.button(WORDS["both"], key="make-both") and (drawn := _made("svg", trace, target)) is not None:
+        svg_to_png.button(str(drawn), key="copy-both", dpi=192, link=link)
 
 
 def _links(trace: Trace, selection: Selection) -> None:
