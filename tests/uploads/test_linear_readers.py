@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from itertools import product
+from itertools import combinations, product
 from types import FrameType
 from typing import Any
 
@@ -259,7 +259,8 @@ def test_no_run_of_a_sign_keeps_a_reader_busy_at_the_size_that_is_admitted() -> 
     assert not {name: slow for name, reader in READERS.items() if (slow := _slow(reader, [*reader.signs], reader.size))}
 
 
-@pytest.mark.slow(seconds=50)
+@pytest.mark.slow(seconds=25)
 def test_no_run_of_two_signs_keeps_a_reader_busy() -> None:
-    pairs = {name: [*map("".join, product(reader.signs, repeat=2))] for name, reader in READERS.items()}
+    """In one order: a run of the two in the other is the same but for where it begins."""
+    pairs = {name: [*map("".join, combinations(reader.signs, 2))] for name, reader in READERS.items()}
     assert not {name: slow for name, reader in READERS.items() if (slow := _slow(reader, pairs[name], QUICK))}
