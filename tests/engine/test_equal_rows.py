@@ -35,7 +35,7 @@ def unequal(trace: Trace) -> list[str]:
 
 @pytest.mark.slow
 def test_equal_words_have_equal_numbers_in_every_step():
-    assert {number: difference for number in range(600) if (difference := unequal(run(repeated_words(number))))} == {}
+    assert {number: difference for number in range(300) if (difference := unequal(run(repeated_words(number))))} == {}
 
 
 @for_each("d", [1, 13, 16, 32])

@@ -116,7 +116,9 @@ def test_plain_float64_has_other_bits_with_another_kernel() -> None:
 @x86
 @pytest.mark.parametrize(("kernel", "threads"), [*zip(kernels(), itertools.cycle("12"))])
 def test_every_kernel_gives_every_film_the_same_bits(kernel: str, threads: str) -> None:
-    assert found(WHOLE, OPENBLAS_CORETYPE=kernel, OPENBLAS_NUM_THREADS=threads) == written(WHOLE)
+    """The whole of it by the two that differ most, the first frames by the others."""
+    films = WHOLE if kernel in ("Prescott", kernels()[-1]) else QUICK
+    assert found(films, OPENBLAS_CORETYPE=kernel, OPENBLAS_NUM_THREADS=threads) == written(films)
 
 
 @pytest.mark.slow
@@ -125,7 +127,7 @@ def test_so_it_is_without_the_wide_instructions_of_numpy() -> None:
     known, there = numpy_core.__cpu_dispatch__, numpy_core.__cpu_features__
     off = " ".join(name for name in known if there.get(name))
     assert off
-    assert found(WHOLE, NPY_DISABLE_CPU_FEATURES=off) == written(WHOLE)
+    assert found(QUICK, NPY_DISABLE_CPU_FEATURES=off) == written(QUICK)
 
 
 def test_films_come_with_the_package_as_they_were_learned() -> None:
