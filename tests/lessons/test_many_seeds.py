@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,10 @@ from tests.support.cases import for_each
 
 SEEDS = range(15)
 FEW = range(2)
-"""For a run of a million numbers."""
+"""For a run of a million numbers, and for one that has to learn first."""
+
+computed = lru_cache(60)(run)
+"""A run, kept for the next questions of its lesson."""
 
 NEAR = 1e-9
 
@@ -72,15 +76,16 @@ def holds(question: Question, trace: Trace) -> bool:
     pytest.fail(f"{says} is not known here")
 
 
-@pytest.mark.slow(seconds=35)
+@pytest.mark.slow(seconds=12)
 @for_each("lesson, slide", QUESTIONS)
 def test_the_answer_is_right_with_every_seed(lesson: Lesson, slide: Slide) -> None:
     question = slide.question
     assert question is not None
     if question.kind in next_word_questions.QUESTIONS:
         return  # no seed changes a trained model: tests/classroom/test_next_word_questions.py
-    for seed in FEW if lesson.on(slide).d_model > 128 else SEEDS:
-        trace, own = run(lesson.on(slide, seed)), run(replace(lesson.config, seed=seed))
+    config = lesson.on(slide)
+    for seed in FEW if config.d_model > 128 or config.initialiser == "learned" else SEEDS:
+        trace, own = computed(lesson.on(slide, seed)), computed(replace(lesson.config, seed=seed))
         found = resolve(question, trace, own)
         if question.kind == "true_or_false":
             assert found.right == {0 if holds(question, trace) else 1}, seed
