@@ -82,10 +82,10 @@ def lines(n: int) -> Iterator[str]:
         yield dice.choice([" ", "  ", "\t", " "]).join(parts)
 
 
-def test_twenty_thousand_lines_are_cut_as_the_library_cuts_them(minilm: Model, tokenizers: Any) -> None:
+def test_five_thousand_lines_are_cut_as_the_library_cuts_them(minilm: Model, tokenizers: Any) -> None:
     theirs = tokenizers.Tokenizer.from_file(str(minilm.folder / "tokenizer.json"))
     theirs.no_padding()
     theirs.no_truncation()
-    for line in lines(20_000):
+    for line in lines(5_000):
         found = theirs.encode(line)
         assert minilm.tokenise(line) == (found.ids, found.tokens), ascii(line)

@@ -41,16 +41,18 @@ def test_lines_are_aligned_where_they_say() -> None:
 
 
 @pytest.mark.slow
-@for_each("score", SCORES)
-def test_the_arithmetic_leaves_no_command_and_keeps_every_digit(score: str) -> None:
-    for normaliser in NORMALISERS:
-        config = Config(sentence="a b c", n_heads=1, score=score, normaliser=normaliser, softcap=2.0, position="rope")
-        for line in derive(run(config), 0, 0, 2, 1).lines:
-            html = formula(line.latex)
-            assert not re.search(r"[\\{}&$]", plain(html).replace("&lt;", ""))
-            for tag in ("sub", "sup", "span", "table", "i"):
-                assert html.count(f"<{tag}>") + html.count(f"<{tag} ") == html.count(f"</{tag}>")
-            assert re.findall(r"\d+\.\d+", line.latex) == re.findall(r"\d+\.\d+", html)
+@for_each(
+    "score, normaliser",
+    [*((score, "softmax") for score in SCORES), *(("scaled_dot", normaliser) for normaliser in NORMALISERS)],
+)
+def test_the_arithmetic_leaves_no_command_and_keeps_every_digit(score: str, normaliser: str) -> None:
+    config = Config(sentence="a b c", n_heads=1, score=score, normaliser=normaliser, softcap=2.0, position="rope")
+    for line in derive(run(config), 0, 0, 2, 1).lines:
+        html = formula(line.latex)
+        assert not re.search(r"[\\{}&$]", plain(html).replace("&lt;", ""))
+        for tag in ("sub", "sup", "span", "table", "i"):
+            assert html.count(f"<{tag}>") + html.count(f"<{tag} ") == html.count(f"</{tag}>")
+        assert re.findall(r"\d+\.\d+", line.latex) == re.findall(r"\d+\.\d+", html)
 
 
 def test_the_texts_of_all_lessons_leave_no_mark() -> None:

@@ -271,11 +271,13 @@ def measured(what: str) -> list[Config]:
     if what == "learn":  # nothing else is learned there
         return [TASKS["translation"].config()]
     if what == "file/xlsx":  # others have too many numbers for a workbook
-        return [replace(MANY_WORDS, max_tokens=24, n_heads=4)]
+        return [replace(MANY_WORDS, max_tokens=16, n_heads=4)]
     if what == "lessons":
         return [largest_admitted(what)]
     both = MANY_WORDS, LARGE_MATRICES
-    return [replace(each, max_tokens=28, d_model=min(each.d_model, 128)) for each in both] if what in SLOW else [*both]
+    if what in SLOW:
+        return [replace(each, max_tokens=28, n_heads=6, d_model=min(each.d_model, 128)) for each in both]
+    return [*both]
 
 
 @pytest.mark.slow
