@@ -14,6 +14,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NoReturn
 
+# Where a worker of the tests runs on every processor, threads of the matrix library only wait for each other. It reads
+# this as it is loaded, below.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 import pytest
 from hypothesis import settings
 

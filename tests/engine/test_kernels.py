@@ -5,6 +5,7 @@ Each kernel adds up in another order; without wide instructions sines and expone
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import platform
@@ -71,7 +72,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.slow
 @pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="the kernels are those of x86")
 def test_every_kernel_gives_the_same_numbers_and_notes(folder: Path):
-    one, *others = (made(folder, OPENBLAS_CORETYPE=kernel) for kernel in KERNELS)
+    one, *others = (
+        made(folder, OPENBLAS_CORETYPE=kernel, OPENBLAS_NUM_THREADS=threads)
+        for kernel, threads in zip(KERNELS, itertools.cycle("12"))
+    )
     for other in others:
         assert json.loads(str(other["notes"])) == json.loads(str(one["notes"]))
     for number, config in enumerate(settings(COMPARED)):
@@ -88,7 +92,8 @@ def test_without_wide_instructions_what_is_promised_holds(folder: Path):
     off = " ".join(name for name in known if there.get(name))
     if not off:
         pytest.skip("this processor has none to do without")
-    one, other = made(folder, OPENBLAS_CORETYPE=KERNELS[0]), made(folder, NPY_DISABLE_CPU_FEATURES=off)
+    one = made(folder, OPENBLAS_CORETYPE=KERNELS[0], OPENBLAS_NUM_THREADS="1")
+    other = made(folder, NPY_DISABLE_CPU_FEATURES=off)
     assert json.loads(str(other["notes"])) == json.loads(str(one["notes"]))
     for number, config in enumerate(settings(COMPARED)):
         near = 1e-9 if config.initialiser == "by_hand" else 1e-12
