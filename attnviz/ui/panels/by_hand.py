@@ -18,6 +18,7 @@ from attnviz.engine.external.traces import is_external
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
 from attnviz.live.program import MOST_NUMBERS
+from attnviz.pictures import stages
 from attnviz.settings import url_codec
 from attnviz.settings.faults import ConfigError
 from attnviz.settings.fields import settings
@@ -55,7 +56,9 @@ def holding(trace: Trace, selection: Selection, key: str) -> Holding | None:
     mask = trace.layers[layer]["allowed"].shape if "allowed" in trace.layers[layer] else ()
     knobs = stage_of_run.handles(trace)
     call = partial(_keep, key, layer, shapes, outer, mask, [knob["name"] for knob in knobs])
-    return Holding(address, layer, st.session_state.get(_CONFIRMED, 0), selection.panel == "mask", knobs, call)
+    formula = stages.weights_formula_facts(trace.config)
+    confirmed = st.session_state.get(_CONFIRMED, 0)
+    return Holding(address, layer, confirmed, selection.panel == "mask", knobs, formula, call)
 
 
 def faults() -> None:

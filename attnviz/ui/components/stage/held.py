@@ -24,6 +24,7 @@ class Holding:
     confirmed  the number of the last event that was taken over, or refused
     paints     whether a press on the weights paints their mask from the beginning
     knobs      the numbers of the setting that may be moved, each as `attnviz.live.knobs` has it, with a `sign`
+    formula    what the formula of the weights is made of, as `stages.weights_formula_facts` has it
     kept       is called when a hand has let go, before the next run
     """
 
@@ -32,11 +33,12 @@ class Holding:
     confirmed: int
     paints: bool
     knobs: Sequence[Mapping[str, Any]]
+    formula: Mapping[str, Any]
     kept: Callable[[], None]
 
     def described(self) -> dict[str, Any]:
         """Return what the browser is told."""
-        names = ("address", "layer", "confirmed", "paints", "knobs")
+        names = ("address", "layer", "confirmed", "paints", "knobs", "formula")
         return {name: getattr(self, name) for name in names}
 
 

@@ -205,6 +205,17 @@ export interface Holdable {
   confirmed: number;
   paints: boolean;
   knobs: LiveKnob[];
+  formula: WeightsFormula;
+}
+
+/** What the formula from the scores to the weights is made of, as `stages.py` says it. */
+export interface WeightsFormula {
+  normaliser: string;
+  is_over_root: boolean;
+  has_bias: boolean;
+  scale: number | null;
+  softcap: number;
+  temperature: number;
 }
 
 /** What the server answers at that address. */

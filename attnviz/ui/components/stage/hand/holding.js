@@ -5,14 +5,16 @@
 /** @import { Picture } from "../picture/picture.js" */
 /** @import { Kept, Spot, Stage } from "../types" */
 /** @import { LiveRun } from "./live_run.js" */
+import { announceHeld } from "../../held_numbers.js";
 import { runOf } from "./live_run.js";
+import { weightsFormula } from "./weights_formula.js";
 import { agrees, movedStage } from "./moved_stage.js";
 import { MaskHand } from "./mask_hand.js";
 import { NumberHand } from "./number_hand.js";
 import { SettingHand } from "./setting_hand.js";
 
 const ANSWERED = 10_000; // milliseconds for the server to say what became of what was let go of
-const NOTIFIED = 120; // milliseconds until other views follow what is held
+const NOTIFIED = 60; // milliseconds until other views follow what is held
 const AGAIN = 1500; // milliseconds until a run that could not be had is asked for again
 
 export class Holding {
@@ -23,6 +25,7 @@ export class Holding {
   now = []; // what is held, but not kept yet
   /** @type {Change[]} */
   before = []; // what the setting had kept before what it has not confirmed yet
+  isAnnounced = false; // whether other views show what follows from it
   latest = 0; // the number of the last event; 0 where it has been answered
   frame = 0;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -143,6 +146,7 @@ export class Holding {
       if (live.address === run.address) run.changes = this.before; // it was refused
       run.address = live.address;
       this.before = run.changes;
+      this.announce(true);
       if (!this.isOf(run, stages)) this.forget(); // something else was changed in the same moment
     } else if (!this.latest && live.address !== run.address) this.forget();
   }
@@ -152,6 +156,7 @@ export class Holding {
     this.leave();
     this.settle();
     Object.assign(this, { run: null, now: [], before: [], asked: "" });
+    this.announce();
   }
 
   settle() {
@@ -164,7 +169,15 @@ export class Holding {
     const { run, now } = this;
     if (!run || this.isAhead || !(now.length || this.latest)) return stages; // ahead: of another setting
     const made = run.follow(now), changes = [...run.changes, ...now];
-    return stages.map((stage) => movedStage(stage, run, this.layer, made, changes));
+    const moved = stages.map((stage) => movedStage(stage, run, this.layer, made, changes));
+    return moved.map((stage) => (stage.name === "weights" ? { ...stage, formula: this.formula(stage.formula) } : stage));
+  }
+
+  /** The formula of the weights with the numbers as they are now. @param {string} before */
+  formula(before) {
+    const sent = this.heatmap.data.live?.formula, changes = [...(this.run?.changes ?? []), ...this.now];
+    const moved = changes.flatMap((change) => ("setting" in change && sent && change.setting in sent ? [[change.setting, change.value]] : []));
+    return sent && moved.length ? weightsFormula({ ...sent, ...Object.fromEntries(moved) }) : before;
   }
 
   /** Show what follows from changes, in the next frame. @param {Change[]} changes */
@@ -180,8 +193,18 @@ export class Holding {
   /** Other views follow, which take longer than the maps. */
   notify() {
     this.notifying = undefined;
+    this.announce();
     const { highlight } = this.heatmap.highlights;
     if (highlight) this.heatmap.highlights.sendRow(highlight.at.query ?? null, highlight.head);
+  }
+
+  /** Say what follows from what is held, or kept and not yet confirmed; or that nothing does any more. @param {boolean} [isConfirmed] */
+  announce(isConfirmed = false) {
+    const { run, now, layer, isAnnounced } = this;
+    const isMoved = run !== null && !this.isAhead && (now.length > 0 || this.latest > 0);
+    this.isAnnounced = isMoved;
+    if (isMoved) announceHeld(run.numbers(now, layer));
+    else if (isAnnounced) announceHeld(null, isConfirmed);
   }
 
   /** Let go, and keep it. @param {Kept} kept */

@@ -47,6 +47,7 @@ export function movedStage(stage, run, layer, made, changes) {
   if (allowed) maskOf(moved, allowed, run, layer);
   if (stage.total) barsOf(moved);
   scaleOf(moved);
+  moved.alt = moved.title; // its largest number may be another one
   if (stage.roles) moved.roles = stage.roles.map((role, head) => (isAsBefore(stage, moved, head) ? role : ""));
   return moved;
 }
