@@ -17,12 +17,14 @@ import streamlit as st
 from attnviz.engine.external.traces import is_external
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
+from attnviz.live import typed_numbers
 from attnviz.live.program import MOST_NUMBERS
 from attnviz.pictures import stages
 from attnviz.settings import url_codec
 from attnviz.settings.faults import ConfigError
 from attnviz.settings.fields import settings
 from attnviz.settings.language import Words, current_language
+from attnviz.settings.tuple_kinds import Knobs
 from attnviz.text import edit_table
 from attnviz.ui.components.stage import held
 from attnviz.ui.components.stage.held import Holding, Kept, KeptMask, KeptNumber, KeptSetting
@@ -85,9 +87,23 @@ def kept_in(config: Config, event: Kept, layer: int, outer: Collection[str]) -> 
         case KeptMask(allowed):
             return mask_builder.with_cells(config, allowed)
         case KeptSetting(name, value):
-            kind = next(item.metadata["kind"] for item in settings(config) if item.name == name)
-            number: Any = round(value) if kind.integer else value
-            return replace(config, **{name: number})
+            return _with_setting(config, name, value)
+
+
+def _with_setting(config: Config, name: str, value: float) -> Config:
+    """Return the setting with another number: of a field, of a row such as `entmax.alpha`, or in a typed line."""
+    field = name.partition(".")[0]
+    if field in typed_numbers.KINDS:
+        return typed_numbers.with_typed_number(config, name, value)
+    for item in settings(config):
+        kind: Any = item.metadata["kind"]
+        if item.name == name:
+            changes: dict[str, Any] = {name: round(value) if kind.integer else value}
+            return replace(config, **changes)
+        if isinstance(kind, Knobs) and name in kind.known:
+            changes = {item.name: dict(getattr(config, item.name)) | {name: value}}
+            return replace(config, **changes)
+    raise ConfigError(name)
 
 
 @callback

@@ -262,6 +262,8 @@ export interface Heading {
   switches: boolean;
   /** Whether a press paints the mask; null where none is painted. */
   paints: boolean | null;
+  /** The typed lines that stand there with their numbers as handles. */
+  lines: string[];
   /** Pixels for its phrase, and those that are left free of it. */
   room: number;
   gap: number;
