@@ -29,8 +29,8 @@ export function heldRows(held, { head, positions, promises, queries, keys }) {
   const m = (keys ?? queries).length;
   const found = Float64Array.from({ length: queries.length * m }, (_, at) => {
     const [i, j] = [Math.floor(at / m), at % m];
-    const place = (positions?.[0][i] ?? i) * columns + (positions?.[1][j] ?? j);
-    return masked?.values[ofMask * size + place] === -Infinity ? NaN : weights.values[head * size + place];
+    const index = (positions?.[0][i] ?? i) * columns + (positions?.[1][j] ?? j);
+    return masked?.values[ofMask * size + index] === -Infinity ? NaN : weights.values[head * size + index];
   });
   const kinds = queries.map((_, at) => kindOf(found.subarray(at * m, (at + 1) * m), promises));
   return { weights: found, kinds, isMoved: weights.isMoved };
