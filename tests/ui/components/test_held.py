@@ -8,15 +8,38 @@ from typing import Any
 import numpy as np
 import pytest
 
-from attnviz import Config, run
+from attnviz import Config, knock_out, run
 from attnviz.settings.faults import ConfigError
-from attnviz.ui.components.stage.held import Kept, KeptMask, KeptNumber, KeptSetting, read
-from attnviz.ui.panels import stage_of_run
+from attnviz.ui.components.stage.held import Kept, KeptHead, KeptMask, KeptNumber, KeptSetting, read
+from attnviz.ui.panels import by_hand, stage_of_run
 from attnviz.ui.panels.by_hand import kept_in
 from tests.support.cases import for_each
 
 SHAPES = {"scores": (2, 3, 4), "embedded": (3, 8), "c_1": (8,)}
 MASK = (3, 4)
+
+
+OUTPUTS = [[(head, i, d) for i in range(7) for d in range(4)] for head in range(2)]
+
+
+def test_a_head_is_switched_off_and_on() -> None:
+    assert heard(head=1, off=True) is None, "a layer without the step"
+    shapes = {**SHAPES, "heads": (2, 7, 4)}
+    for said in (
+        {"head": 2, "off": True},
+        {"head": -1, "off": True},
+        {"head": 0, "off": 1},
+        {"head": 0},
+        {"head": "0"},
+    ):
+        assert read(said, shapes, MASK, ()) is None, said
+    config = Config(n_heads=2, edits=((0, "heads", (1, 2, 3), 0.5), (0, "scores", (0, 0, 0), 1.0)))
+    assert read({"head": 1, "off": True}, shapes, MASK, ()) == KeptHead(1, is_off=True)
+    off = kept_in(config, KeptHead(1, is_off=True), 0, (), OUTPUTS)
+    np.testing.assert_array_equal(run(off)["heads"].array, knock_out(run(config), [(0, 1)])["heads"].array)
+    assert by_hand._off(run(off), 0, by_hand._outputs(run(off), 0)) == [1]
+    assert by_hand._off(run(config), 0, by_hand._outputs(run(config), 0)) == []
+    assert kept_in(off, KeptHead(1, is_off=False), 0, (), OUTPUTS).edits == config.edits[1:]
 
 
 def heard(**said: Any) -> Kept | None:

@@ -72,8 +72,7 @@ export class Answers {
       this.cells = known && stage ? new Cells(stage, known.functions) : null;
       if (this.cells) this.explain(answer);
       this.changed();
-    } else if (!held && isConfirmed) this.know(); // the answer comes with the next message
-    else if (!held && this.before) this.putBack();
+    } else if (!held && !isConfirmed && this.before) this.putBack(); // one that is confirmed comes with its numbers
   }
 
   /** Explain what is explained by the numbers as they are now. @param {Answer} answer */

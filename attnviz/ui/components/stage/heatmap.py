@@ -57,7 +57,10 @@ WORDS = Words(
         "hold": "drag up or down to change it, or type a number",
         "number": "The number of this cell. Up and down change it, with Shift finer; Enter keeps it, Escape does not.",
         "keys": "Heat map. Arrow keys move from cell to cell, Page Up and Page Down from head to head, Enter chooses.",
-        "keys_held": "A figure or F2 changes the number; while the mask is painted, Space forbids or allows.",
+        "keys_held": "A figure or F2 changes the number; X switches the head off or on; while the mask is painted, "
+        "Space forbids or allows.",
+        "head_off": "switch this head off (X): its output is 0",
+        "head_on": "switch this head on again (X)",
     }
 )
 

@@ -27,6 +27,8 @@ export type StageWords = Record<
   | "paint"
   | "paint_hint"
   | "keys_held"
+  | "head_off"
+  | "head_on"
   | "knob"
   | "painted"
   | "number"
@@ -206,6 +208,8 @@ export interface Holdable {
   paints: boolean;
   knobs: LiveKnob[];
   formula: WeightsFormula;
+  /** The heads of the layer that are switched off; null where none can be. */
+  off: number[] | null;
 }
 
 /** What the formula from the scores to the weights is made of, as `stages.py` says it. */
@@ -230,7 +234,7 @@ export interface LiveKnob extends Knob {
 }
 
 /** What a hand has let go of. */
-export type Kept = { step: string; at: number[]; value: number } | { cells: string } | { setting: string; value: number };
+export type Kept = { step: string; at: number[]; value: number } | { cells: string } | { setting: string; value: number } | { head: number; off: boolean };
 
 /** The values that the maps send to Python. */
 export interface StageValues {

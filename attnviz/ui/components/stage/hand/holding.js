@@ -8,6 +8,7 @@
 import { announceHeld } from "../../held_numbers.js";
 import { runOf } from "./live_run.js";
 import { weightsFormula } from "./weights_formula.js";
+import { HeadHand } from "./head_hand.js";
 import { agrees, movedStage } from "./moved_stage.js";
 import { MaskHand } from "./mask_hand.js";
 import { NumberHand } from "./number_hand.js";
@@ -38,6 +39,7 @@ export class Holding {
     this.heatmap = heatmap;
     this.mask = new MaskHand(this);
     this.number = new NumberHand(this);
+    this.head = new HeadHand(this);
     this.setting = new SettingHand(this);
   }
 
@@ -93,6 +95,11 @@ export class Holding {
 
   /** A key that is pressed in a map; return whether it was for what can be held there. @param {Picture} picture @param {KeyboardEvent} event */
   onKeydown(picture, event) {
+    if (event.key.toLowerCase() === "x" && picture.cursor && this.head.switches(picture) && !event.ctrlKey && !event.metaKey && !event.altKey) {
+      event.preventDefault();
+      this.head.toggle(picture.cursor.head + (picture.stage.only ?? 0));
+      return true;
+    }
     return this.mask.onKeydown(picture, event) || (picture.cursor !== undefined && this.number.type(picture, picture.cursor, event));
   }
 
@@ -138,6 +145,7 @@ export class Holding {
   /** The server has sent stages; `stages` are those. @param {Stage[]} stages */
   receive(stages) {
     const { live } = this.heatmap.data, { run } = this;
+    if (!this.latest || (live && live.confirmed >= this.latest)) this.head.pending.clear();
     this.mask.adopt(Boolean(live?.paints));
     if (!run) return;
     if (!live) return this.forget();
@@ -213,10 +221,15 @@ export class Holding {
     if (!run) return;
     if (!this.latest) this.before = run.changes;
     run.changes = [...run.changes, ...this.now];
-    this.latest = Math.max(Date.now(), this.latest + 1);
+    this.send(kept);
     this.show([]);
     clearTimeout(this.timer);
     this.timer = setTimeout(() => this.forget(), ANSWERED);
+  }
+
+  /** Send what was let go of. @param {Kept} kept */
+  send(kept) {
+    this.latest = Math.max(Date.now(), this.latest + 1);
     this.heatmap.page.setTriggerValue("held", { ...kept, id: this.latest });
   }
 }
