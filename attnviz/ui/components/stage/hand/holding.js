@@ -15,6 +15,7 @@ import { NumberHand } from "./number_hand.js";
 import { SettingHand } from "./setting_hand.js";
 
 const ANSWERED = 10_000; // milliseconds for the server to say what became of what was let go of
+const SLOW = 33; // milliseconds of a frame from which there are fewer of them
 const NOTIFIED = 60; // milliseconds until other views follow what is held
 const AGAIN = 1500; // milliseconds until a run that could not be had is asked for again
 
@@ -29,6 +30,8 @@ export class Holding {
   isAnnounced = false; // whether other views show what follows from it
   latest = 0; // the number of the last event; 0 where it has been answered
   frame = 0;
+  took = 0; // milliseconds of the last one
+  ended = 0; // when it was drawn
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   timer;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -188,14 +191,21 @@ export class Holding {
     return sent && moved.length ? weightsFormula({ ...sent, ...Object.fromEntries(moved) }) : before;
   }
 
-  /** Show what follows from changes, in the next frame. @param {Change[]} changes */
+  /** Show what follows from changes, in the next frame: of several the last ones. @param {Change[]} changes */
   show(changes) {
     this.now = changes;
-    this.frame ||= requestAnimationFrame(() => {
-      this.frame = 0;
-      this.heatmap.lay(false);
-      this.notifying ??= setTimeout(() => this.notify(), NOTIFIED);
-    });
+    this.frame ||= requestAnimationFrame(() => this.draw());
+  }
+
+  /** Draw what is held. Where that takes long, the hand has as much time before it is drawn again. */
+  draw() {
+    const began = performance.now(), { ended, took } = this;
+    this.frame = took > SLOW && began - ended < took ? requestAnimationFrame(() => this.draw()) : 0;
+    if (this.frame) return;
+    this.heatmap.lay(false);
+    this.ended = performance.now();
+    this.took = this.ended - began;
+    this.notifying ??= setTimeout(() => this.notify(), NOTIFIED);
   }
 
   /** Other views follow, which take longer than the maps. */

@@ -176,8 +176,8 @@ export class NumberHand {
     this.pressed = null;
     if (!held || this.field.isOpen) return;
     event.stopPropagation(); // a swipe it is not
-    this.swallows = true;
     this.keep(this.rounded(this.value));
+    this.swallows = true; // also where it is what it was
   }
 
   /** @param {number} value */
