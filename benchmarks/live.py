@@ -7,7 +7,7 @@ Wanted, in milliseconds of script: at most 4 for 8 heads of 12 words, 12 for 16 
 for a temperature, one score, a cell of the mask, an entry of W_Q, and another score function with its compilation. What
 is shown is the time of the thread that computes, where the system tells it, so that other programs add little.
 
-With --url, a score of a page is dragged for two seconds, one step with every frame that the browser offers. It shows
+With --url, the temperature of a page is dragged for two seconds, one step with every frame that the browser offers. It shows
 how many of them were drawn, and the milliseconds of script of one, where 16 leave 60 a second.
 """
 
@@ -118,26 +118,20 @@ def settings_of(trace: Trace) -> dict[str, Any]:
 
 
 DRAGGED = """async (seconds) => {
-    const { picture } = document.querySelector('.st-key-explore [data-stage=scores]'), { box, heatmap } = picture;
-    const { holding } = heatmap, { left, top } = picture.layer.getBoundingClientRect();
-    const [x, y, w, h] = picture.cells(0, 2, 1), [clientX, clientY] = [left + x + w / 2, top + y + h / 2];
+    const { heatmap } = document.querySelector('.st-key-explore [data-stage=scores]').picture, { holding } = heatmap;
     const frame = () => new Promise(requestAnimationFrame);
-    const send = (kind, up) => box.dispatchEvent(new PointerEvent(kind, {
-        bubbles: true, isPrimary: true, pointerId: 1, pointerType: 'mouse', button: 0, clientX, clientY: clientY - up,
-    }));
     await holding.prepare();
-    box.setPointerCapture = () => {};
     const lay = heatmap.lay.bind(heatmap), took = [];
     heatmap.lay = (glides) => {
         const began = performance.now();
         lay(glides);
         took.push(performance.now() - began);
     };
-    send('pointerdown', 0);
+    holding.setting.take(holding.setting.knobs.find(({ name }) => name === 'temperature'));
     let offered = 0;
     const began = performance.now();
     while (performance.now() - began < 1000 * seconds) {
-        send('pointermove', 30 + 25 * Math.sin(offered++ / 20));
+        holding.setting.pull(3 * Math.sin(offered++ / 20));
         await frame();
     }
     const all = (performance.now() - began) / 1000;
@@ -149,14 +143,14 @@ DRAGGED = """async (seconds) => {
 
 
 def frames(url: str, program: str | None) -> None:
-    """Print how many frames a second are drawn of a page while a score is dragged, with an answer and without one."""
+    """Print how many frames a second are drawn of a page while a temperature is dragged, with an answer and without one."""
     from playwright.sync_api import sync_playwright
 
     from attnviz.ui.session.selection import Selection
 
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
-        print(f"{'while a score is dragged':36}{'drawn a second':>16}{'offered':>10}{'ms, median':>12}{'95 %':>8}")
+        print(f"{'while T is dragged':36}{'drawn a second':>16}{'offered':>10}{'ms, median':>12}{'95 %':>8}")
         for name in ("8 heads, 12 words", "16 heads, 64 words"):
             config = SETTINGS[name][1]
             sentence = " ".join(WORDS.split()[: config.max_tokens])

@@ -49,7 +49,8 @@ export class Holding {
   /** Listen to the keys, wherever they are pressed. @param {AbortSignal} signal */
   attach(signal) {
     const isOfHand = () => this.isHeld || this.number.pressed !== null;
-    document.addEventListener("selectstart", (event) => isOfHand() && event.preventDefault(), { signal }); // a drag selects no words
+    const isTyped = (/** @type {Event} */ { target }) => target instanceof HTMLInputElement; // there words are selected
+    document.addEventListener("selectstart", (event) => isOfHand() && !isTyped(event) && event.preventDefault(), { signal }); // a drag selects no words
     window.addEventListener("keydown", (event) => this.escape(event), { signal, capture: true });
     window.addEventListener("keydown", (event) => this.number.typeChosen(event), { signal });
     this.setting.attach(signal);
