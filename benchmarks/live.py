@@ -7,8 +7,8 @@ Wanted, in milliseconds of script: at most 4 for 8 heads of 12 words, 12 for 16 
 for a temperature, one score, a cell of the mask, an entry of W_Q, and another score function with its compilation. What
 is shown is the time of the thread that computes, where the system tells it, so that other programs add little.
 
-With --url, the temperature of a page is dragged for two seconds, one step with every frame that the browser offers. It shows
-how many of them were drawn, and the milliseconds of script of one, where 16 leave 60 a second.
+With --url, the temperature of a page is dragged for two seconds, one step with every frame that the browser offers. It
+shows how many of them were drawn, and the milliseconds of script of one, where 16 leave 60 a second.
 """
 
 from __future__ import annotations
@@ -143,7 +143,7 @@ DRAGGED = """async (seconds) => {
 
 
 def frames(url: str, program: str | None) -> None:
-    """Print how many frames a second are drawn of a page while a temperature is dragged, with an answer and without one."""
+    """Print how many frames a second are drawn of a page while a temperature is dragged, with an answer and without."""
     from playwright.sync_api import sync_playwright
 
     from attnviz.ui.session.selection import Selection

@@ -22,7 +22,7 @@ from tests.browser_idle import FRAMES, go_to
 pytestmark = pytest.mark.browser
 
 SETTINGS, HOLDS = 10, 10
-"""How many settings the page is opened with, and how often something of each is held; twice as many were seen to hold."""
+"""How many settings the page is opened with, and how often something of each is held."""
 
 SENTENCES = ("the cat sat", "who saw him there", "a b c a b", "the dog the dog", "we saw a cat sit")
 ROWS: dict[str, tuple[Any, ...]] = {

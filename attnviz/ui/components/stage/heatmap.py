@@ -52,7 +52,8 @@ WORDS = Words(
         "paint": "paint mask",
         "paint_hint": "Press or drag over cells to forbid or allow them; a word stands for its whole row or column. In "
         "a map with the keyboard: Space, with Shift the row, with Control the column.",
-        "knob": "drag sideways or type a number; arrow keys change it, with Shift finer, Enter keeps it, Escape does not",
+        "knob": "drag sideways or type a number; arrow keys change it, with Shift finer, Enter keeps it, Escape "
+        "does not",
         "painted": "press or drag to forbid or allow it",
         "hold": "drag up or down to change it, or type a number",
         "number": "The number of this cell. Up and down change it, with Shift finer; Enter keeps it, Escape does not.",
