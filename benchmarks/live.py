@@ -1,10 +1,14 @@
 """The time of the browser's arithmetic: from a number that a hand moves to all that follows from it, in node.
 
     python benchmarks/live.py    # --check: exit with 1 where a goal is missed
+    python benchmarks/live.py --url http://localhost:8501    # frames of a page that runs there (--browser: its program)
 
 Wanted, in milliseconds of script: at most 4 for 8 heads of 12 words, 12 for 16 heads of 64, 16 for one head of 1,024;
 for a temperature, one score, a cell of the mask, an entry of W_Q, and another score function with its compilation. What
 is shown is the time of the thread that computes, where the system tells it, so that other programs add little.
+
+With --url, the temperature of a page is dragged for two seconds, one step with every frame that the browser offers. It
+shows how many of them were drawn, and the milliseconds of script of one, where 16 leave 60 a second.
 """
 
 from __future__ import annotations
@@ -27,6 +31,7 @@ from attnviz import Config, Trace, run  # noqa: E402
 from attnviz.exports.bundle import joined  # noqa: E402
 from attnviz.live import program  # noqa: E402
 from attnviz.live.program import arrays_of, program_of  # noqa: E402
+from attnviz.settings import url_codec  # noqa: E402
 
 SCRIPT = Path(program.__file__).with_name("live.js")
 WORDS = " ".join(f"word{i}" for i in range(1024))
@@ -112,11 +117,68 @@ def settings_of(trace: Trace) -> dict[str, Any]:
     return dict(program_of(trace)["settings"])
 
 
+DRAGGED = """async (seconds) => {
+    const { heatmap } = document.querySelector('.st-key-explore [data-stage=scores]').picture, { holding } = heatmap;
+    const frame = () => new Promise(requestAnimationFrame);
+    await holding.prepare();
+    const lay = heatmap.lay.bind(heatmap), took = [];
+    heatmap.lay = (glides) => {
+        const began = performance.now();
+        lay(glides);
+        took.push(performance.now() - began);
+    };
+    holding.setting.take(holding.setting.knobs.find(({ name }) => name === 'temperature'));
+    let offered = 0;
+    const began = performance.now();
+    while (performance.now() - began < 1000 * seconds) {
+        holding.setting.pull(3 * Math.sin(offered++ / 20));
+        await frame();
+    }
+    const all = (performance.now() - began) / 1000;
+    holding.leave();
+    heatmap.lay = lay;
+    took.sort((a, b) => a - b);
+    return [took.length / all, offered / all, took[took.length >> 1], took[Math.floor(took.length * 0.95)]];
+}"""
+
+
+def frames(url: str, program: str | None) -> None:
+    """Print how many frames a second are drawn of a page while a temperature is dragged, with an answer and without."""
+    from playwright.sync_api import sync_playwright
+
+    from attnviz.ui.session.selection import Selection
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        print(f"{'while T is dragged':36}{'drawn a second':>16}{'offered':>10}{'ms, median':>12}{'95 %':>8}")
+        for name in ("8 heads, 12 words", "16 heads, 64 words"):
+            config = SETTINGS[name][1]
+            sentence = " ".join(WORDS.split()[: config.max_tokens])
+            config = replace(config, sentence=sentence, mask="causal")
+            for cell in ({}, {"head": 0, "query": 2, "key": 1}):
+                query = url_codec.query_string(config, Selection(**cell))
+                page = browser.new_context(viewport={"width": 1280, "height": 720}, bypass_csp=True).new_page()
+                page.goto(f"{url}/?{query}")
+                page.wait_for_function("document.querySelectorAll('.st-key-explore .attn-layer svg path').length > 1")
+                page.wait_for_timeout(3000)
+                drawn, offered, median, most = page.evaluate(DRAGGED, 2)
+                label = f"{name}{', a cell explained' if cell else ''}"
+                print(f"{label:36}{drawn:16.0f}{offered:10.0f}{median:12.1f}{most:8.1f}", flush=True)
+                page.context.close()
+        browser.close()
+
+
 def main() -> int:
     """Print the table, and return 1 where a goal is missed and was to be checked."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true")
-    check = parser.parse_args().check
+    parser.add_argument("--url")
+    parser.add_argument("--browser")
+    chosen = parser.parse_args()
+    if chosen.url:
+        frames(chosen.url, chosen.browser)
+        return 0
+    check = chosen.check
     names = [*SETTINGS, *MORE]
     causal = [replace(config, mask="causal") for _, config in SETTINGS.values()]
     found = measured([*causal, *MORE.values()])

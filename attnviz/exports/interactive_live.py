@@ -45,7 +45,8 @@ def live(trace: Trace, part: Part) -> Live | None:
     arrays = arrays_of(trace, read)
     if sum(array.size for array in arrays.values()) * EXACT > MOST_MORE:
         return None
-    knobs = list(knobs_of(trace, values, {name for step in steps for name in settings_of(step["made"])}))
+    reads = {name for step in steps for name in settings_of(step["made"])} & {*MOVED}
+    knobs = list(knobs_of(trace, values, reads))
     numbers = {name: value for name, value in values.items() if name not in lines}
     edits = [edit | {"value": as_text(edit["value"])} for edit in program["edits"]]
     return Live(program | {"steps": steps, "settings": numbers, "edits": edits}, lines, knobs, arrays)

@@ -11,6 +11,9 @@ import numpy as np
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.records.typed_rows import normaliser_of
+from attnviz.engine.tables.normalisers import NORMALISERS
+from attnviz.engine.tables.scores import SCORES
+from attnviz.live.typed_numbers import numbers_of, typed_fields
 from attnviz.settings.fields import settings
 from attnviz.settings.kinds import Number
 from attnviz.settings.language import translate
@@ -30,6 +33,9 @@ MOVED = (
 )
 """The settings that are offered where the run reads them: those between the scores and the weights."""
 
+LARGEST = 1e6
+"""Of what a number in a typed line may be moved to."""
+
 FACTOR = 20.0
 """How many times its value a number above 0 may become, and how small a part of it."""
 
@@ -39,6 +45,13 @@ def knobs_of(trace: Trace, values: Data, read: Container[str]) -> Iterator[Data]
 
     values  those of the program;  read  the names of those that something reads
     """
+    yield from _fields(trace, values, read)
+    yield from _of_rows(trace.config, values, read)
+    yield from _typed(trace.config, read)
+
+
+def _fields(trace: Trace, values: Data, read: Container[str]) -> Iterator[Data]:
+    """Yield the fields of the setting."""
     most = max(len(trace.query_tokens), len(trace.key_tokens))
     for item in settings(Config):
         kind, name = item.metadata["kind"], item.name
@@ -49,10 +62,39 @@ def knobs_of(trace: Trace, values: Data, read: Container[str]) -> Iterator[Data]
         each = np.unique(values[name])
         if len(each) > 1:  # heads of several widths have a scale each
             continue
-        value = each[0].item()
-        low, high = _ends(kind, value, most)
-        knob = {"name": name, "label": translate(item.metadata["label"]), "value": value, "low": low, "high": high}
-        yield knob | {"whole": kind.integer, "least": kind.low, "most": kind.high}
+        yield _knob(name, translate(item.metadata["label"]), each[0].item(), kind, most)
+
+
+def _of_rows(config: Config, values: Data, read: Container[str]) -> Iterator[Data]:
+    """Yield the numbers of the score and of the normaliser that belong to their rows, such as the α of entmax."""
+    for row in (SCORES[config.score], NORMALISERS[config.normaliser]):
+        for knob in row.knobs:
+            name = f"{row.name}.{knob.name}"
+            if name in read and isinstance(values[name], float | int):
+                kind = Number(knob.low, knob.high, knob.step, False)
+                yield _knob(name, knob.label, float(values[name]), kind) | {"low": knob.low, "high": knob.high}
+
+
+def _typed(config: Config, read: Container[str]) -> Iterator[Data]:
+    """Yield the numbers in lines that were typed, each with its `text` and what stands `before` it and `after` all."""
+    for field in typed_fields(config):
+        name = translate(next(item.metadata["label"] for item in settings(Config) if item.name == field))
+        text, at = getattr(config, field), 0
+        numbers = [number for number in numbers_of(text, field) if number.setting in read]
+        for number in numbers:
+            kind = Number(0, LARGEST, 1 if number.is_whole else 0.1, number.is_whole)
+            written, is_last = text[number.start : number.end], number is numbers[-1]
+            value = round(number.value) if number.is_whole else number.value
+            knob = _knob(number.setting, f"{name}: {written}", value, kind, max(2 * round(number.value), 10))
+            after = text[number.end :] if is_last else ""
+            yield knob | {"line": field, "before": text[at : number.start], "text": written, "after": after}
+            at = number.end
+
+
+def _knob(name: str, label: str, value: float, kind: Number, most: int = 0) -> Data:
+    low, high = _ends(kind, value, most)
+    ends = {"low": low, "high": high, "least": kind.low, "most": kind.high}
+    return {"name": name, "label": label, "value": value, "whole": kind.integer, **ends}
 
 
 def settings_of(made: Data | None) -> Iterator[str]:

@@ -12,7 +12,7 @@ from attnviz.engine.plan.tracing import Plan
 from attnviz.engine.pretrained.pretrained_config import facts_of
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
-from attnviz.engine.records.typed_rows import TYPED, bias_formula, mask_formula, normaliser_of, score_of
+from attnviz.engine.records.typed_rows import TYPED, normaliser_of, score_of
 from attnviz.engine.rows.pair_row import PairRow
 from attnviz.engine.tables.biases import BIASES
 from attnviz.engine.tables.masks import MASKS
@@ -20,6 +20,7 @@ from attnviz.engine.tables.normalisers import NORMALISERS, Normaliser
 from attnviz.engine.tables.scores import SCORES, Score
 from attnviz.formula.graph import Formula
 from attnviz.formula.reader import parse
+from attnviz.live.typed_numbers import named_line
 
 
 @dataclass(frozen=True)
@@ -36,15 +37,21 @@ def score_line(trace: Trace, plan: Plan) -> Line:
     row = SCORES[config.score]
     line = row.unscaled or row.line
     formula = parse(line, "score", _named(row)) if row.knobs else score_of(config).definition
+    keys, values = _keys(row), _knobs(row, dict(config.score_knobs))
+    if config.score == TYPED:
+        formula, keys, values = named_line(config.score_formula, "score_formula")
     there = {OWN_NAMES[name] for name in plan.weights if name in OWN_NAMES}
     absent = [name for name in formula.parameters if name not in there]
-    return Line(of_pairs(formula, _keys(row), absent), _knobs(row, dict(config.score_knobs)))
+    return Line(of_pairs(formula, keys, absent), values)
 
 
 def normaliser_line(trace: Trace) -> Line:
     """Return the normaliser of a run; what sorts is no line, and called by its name."""
     config = trace.config
     row, chosen = NORMALISERS[config.normaliser], normaliser_of(config)
+    if config.normaliser == TYPED:
+        formula, keys, values = named_line(config.normaliser_formula, "normaliser_formula")
+        return Line(of_row(formula, keys), values)
     if row.written:
         return Line(f"() => () => (x, w, n, c) => {row.written.live}".replace("() =>", "(help) =>", 1))
     formula = parse(row.line, "normaliser", _named(row)) if row.knobs else chosen.line_formula
@@ -55,7 +62,10 @@ def mask_lines(trace: Trace, layer: int) -> dict[str, Line] | None:
     """Return the masks of a layer, all of which must allow, by names of settings; None where one has no line."""
     config, lines = trace.config, dict[str, Line]()
     for name in config.mask:
-        formula = mask_formula(config) if name == TYPED else _of_row(MASKS[name], "mask")
+        if name == TYPED:
+            lines[f"mask.{name}"] = _typed(config, "mask_formula")
+            continue
+        formula = _of_row(MASKS[name], "mask")
         if formula is None:
             return None
         lines[f"mask.{name}"] = _table(formula, MASKS[name].uses, config)
@@ -68,8 +78,16 @@ def mask_lines(trace: Trace, layer: int) -> dict[str, Line] | None:
 def bias_line(trace: Trace) -> Line | None:
     """Return the bias of a run; None where there is none or where no line says it."""
     config = trace.config
-    formula = bias_formula(config) or _of_row(BIASES[config.bias], "bias")
+    if config.bias == TYPED:
+        return _typed(config, "bias_formula")
+    formula = _of_row(BIASES[config.bias], "bias")
     return _table(formula, BIASES[config.bias].uses, config) if formula else None
+
+
+def _typed(config: Config, name: str) -> Line:
+    """Return a line of pairs of positions that was typed into a field of the setting."""
+    formula, keys, values = named_line(getattr(config, name), name)
+    return Line(of_pairs(formula, keys), values)
 
 
 def _table(formula: Formula, uses: Iterable[str], config: Config) -> Line:

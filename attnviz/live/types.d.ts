@@ -176,4 +176,9 @@ export interface Knob {
   whole: boolean;
   least: number;
   most: number;
+  /** For a number in a typed line: the field of the line, what stands before it, itself, and after the last the rest. */
+  line?: string;
+  before?: string;
+  text?: string;
+  after?: string;
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -138,18 +139,29 @@ def weights_formula(config: Config) -> str:
     >>> weights_formula(Config(score="dot", softcap=5.0, bias="alibi", temperature=0.5))
     'softmax((cap₅(S) + bias) / 0.5)'
     """
-    inner = "S"
-    if config.scale is not None:
-        inner = f"{config.scale:g} S"
-    elif score_of(config).is_over_root:
-        inner = "S / √d_k"
-    if config.softcap:
-        inner = f"cap{f'{config.softcap:g}'.translate(SUBSCRIPT)}({inner})"
-    if config.bias != "none":
+    of = weights_formula_facts(config)
+    inner = "S / √d_k" if of["is_over_root"] else "S"
+    if of["scale"] is not None:
+        inner = f"{of['scale']:g} S"
+    cap = f"{of['softcap']:g}".translate(SUBSCRIPT)
+    inner = f"cap{cap}({inner})" if of["softcap"] else inner
+    if of["has_bias"]:
         inner += " + bias"
-    if config.temperature != 1.0:
-        inner = f"{inner if inner == 'S' else f'({inner})'} / {config.temperature:g}"
-    return f"{normaliser_of(config).plain}({inner})"
+    if of["temperature"] != 1.0:
+        inner = f"{inner if inner == 'S' else f'({inner})'} / {of['temperature']:g}"
+    return f"{of['normaliser']}({inner})"
+
+
+def weights_formula_facts(config: Config) -> dict[str, Any]:
+    """Return what that formula is made of; `weights_formula.js` writes it while one of its numbers is held."""
+    return {
+        "normaliser": normaliser_of(config).plain,
+        "is_over_root": score_of(config).is_over_root,
+        "has_bias": config.bias != "none",
+        "scale": config.scale,
+        "softcap": config.softcap,
+        "temperature": config.temperature,
+    }
 
 
 SUBSCRIPT = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")

@@ -37,6 +37,7 @@ class PathStep:
     name    of the step;  symbol  its letter;  shape  7 × 4, of one head
     meaning  of the step in words
     before  what leads to it in a word or a sign, and the step that shows that; empty where nothing does
+    kind    of its numbers, as a step has it
     """
 
     name: str
@@ -44,6 +45,7 @@ class PathStep:
     shape: str
     meaning: str
     before: tuple[str, str]
+    kind: str
     picture: Array
     colours: tuple[str, ...]
 
@@ -78,6 +80,7 @@ def _node(trace: Trace, steps: dict[str, Step], name: str, head: int, before: st
         shape,
         steps[name].meaning,
         _before(trace, before),
+        step.kind,
         picture,
         shades.colours,
     )

@@ -104,6 +104,18 @@ def with_number(config: Config, edit: Edit) -> Config:
     return _with(config, config.edits, [edit])
 
 
+def with_head(config: Config, layer: int, indices: Sequence[tuple[int, ...]], *, is_off: bool) -> Config:
+    """Return the setting with the output of a head at 0, as `knock_out` has it, or with no number of it changed.
+
+    indices  of its output in the step "heads"
+
+    Raises ConfigError where so many numbers are changed that these are too many.
+    """
+    ours = {(layer, "heads", index) for index in indices}
+    others = [edit for edit in config.edits if edit[:3] not in ours]
+    return _with(config, others, [(*edited, 0.0) for edited in ours] if is_off else [])
+
+
 def without(config: Config, edit: Edit) -> Config:
     """Return the setting with one change undone."""
     return replace(config, edits=tuple(other for other in config.edits if other != edit))

@@ -56,6 +56,7 @@ class QueryWeights:
     weights  (queries, keys)
     masked   True where the query may not attend to the key; in a mean, where it may not in any head
     shares   (queries,) whether the row is shares of one: always false for a normaliser that promises no such thing
+    is_promised  whether the normaliser promises shares
     queries, keys  the tokens as they can be seen
     is_self  whether queries and keys are the same words
     head     None = the mean over `n_heads`
@@ -69,6 +70,7 @@ class QueryWeights:
     is_self: bool
     head: int | None
     n_heads: int
+    is_promised: bool = False
 
     def kind(self, query: int) -> str:
         """Return what the weights of a query are, by which they are written: shares, weights or no_numbers."""
@@ -111,6 +113,7 @@ def query_weights(trace: Trace, layer: int, head: int | None = None) -> QueryWei
         not config.is_cross_attention,
         head,
         config.n_heads,
+        promised,
     )
 
 

@@ -1,5 +1,7 @@
 // What Streamlit hands to a component, and what Python sends to each of ours.
 
+import type { Change } from "../live/types";
+
 /**
  * The argument of a component's function, which Streamlit calls whenever there is something new to show; what the
  * function returns is called when the component is taken off the page.
@@ -80,6 +82,25 @@ export interface Row {
   row: number | null;
   head?: number | null;
   shares?: (number | null)[] | null;
+}
+
+/** The numbers of a step as heads, rows and columns. */
+export interface HeldArray {
+  axes: string[];
+  shape: number[];
+  values: Float64Array;
+  /** Whether they are not what they were. */
+  isMoved: boolean;
+}
+
+/** What follows from what is held in the maps. Its arrays are to be read at once: their memory is used again. */
+export interface HeldNumbers {
+  /** All changes since the run was sent, those that are kept among them. */
+  changes: Change[];
+  /** The layer that is shown, counted from 0. */
+  layer: number;
+  /** A step of that layer, or before the first; null for none. */
+  array(name: string): HeldArray | null;
 }
 
 /** The script of the worker that learns, as a text. */

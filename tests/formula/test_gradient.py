@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from attnviz import SCORES
+from attnviz import SCORES, Config, run
+from attnviz import gradients as slopes_of_run
 from attnviz.codegen.script import Script
 from attnviz.codegen.words import TORCH, helpers
 from attnviz.formula.evaluation import arrays
@@ -151,3 +152,19 @@ def test_there_is_no_slope_where_two_are_equal() -> None:
     found = gradients(formula, at, np.ones((1, 1, 1)))
     assert not found["q"].any()
     assert not found["k"].any()
+
+
+def test_a_cell_of_infinite_slope_leaves_the_others_theirs() -> None:
+    """As relu is 0 in some cells, their scores are minus infinity; the others of their rows have finite slopes."""
+    config = Config(
+        sentence="the cat sat", n_heads=1, score="formula", score_formula="log(relu(sum(q*k))) + sqrt(i-j+2)"
+    )
+    trace = run(config)
+    assert 0 < np.isneginf(trace["scores"].array).sum() < 9
+    by = np.arange(trace["output"].array.size).reshape(trace["output"].shape) / 7.0
+    found = slopes_of_run(trace, {(0, "output"): by}).layers[0]["queries"].array
+    for at in np.ndindex(found.shape):
+        value = trace["queries"].array[at]
+        up, down = (run(config, edits=[(0, "queries", at, value + step)])["output"].array for step in (STEP, -STEP))
+        assert found[at] == pytest.approx(((up - down) * by).sum() / (2 * STEP), rel=1e-5, abs=1e-6)
+    assert np.abs(found).max() > 1

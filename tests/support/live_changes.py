@@ -12,6 +12,7 @@ import numpy as np
 from attnviz import BIASES, MASKS, NORMALISERS, SCORES, Config, Trace, run
 from attnviz.engine.pretrained.pretrained_config import is_pretrained
 from attnviz.live.program import Data, arrays_of, key, program_of
+from attnviz.live.typed_numbers import numbers_of, typed_fields, with_typed_number
 from attnviz.settings.faults import ConfigError
 from tests.support import slopes
 from tests.support.small_models import NAMES, model
@@ -161,6 +162,14 @@ def numbers(before: Trace, rerun: Rerun, dice: random.Random, program: Data) -> 
         value = dice.uniform(knob.low, knob.high)
         moved["normaliser_knobs"] = {f"{config.normaliser}.{knob.name}": value}
         changes.append({"setting": f"{config.normaliser}.{knob.name}", "value": value})
+    if not is_pretrained(before):
+        typed = config
+        for each in [each for name in typed_fields(config) for each in numbers_of(getattr(config, name), name)]:
+            low = max(each.value, 1.0)
+            value = float(dice.randint(1, 5)) if each.is_whole else round(dice.uniform(low / 2, 2 * low), 3)
+            typed = with_typed_number(typed, each.setting, value)
+            changes.append({"setting": each.setting, "value": value})
+        moved |= {name: getattr(typed, name) for name in typed_fields(config)}
     return Case("", before, rerun(**moved), changes, program)
 
 

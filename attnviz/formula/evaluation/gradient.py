@@ -224,11 +224,11 @@ _RULES: dict[str, Rule] = {
 _SLOPES: dict[str, Callable[[Gradient, Node, Node], Node]] = {
     "tanh": lambda of, y, x: of._make("-", of._number(1.0), of._make("*", y, y)),
     "exp": lambda of, y, x: y,
-    "log": lambda of, y, x: of._make("/", of._number(1.0), x),
+    "log": lambda of, y, x: of._make("ratio", of._number(1.0), x),
     "abs": lambda of, y, x: of._make("call", x, value="sign"),
-    "sqrt": lambda of, y, x: of._make("/", of._number(0.5), y),
+    "sqrt": lambda of, y, x: of._make("ratio", of._number(0.5), y),
     "sigmoid": lambda of, y, x: of._make("*", y, of._make("-", of._number(1.0), y)),
     "sin": lambda of, y, x: of._make("call", x, value="cos"),
     "cos": lambda of, y, x: of._make("neg", of._make("call", x, value="sin")),
 }
-"""The slope of y = f(x)."""
+"""The slope of y = f(x); 0 where it is infinite, as at log(0): what other cells add to the same sum stays finite."""

@@ -45,9 +45,16 @@ class _Many(int):
         return "{n}"
 
 
+BETWEEN = ("scaled", "capped", "masked")
+"""Steps that a browser computes anew from the scores, so that it does not see what was changed in them by hand."""
+
+
 def facts(trace: Trace, layer: int) -> dict[str, Any] | None:
-    """Return the facts of a layer; None where numbers were brought along or changed by hand: a run explains these."""
-    if is_external(trace) or trace.edits:
+    """Return the facts of a layer; None where a run explains its cells.
+
+    As numbers were brought along, or some between the scores and the weights were changed by hand.
+    """
+    if is_external(trace) or any(edit[0] == layer and edit[1] in BETWEEN for edit in trace.edits):
         return None
     config, recorded = trace.config, [*trace.layers[layer]]
     its = normaliser_of(config)
@@ -70,6 +77,7 @@ def facts(trace: Trace, layer: int) -> dict[str, Any] | None:
         "leaves_a_rest": its.leaves_a_rest,
         "is_masked": config.mask != ("none",),
         "masks": [translate(QUOTED, label=MASKS[name].label) for name in config.mask],
+        "painted": translate(QUOTED, label=MASKS["custom"].label),
         "reach": facts_of(config).reach(layer),
         "visible": {side: [*map(visible_token, words)] for side, words in _tokens(trace).items()},
         "score": row_functions.score(config, recorded),

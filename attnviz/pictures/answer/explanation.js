@@ -34,7 +34,8 @@ export function explanation(cells, { head, query, key, dimension = null }) {
     sentence = fill(titles.row, { query: visible.query[query] });
   }
   const said = fill(titles.head, { n: head + 1, said: sentence });
-  return { title: /** @type {[string, string][]} */ (title), sentence: said, head, query, key, lines };
+  const entry = key === null && dimension !== null && dimension < cells.facts.d_v[head] && cells.has("values") ? dimension : null;
+  return { title: /** @type {[string, string][]} */ (title), sentence: said, head, query, key, dimension: entry, lines };
 }
 
 /** The key that a query takes most from. @param {number[]} weights */

@@ -104,6 +104,7 @@ def explanation(trace: Trace, cell: Cell, *, key: bool, dimension: int | None = 
         "head": cell.head,
         "query": cell.query,
         "key": cell.key if key else None,
+        "dimension": None if key or mixed is None else dimension,
         "lines": lines,
     }
 

@@ -79,9 +79,8 @@ def _score_lines(config: ChosenRows, recorded: Sequence[str]) -> Formula:
 
 
 def _normaliser_lines(config: ChosenRows) -> Formula:
-    """Return the lines of a normaliser as one formula, without a temperature of 1."""
-    off = [" / T"] if getattr(config, "temperature", 1.0) == 1.0 else []
-    return _joined(normaliser_of(config), "normaliser_lines", off, dict(config.normaliser_knobs))
+    """Return the lines of a normaliser as one formula; its temperature may be moved, also where it is 1."""
+    return _joined(normaliser_of(config), "normaliser_lines", [], dict(config.normaliser_knobs))
 
 
 def _joined(row: Score | Normaliser, kind: str, without: Sequence[str], knobs: dict[str, Any]) -> Formula:

@@ -49,6 +49,8 @@ export interface Answer {
   head: number;
   query: number;
   key: number | null;
+  /** The entry of an output. */
+  dimension: number | null;
   lines: AnswerLine[];
 }
 
@@ -150,6 +152,8 @@ export interface AnswerFacts {
   leaves_a_rest: boolean;
   is_masked: boolean;
   masks: string[];
+  /** What a mask is called that was painted. */
+  painted: string;
   reach: number | null;
   visible: Record<"query" | "key", string[]>;
   score: ScoreFacts;

@@ -80,7 +80,8 @@ def _draw_maps(trace: Trace, selection: Selection, seen: Seen, about: tuple[int,
     shown = stage_of_run.shown(trace, selection)
     names, front = [stage.name for stage in shown], _in_front(shown, selection.shown)
     way = steps_of(trace, selection.layer, head)
-    step_path.show(way, key=WAY, words=len(trace.query_tokens), shown=names, front=front)
+    of_heads = head, trace.config.n_heads
+    step_path.show(way, key=WAY, words=len(trace.query_tokens), shown=names, front=front, head=of_heads)
     opening = Opening(head, query, _roles(trace, selection, shown), selection.query == query, seen.queries, seen.keys)
     opening_sentence.show(trace, selection.layer, opening, key=SENTENCE)
     picked = _picked(seen.inside(selection), shown)

@@ -12,25 +12,31 @@ from functools import partial
 from typing import Any
 from urllib.parse import urlencode
 
+import numpy as np
 import streamlit as st
 
 from attnviz.engine.external.traces import is_external
 from attnviz.engine.records.config import Config
+from attnviz.engine.records.edits import MAX_EDITS
 from attnviz.engine.records.trace import Trace
+from attnviz.live import typed_numbers
 from attnviz.live.program import MOST_NUMBERS
+from attnviz.pictures import stages
 from attnviz.settings import url_codec
 from attnviz.settings.faults import ConfigError
 from attnviz.settings.fields import settings
 from attnviz.settings.language import Words, current_language
+from attnviz.settings.tuple_kinds import Knobs
 from attnviz.text import edit_table
 from attnviz.ui.components.stage import held
-from attnviz.ui.components.stage.held import Holding, Kept, KeptMask, KeptNumber, KeptSetting
+from attnviz.ui.components.stage.held import Holding, Kept, KeptHead, KeptMask, KeptNumber, KeptSetting
 from attnviz.ui.panels import mask_builder, stage_of_run, sweep
 from attnviz.ui.session import session_state
 from attnviz.ui.session.callback import callback
 from attnviz.ui.session.notices import notice
 from attnviz.ui.session.selection import Selection
 
+Index = tuple[int, ...]
 ADDRESS = "attnviz/live"
 MOST_CHARACTERS = 7_500
 """Of an address, with some left for what the server adds."""
@@ -54,8 +60,13 @@ def holding(trace: Trace, selection: Selection, key: str) -> Holding | None:
     outer = [name for name in steps if name in trace.around]
     mask = trace.layers[layer]["allowed"].shape if "allowed" in trace.layers[layer] else ()
     knobs = stage_of_run.handles(trace)
-    call = partial(_keep, key, layer, shapes, outer, mask, [knob["name"] for knob in knobs])
-    return Holding(address, layer, st.session_state.get(_CONFIRMED, 0), selection.panel == "mask", knobs, call)
+    outputs = _outputs(trace, layer)
+    call = partial(_keep, key, layer, shapes, outer, mask, [knob["name"] for knob in knobs], outputs)
+    formula = stages.weights_formula_facts(trace.config)
+    confirmed = st.session_state.get(_CONFIRMED, 0)
+    return Holding(
+        address, layer, confirmed, selection.panel == "mask", knobs, formula, _off(trace, layer, outputs), call
+    )
 
 
 def faults() -> None:
@@ -65,26 +76,62 @@ def faults() -> None:
         notice(WORDS["fault"].format(why=why), kind="fault")
 
 
+def _outputs(trace: Trace, layer: int) -> list[list[Index]]:
+    """Return the indices of the output of each head, as wide as it is; none where the layer records none."""
+    step = trace.layers[layer].get("heads")
+    if step is None:
+        return []
+    sizes = [step.head(head).shape for head in range(len(step.array))]
+    return [[(head, *index) for index in np.ndindex(*size)] for head, size in enumerate(sizes)]
+
+
+def _off(trace: Trace, layer: int, outputs: Sequence[Sequence[Index]]) -> list[int] | None:
+    """Return the heads whose whole output was set to 0; None where one has too many numbers for that."""
+    if not outputs or max(map(len, outputs)) > MAX_EDITS:
+        return None
+    zeros = {index for at, name, index, value in trace.edits if (at, name, value) == (layer, "heads", 0.0)}
+    return [head for head, indices in enumerate(outputs) if zeros.issuperset(indices)]
+
+
 def _size(trace: Trace) -> int:
     return sum(step.array.size for steps in (trace.around, *trace.layers) for step in steps.values())
 
 
-def kept_in(config: Config, event: Kept, layer: int, outer: Collection[str]) -> Config:
+def kept_in(
+    config: Config, event: Kept, layer: int, outer: Collection[str], outputs: Sequence[Sequence[Index]] = ()
+) -> Config:
     """Return the setting with what a hand has let go of.
 
-    layer  of the steps;  outer  the names of those that are before the first layer
+    layer  of the steps;  outer  the names of those that are before the first layer;  outputs  the indices of the output
+    of each head
 
     Raises ConfigError for what has no place in it.
     """
     match event:
         case KeptNumber(step, index, value):
             return edit_table.with_number(config, (None if step in outer else layer, step, index, value))
+        case KeptHead(head, is_off):
+            return edit_table.with_head(config, layer, outputs[head], is_off=is_off)
         case KeptMask(allowed):
             return mask_builder.with_cells(config, allowed)
         case KeptSetting(name, value):
-            kind = next(item.metadata["kind"] for item in settings(config) if item.name == name)
-            number: Any = round(value) if kind.integer else value
-            return replace(config, **{name: number})
+            return _with_setting(config, name, value)
+
+
+def _with_setting(config: Config, name: str, value: float) -> Config:
+    """Return the setting with another number: of a field, of a row such as `entmax.alpha`, or in a typed line."""
+    field = name.partition(".")[0]
+    if field in typed_numbers.KINDS:
+        return typed_numbers.with_typed_number(config, name, value)
+    for item in settings(config):
+        kind: Any = item.metadata["kind"]
+        if item.name == name:
+            changes: dict[str, Any] = {name: round(value) if kind.integer else value}
+            return replace(config, **changes)
+        if isinstance(kind, Knobs) and name in kind.known:
+            changes = {item.name: dict(getattr(config, item.name)) | {name: value}}
+            return replace(config, **changes)
+    raise ConfigError(name)
 
 
 @callback
@@ -95,13 +142,14 @@ def _keep(
     outer: Collection[str],
     mask: Sequence[int],
     names: Sequence[str],
+    outputs: Sequence[Sequence[Index]],
 ) -> None:
     """Take over what a hand has let go of; a callback."""
     event = held.kept(key, shapes, mask, names)
     st.session_state[_CONFIRMED] = held.number(key) or st.session_state.get(_CONFIRMED, 0)
     config, selection = session_state.saved(Config, Selection)
     try:
-        changed = config if event is None else kept_in(config, event, layer, outer)
+        changed = config if event is None else kept_in(config, event, layer, outer, outputs)
     except ConfigError as error:
         st.session_state[_FAULT] = str(error)
         return

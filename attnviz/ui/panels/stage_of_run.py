@@ -67,6 +67,8 @@ LOOKED_AT = ("layer", "shown", "specials", "colours", "from_query", "from_key", 
 SIGNS = Words(
     {
         "temperature": "T",
+        "alpha": "α",
+        "sink": "sink",
         "reach": "reach",
         "bias_slope": "slope",
         "softcap": "cap",
@@ -75,6 +77,10 @@ SIGNS = Words(
         "prefix_length": "prefix",
         "n_global": "global",
         "scale": "scale",
+        "score_formula": "score",
+        "mask_formula": "mask",
+        "bias_formula": "bias",
+        "normaliser_formula": "normaliser",
     }
 )
 """The numbers of the setting in so few letters that they have room in a heading, in the order in which they do."""
@@ -114,8 +120,18 @@ def handles(trace: Trace) -> list[Data]:
         return []
     program, decided = program_of(trace), model.decided(trace.config.chosen)
     read = {name for step in program["steps"] for name in settings_of(step["made"])} - {*decided}
-    found = {knob["name"]: knob for knob in knobs_of(trace, program["settings"], read)}
-    return [found[name] | {"sign": sign} for name, sign in SIGNS.items() if name in found]
+    found = [(_sign_of(knob["name"]), knob) for knob in knobs_of(trace, program["settings"], read)]
+    return [knob | {"sign": SIGNS[name]} for name in SIGNS for sign, knob in found if sign == name]
+
+
+def _sign_of(knob: str) -> str:
+    """Return the name of the sign of a knob.
+
+    >>> _sign_of("temperature"), _sign_of("entmax.alpha"), _sign_of("bias_formula.0")
+    ('temperature', 'alpha', 'bias_formula')
+    """
+    first, _, last = knob.partition(".")
+    return first if not last or last.isdecimal() else last
 
 
 @cache

@@ -45,9 +45,10 @@ IS_ANSWERED = f"() => {PICTURE}.heatmap.holding.latest === 0"
 class Maps:
     """The maps of a setting on a page, and the hand over them."""
 
-    def __init__(self, page: Any, address: str) -> None:
+    def __init__(self, page: Any, address: str = "") -> None:
         self.page = page
-        page.goto(address)
+        if address:
+            page.goto(address)
         page.wait_for_function("document.querySelectorAll('.st-key-explore .attn-layer svg path').length > 1")
         page.evaluate(QUIET)
         self.boxes = page.evaluate(BOXES)
@@ -86,7 +87,7 @@ def check(shown: dict[str, np.ndarray], wanted: dict[str, np.ndarray], why: str)
     """What was shown is what a run records, to the digits that hold through it."""
     assert {*shown} == {*wanted}, why
     for name, numbers in wanted.items():
-        scale = max(1.0, float(np.nanmax(np.abs(numbers))))
+        scale = float(np.abs(numbers[np.isfinite(numbers)]).max(initial=1.0))
         np.testing.assert_allclose(shown[name], numbers, rtol=0, atol=1e-9 * scale, err_msg=f"{why}: {name}")
 
 

@@ -8,14 +8,38 @@ from typing import Any
 import numpy as np
 import pytest
 
-from attnviz import Config
+from attnviz import Config, knock_out, run
 from attnviz.settings.faults import ConfigError
-from attnviz.ui.components.stage.held import Kept, KeptMask, KeptNumber, KeptSetting, read
+from attnviz.ui.components.stage.held import Kept, KeptHead, KeptMask, KeptNumber, KeptSetting, read
+from attnviz.ui.panels import by_hand, stage_of_run
 from attnviz.ui.panels.by_hand import kept_in
 from tests.support.cases import for_each
 
 SHAPES = {"scores": (2, 3, 4), "embedded": (3, 8), "c_1": (8,)}
 MASK = (3, 4)
+
+
+OUTPUTS = [[(head, i, d) for i in range(7) for d in range(4)] for head in range(2)]
+
+
+def test_a_head_is_switched_off_and_on() -> None:
+    assert heard(head=1, off=True) is None, "a layer without the step"
+    shapes = {**SHAPES, "heads": (2, 7, 4)}
+    for said in (
+        {"head": 2, "off": True},
+        {"head": -1, "off": True},
+        {"head": 0, "off": 1},
+        {"head": 0},
+        {"head": "0"},
+    ):
+        assert read(said, shapes, MASK, ()) is None, said
+    config = Config(n_heads=2, edits=((0, "heads", (1, 2, 3), 0.5), (0, "scores", (0, 0, 0), 1.0)))
+    assert read({"head": 1, "off": True}, shapes, MASK, ()) == KeptHead(1, is_off=True)
+    off = kept_in(config, KeptHead(1, is_off=True), 0, (), OUTPUTS)
+    np.testing.assert_array_equal(run(off)["heads"].array, knock_out(run(config), [(0, 1)])["heads"].array)
+    assert by_hand._off(run(off), 0, by_hand._outputs(run(off), 0)) == [1]
+    assert by_hand._off(run(config), 0, by_hand._outputs(run(config), 0)) == []
+    assert kept_in(off, KeptHead(1, is_off=False), 0, (), OUTPUTS).edits == config.edits[1:]
 
 
 def heard(**said: Any) -> Kept | None:
@@ -72,3 +96,29 @@ def test_it_is_kept_as_the_panels_keep_it() -> None:
     for event in (KeptSetting("temperature", -1.0), KeptSetting("reach", 1e9)):
         with pytest.raises(ConfigError, match="choose"):
             kept_in(config, event, 0, ())
+
+
+def test_the_numbers_of_a_row_and_of_typed_lines_are_kept_where_they_stand() -> None:
+    typed = Config(
+        normaliser="entmax",
+        score="formula",
+        score_formula="sum(q*k)**2 / 2 - 0.1*abs(i-j)",
+        mask="formula",
+        mask_formula='j <= i + 1 and token[j] != "2"',
+    )
+    knobs = {knob["name"]: knob for knob in stage_of_run.handles(run(typed))}
+    assert [*knobs] == [
+        *("temperature", "entmax.alpha", "scale", "score_formula.0", "score_formula.1", "score_formula.2"),
+        "mask_formula.0",
+    ]
+    lines = [(knob["before"], knob["text"], knob["after"]) for knob in knobs.values() if "line" in knob]
+    assert lines[:2] == [("sum(q*k)**", "2", ""), (" / ", "2", "")]
+    assert lines[2:] == [(" - ", "0.1", "*abs(i-j)"), ("j <= i + ", "1", ' and token[j] != "2"')]
+    moved = {"entmax.alpha": 1.5, "score_formula.2": 0.25, "mask_formula.0": 3.0, "score_formula.0": 1e-7}
+    for name, value in moved.items():
+        typed = kept_in(typed, KeptSetting(name, value), 0, ())
+    assert typed.score_formula == "sum(q*k)**1e-07 / 2 - 0.25*abs(i-j)"
+    assert typed.mask_formula == 'j <= i + 3 and token[j] != "2"'
+    assert typed.normaliser_knobs == (("entmax.alpha", 1.5),)
+    with pytest.raises(ConfigError):
+        kept_in(typed, KeptSetting("entmax.alpha", 9.0), 0, ())

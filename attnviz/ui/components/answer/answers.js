@@ -1,9 +1,12 @@
 // The answer that is shown: at once what the browser makes of the arrays that it has, and then what Python sends.
 
+/** @import { HeldNumbers } from "../../types" */
 /** @import { Answer, AnswerData, Chosen, Picked } from "./types" */
 import { Cells } from "../../../pictures/answer/cell_numbers.js";
 import { explanation } from "../../../pictures/answer/explanation.js";
 import { Numerals, fill } from "../../../pictures/answer/numerals.js";
+import { followHeld } from "../held_numbers.js";
+import { heldStage } from "./held_cells.js";
 
 const CELLS = "attnviz:cells"; // the arrays of another setting have come
 const PICK = "attnviz:pick"; // something was picked in the maps or in the sentence
@@ -28,12 +31,16 @@ export class Answers {
   pending = []; // subjects of answers that were made here and that Python has not sent yet
   /** @type {string | undefined} */
   received; // the subject of what Python sent last
+  /** @type {Answer | null} */
+  before = null; // what was shown before something was held in the maps
+  isAside = false; // whether it is not true any more, and no line says what is
 
   /** @param {() => void} changed  called when there is another answer @param {AbortSignal} signal */
   constructor(changed, signal) {
     this.changed = changed;
     window.addEventListener(CELLS, () => (this.know(), this.changed()), { signal });
     window.addEventListener(PICK, (event) => this.onPick(event), { signal });
+    followHeld((held, isConfirmed) => this.onHeld(held, isConfirmed), signal);
     this.know();
   }
 
@@ -49,8 +56,39 @@ export class Answers {
     if (echo >= 0) this.pending.splice(0, echo + 1);
     else if (sent !== this.received) this.pending = [];
     this.received = sent;
+    this.before = null;
+    this.isAside = false;
     const waits = this.pending.length && this.data;
     this.data = waits ? { ...data, answer: waits.answer, chosen: waits.chosen, play: false } : data;
+  }
+
+  /** The answer follows what is held in the maps, or is set aside. @param {HeldNumbers | null} held @param {boolean} isConfirmed */
+  onHeld(held, isConfirmed) {
+    const { answer } = this.data ?? {}, known = window.attnvizCells;
+    if (held && answer) {
+      this.before ??= answer;
+      const stage = known ? heldStage(known.stage, held) : null;
+      this.isAside = !stage;
+      this.cells = known && stage ? new Cells(stage, known.functions) : null;
+      if (this.cells) this.explain(answer);
+      this.changed();
+    } else if (!held && !isConfirmed && this.before) this.putBack(); // one that is confirmed comes with its numbers
+  }
+
+  /** Explain what is explained by the numbers as they are now. @param {Answer} answer */
+  explain({ head, query, key, dimension, plays, motion }) {
+    if (!this.data || !this.cells) return;
+    const now = explanation(this.cells, { head, query, key, dimension });
+    this.data = { ...this.data, answer: { ...now, plays: Boolean(plays || motion) } };
+  }
+
+  /** What was held has been taken back. */
+  putBack() {
+    const { before, data } = this;
+    this.know();
+    if (before && data) this.data = { ...data, answer: before };
+    Object.assign(this, { before: null, isAside: false });
+    this.changed();
   }
 
   /** What the answer looks like, be it made here or sent: what is played of it may come later. @param {object} setting */
@@ -106,6 +144,7 @@ export class Answers {
     /** @type {Answer | null} */
     const answer = chosen && this.cells ? explanation(this.cells, chosen) : null;
     if (answer) answer.plays = answer.key !== null && Boolean(this.cells?.may(answer.query, answer.key));
+    this.before = null;
     this.pending.push(subject(answer));
     this.data = { ...this.data, answer, chosen: { ...this.data.chosen, head }, play: false };
     this.changed();

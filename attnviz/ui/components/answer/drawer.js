@@ -68,12 +68,12 @@ class Drawer {
   /** Draw the answer, unless it is what stands there already; a new one is said to who cannot see it. */
   draw() {
     const answer = this.data?.answer;
+    this.box.toggleAttribute("data-aside", this.answers.isAside);
     const shown = answer ? this.answers.appearance(this.setting(answer)) : "";
     if (shown === this.shown) return;
     this.shown = shown;
     if (!answer || !this.data) return this.empty();
-    const focused = this.focusedClass();
-    const { words } = this.data;
+    const focused = this.focusedClass(), { words } = this.data;
     const cell = String([answer.head, answer.query, answer.key]);
     const isAnother = this.cell !== cell;
     const playing = isAnother ? null : this.player;
@@ -84,8 +84,8 @@ class Drawer {
     this.box.replaceChildren();
     delete this.box.dataset.lowered;
     this.box.setAttribute("aria-label", words.answer);
-    this.drawTop(answer);
     const setting = this.setting(answer);
+    this.drawTop(answer);
     this.box.dataset.open = "";
     this.body = append(this.box, "div", "ad-body");
     answer.lines.forEach((line, at) => drawLine(this.body, line, at + 1, setting, line.name === "match" ? this.answers.heads : null));
@@ -145,7 +145,7 @@ class Drawer {
     close.setAttribute("aria-label", this.data?.words.close ?? "");
     close.title = this.data?.words.close ?? "";
     const line = append(this.box, "div", "ad-top");
-    append(line, "p", "ad-sentence", sentence);
+    for (const [name, text] of [["ad-sentence", sentence], ["ad-aside", this.data?.words.aside]]) append(line, "p", String(name), text);
     if (!motion && !plays) return;
     const play = this.button(line, "ad-play", `▶ ${this.data?.words.play}`, () => this.toggle());
     play.setAttribute("aria-pressed", "false");

@@ -28,6 +28,7 @@ WORDS = Words(
         "way": "Step of the computation (← →)",
         "setting": "The setting",
         "product": "product",
+        "aside": "This follows as soon as you let go.",
         "in_words": "In words",
         "largest": "The largest product is entry {n}: {product}.",
         "without": "Without ÷ √{d} it would get {share}.",

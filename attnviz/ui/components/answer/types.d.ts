@@ -31,7 +31,7 @@ export interface Picked {
 /** The answer beside the maps, as `drawer.packed` sends it; none while nothing is chosen. */
 export interface AnswerData {
   answer: Answer | null;
-  words: Record<"answer" | "close" | "all" | "rounded" | "play" | "lines" | "pause" | "step" | "again" | "way" | "setting" | "product" | "in_words" | "largest" | "without", string>;
+  words: Record<"answer" | "close" | "all" | "rounded" | "play" | "lines" | "pause" | "step" | "again" | "way" | "setting" | "product" | "aside" | "in_words" | "largest" | "without", string>;
   /** Whether it starts to play when the page is opened. */
   play: boolean;
   /** The colours of signed numbers, on a light page and on a dark one. */

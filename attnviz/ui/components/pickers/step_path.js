@@ -1,15 +1,18 @@
 // The path from the words to the output: small pictures from raw bytes, joined by what happens between them. A press on
 // either selects the step that the page shows large. All text enters through textContent.
 
-/** @import { Component, Mark } from "../../types" */
+/** @import { Component, HeldNumbers, Mark } from "../../types" */
 /** @import { PathData, PathStep } from "./types" */
+import { thumbnail } from "../../../pictures/thumbnails.js";
 import { isDark, paint } from "../colours.js";
+import { followHeld } from "../held_numbers.js";
 import { stepColours, unpackedPictures, withSubscripts } from "./small_pictures.js";
 
 const HEIGHT = 26; // pixels of a picture
 const NARROW = 640; // pixels below which the page shows one step at a time
 const MANY = 10; // nodes from which there is room for less of each
 const HIGHLIGHT = "attnviz:highlight"; // detail: the cells that some view points at, or null
+const HOLED = ["masked", "bias"]; // steps in which minus infinity is no cell
 /** @type {Partial<Record<string, Mark["axis"][]>>} */
 const AXES = {
   embedded: ["query"],
@@ -41,7 +44,9 @@ class StepPath {
   /** @type {PathData | undefined} */
   data;
   /** @type {Uint8Array[]} */
-  pixels = [];
+  pixels = []; // as they were sent
+  /** @type {Uint8Array[] | null} */
+  held = null; // as they follow from what is held in the maps
   /** @type {HTMLCanvasElement[]} */
   canvases = [];
   /** @type {(step: string) => void} */
@@ -59,6 +64,15 @@ class StepPath {
     this.stopped = new AbortController();
     const { signal } = this.stopped;
     window.addEventListener(HIGHLIGHT, (event) => event instanceof CustomEvent && this.highlight(event.detail), { signal });
+    followHeld((held) => this.onHeld(held), signal);
+  }
+
+  /** Other numbers follow from what is held in the maps, or none do any more. @param {HeldNumbers | null} held */
+  onHeld(held) {
+    const { data } = this;
+    if (!data || (!held && !this.held)) return;
+    this.held = held && data.nodes.map((node, at) => pictureOf(node, data, held) ?? this.pixels[at]);
+    this.paint();
   }
 
   /** Frame the cells of every small picture that are pointed at in some view. @param {Mark | null} mark */
@@ -89,6 +103,7 @@ class StepPath {
     const focused = this.focusedIndex();
     this.data = data;
     this.pixels = pixels;
+    this.held = null;
     this.onSelect = onSelect;
     this.box.setAttribute("aria-label", data.strip);
     this.box.replaceChildren();
@@ -150,7 +165,7 @@ class StepPath {
     const tables = data.scales.map((scale) => stepColours(scale[dark], data.masked[dark]));
     data.nodes.forEach(({ size, scale }, i) => {
       const canvas = this.canvases[i];
-      paint(canvas, this.pixels[i], size, tables[scale]);
+      paint(canvas, (this.held ?? this.pixels)[i], size, tables[scale]);
       canvas.style.width = `${Math.min(Math.max((size[0] / size[1]) * HEIGHT, 11), HEIGHT * 1.25)}px`;
     });
   }
@@ -190,6 +205,25 @@ class StepPath {
     this.media.onchange = null;
     this.box.remove();
   }
+}
+
+/**
+ * The small picture of a step as it follows from what is held; null where it is as it was.
+ *
+ * @param {PathStep} node
+ * @param {PathData} data
+ * @param {HeldNumbers} held
+ */
+function pictureOf({ name, shape, kind, size }, { head, heads }, held) {
+  const [array, masked] = [held.array(name), name === "weights" ? held.array("masked") : null];
+  if (!array || !(array.isMoved || masked?.isMoved)) return null;
+  const [all, rows, columns] = array.shape, own = shape.split(" × ").map(Number);
+  const [high, wide] = [own.length > 1 ? own[0] : 1, own[own.length - 1]];
+  const first = Math.floor((head * all) / heads) * rows * columns, ofMask = masked && masked.shape[0] > 1 ? first : 0;
+  const numbers = Float64Array.from({ length: high * wide }, (_, at) => array.values[first + Math.floor(at / wide) * columns + (at % wide)]);
+  const isHidden = (/** @type {number} */ at) => masked?.values[ofMask + at] === -Infinity || (HOLED.includes(name) && numbers[at] === -Infinity);
+  const picture = thumbnail(numbers, [high, wide], isHidden, { isSigned: kind === "signed", isSquare: array.axes.slice(-2).join() === "query,key" });
+  return picture.length === size[0] * size[1] ? picture : null;
 }
 
 /** A position along an axis of a size; null if there is none. @param {number | null | undefined} position @param {number} size */

@@ -16,12 +16,22 @@ WORDS = Words({"strip": "From the sentence to the output", "words": "words", "to
 _component = component(__file__)
 
 
-def show(nodes: Sequence[PathStep], *, key: str, words: int, shown: Sequence[str], front: str = "") -> None:
+def show(
+    nodes: Sequence[PathStep],
+    *,
+    key: str,
+    words: int,
+    shown: Sequence[str],
+    front: str = "",
+    head: tuple[int, int] = (0, 1),
+) -> None:
     """Draw the way; `shown` are the steps that the columns show, a narrow window only the one in `front`.
 
     `chosen` tells at the next run what was pressed.
+
+    head  whose pictures they are, of how many
     """
-    _component(key=key, data=packed(nodes, words, shown, front), height="content", on_shown_change=ignore)
+    _component(key=key, data=packed(nodes, words, shown, front, head), height="content", on_shown_change=ignore)
 
 
 def chosen(key: str) -> str | None:
@@ -33,7 +43,9 @@ def chosen(key: str) -> str | None:
     return step[:40] if isinstance(step, str) and step else None
 
 
-def packed(nodes: Sequence[PathStep], words: int, shown: Sequence[str], front: str = "") -> bytes:
+def packed(
+    nodes: Sequence[PathStep], words: int, shown: Sequence[str], front: str = "", head: tuple[int, int] = (0, 1)
+) -> bytes:
     """Pack the data for the browser: a line of JSON, a zero byte, and the pixels of all small pictures."""
     scales = list(dict.fromkeys(node.colours for node in nodes))
     one, many = WORDS["token"]
@@ -42,6 +54,8 @@ def packed(nodes: Sequence[PathStep], words: int, shown: Sequence[str], front: s
         "words": WORDS["words"],
         "count": one if words == 1 else many.format(n=words),
         "front": front,
+        "head": head[0],
+        "heads": head[1],
         "masked": list(MASKED),
         "scales": [[list(scale), list(DARK.get(scale, scale))] for scale in scales],
         "nodes": [_described(node, scales.index(node.colours), node.name in shown) for node in nodes],
@@ -57,6 +71,7 @@ def _described(node: PathStep, scale: int, shown: bool) -> dict[str, Any]:
         "shape": node.shape,
         "meaning": node.meaning,
         "before": node.before,
+        "kind": node.kind,
         "scale": scale,
         "size": [width, height],
         "shown": shown,

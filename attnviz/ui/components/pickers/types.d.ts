@@ -61,6 +61,7 @@ export interface PathStep {
   meaning: string;
   /** What happens before it, and the step that a press on that shows, if any. */
   before: [word: string, step: string];
+  kind: "signed" | "share" | "allowed";
   /** The index of its scale. */
   scale: number;
   size: [width: number, height: number];
@@ -72,6 +73,9 @@ export interface PathData {
   strip: string;
   words: string;
   count: string;
+  /** The head of which the pictures are, of so many. */
+  head: number;
+  heads: number;
   /** The step that a narrow window shows alone; none on a page without that. */
   front: string;
   /** The colour of masked cells on a light page and on a dark one. */

@@ -1,10 +1,13 @@
 // The sentence, and arcs from the word that is pointed at, or else the most telling one, to those that it attends to.
 // Words of a visitor are only ever set as text.
 
-/** @import { Component, Row } from "../../types" */
+/** @import { Component, HeldNumbers, Row } from "../../types" */
+/** @import { Rows } from "./weight_rows.js" */
 /** @import { OpeningData } from "./types" */
+import { followHeld } from "../held_numbers.js";
 import { fourDigits } from "../number_format.js";
 import { percent } from "../percent.js";
+import { heldRows, ranked } from "./weight_rows.js";
 import { WordLine, shorten } from "./word_line.js";
 import { alongReading, isFocusSeen, make, readingDirection, rove, within } from "./words.js";
 
@@ -19,23 +22,14 @@ const NAMED = 0.05; // and one weaker than this no number
 const MOST_NAMED = 4;
 const ALSO = 0.2; // from which a second word is named beside one that attends most to itself
 
-/**
- * Weights from the largest on, without those that are no number.
- *
- * @param {(number | null)[]} row
- * @returns {[weight: number, key: number][]}
- */
-function ranked(row) {
-  const known = row.flatMap((weight, key) => (weight !== null && !Number.isNaN(weight) ? [{ weight, key }] : []));
-  return known.sort((a, b) => b.weight - a.weight).map(({ weight, key }) => [weight, key]);
-}
-
 class OpeningSentence {
   /** @type {HTMLElement[]} */
   keys = [];
   /** @type {HTMLButtonElement[]} */
   queries = [];
-  weights = new Float64Array();
+  /** @type {Rows} */
+  sent = { weights: new Float64Array(), kinds: [], isMoved: false };
+  rows = this.sent; // or what follows from what is held in the maps
   /** @type {(query: number) => void} */
   onSelect = () => {};
   /** @type {number | null} */
@@ -80,6 +74,7 @@ class OpeningSentence {
     this.words.addEventListener("click", (event) => at(event) >= 0 && this.choose(at(event)));
     this.words.addEventListener("keydown", (event) => this.onKeydown(event, at(event)));
     window.addEventListener(ROW, (event) => event instanceof CustomEvent && this.onRow(event.detail), { signal });
+    followHeld((held) => this.onHeld(held), signal);
     this.resizer.observe(this.line.box);
     document.fonts.ready.then(() => this.draw());
   }
@@ -87,7 +82,7 @@ class OpeningSentence {
   /** @param {OpeningData} data @param {Float64Array<ArrayBuffer>} weights @param {(query: number) => void} onSelect */
   update(data, weights, onSelect) {
     this.data = data;
-    this.weights = weights;
+    this.rows = this.sent = { weights, kinds: data.kinds, isMoved: false };
     this.onSelect = onSelect;
     this.pointed = null;
     this.received = null;
@@ -133,7 +128,14 @@ class OpeningSentence {
     const other = this.index(row);
     if (other !== null && shares?.length === this.keys.length) return { query: other, head: otherHead, row: shares };
     const at = this.pointed ?? other ?? query;
-    return { query: at, head, row: [...this.weights.subarray(at * this.keys.length, (at + 1) * this.keys.length)] };
+    return { query: at, head, row: [...this.rows.weights.subarray(at * this.keys.length, (at + 1) * this.keys.length)] };
+  }
+
+  /** Other weights follow from what is held in the maps, or none do any more. @param {HeldNumbers | null} held */
+  onHeld(held) {
+    if (!held && this.rows === this.sent) return;
+    this.rows = (held && heldRows(held, this.data)) ?? this.sent;
+    this.draw();
   }
 
   draw() {
@@ -145,7 +147,7 @@ class OpeningSentence {
     });
     const strong = ranked(highlighted.row).filter(([weight]) => weight >= NAMED);
     const named = new Set(strong.slice(0, MOST_NAMED).map(([, key]) => key));
-    const areShares = this.data.kinds[highlighted.query] === "shares";
+    const areShares = this.rows.kinds[highlighted.query] === "shares";
     this.keys.forEach((word, key) => this.tint(word, highlighted.row[key] ?? NaN, areShares && named.has(key)));
     this.line.fit();
     this.drawArcs(highlighted);
@@ -186,8 +188,8 @@ class OpeningSentence {
 
   /** What the word takes most from, in one line. @param {Highlighted} highlighted */
   describe({ query, head, row }) {
-    const { words, kinds, heads, made, queries } = this.data;
-    const { positions, same, keys } = this.data;
+    const { words, heads, roles, made, queries, positions, same, keys } = this.data;
+    const { kinds, isMoved } = this.rows;
     const shares = kinds[query] === "shares";
     const takes = ranked(row).filter(([weight]) => weight > 0 && weight < Infinity);
     const [weight, key] = takes[0] ?? [0, null];
@@ -213,7 +215,7 @@ class OpeningSentence {
       else this.reading.append(text);
     }
     shorten(named, this.reading.scrollWidth - this.reading.clientWidth);
-    this.from.textContent = [heads[head ?? 0], made].filter(Boolean).join(" · ");
+    this.from.textContent = [heads[head ?? 0], isMoved ? "" : roles[head ?? 0], made].filter(Boolean).join(" · ");
   }
 
   /** @param {number | null} query */

@@ -74,7 +74,9 @@ def packed(trace: Trace, layer: int, opening: Opening) -> bytes:
             name: words[name]
             for name in ("takes", "takes_two", "weighs", "nothing", "no_numbers", "itself", "sentence")
         },
-        "heads": [" · ".join((words["head"].format(n=ordinal(at)), each)) for at, each in enumerate(opening.roles)],
+        "heads": [words["head"].format(n=ordinal(at)) for at in range(len(opening.roles))],
+        "roles": list(opening.roles),
+        "promises": bool(head.is_promised),
         "made": opening_sentence.describe_origin(trace),
         "scales": [list(SHARE), list(DARK[SHARE])],
     }

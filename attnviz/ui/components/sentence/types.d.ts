@@ -17,8 +17,11 @@ export interface OpeningData {
   kinds: ("shares" | "weights" | "no_numbers")[];
   shows: string;
   words: Record<"takes" | "takes_two" | "weighs" | "nothing" | "no_numbers" | "itself" | "sentence", string>;
-  /** Each head: its number, and what it does. */
+  /** The number of each head, and what it does. */
   heads: string[];
+  roles: string[];
+  /** Whether the normaliser promises shares. */
+  promises: boolean;
   /** Where the numbers come from. */
   made: string;
   scales: string[][];

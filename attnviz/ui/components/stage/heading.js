@@ -5,6 +5,7 @@ import { isDrawn } from "./maps.js";
 
 const SUBSCRIPT = /(?<![A-Za-z0-9_&#])([A-Za-z](?:&#39;|′)?)_([A-Za-z])(?![A-Za-z0-9_])/g;
 const [LETTER, LETTER_FOR_A_ROOM] = [5.6, 8.4]; // pixels of a letter of a phrase, at most on average: Source Sans at 12 and 18
+const SCORE_LINE = "score_formula"; // the formula of the scores, where it was typed
 /** @type {Record<string, string>} */
 const ESCAPES = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
 
@@ -28,9 +29,11 @@ export function heading(stage, about, words) {
   const [button, legend] = [about.switches ? scaleSwitch(stage, words) : paints === null ? "" : paintSwitch(paints, words), legendOf(stage, about.saysMasked, words)];
   const [formula, shape] = formulas(stage, words);
   const phrases = phrasesOf(stage, about, about.room, words).map((each) => `<span class="attn-phrase">${escaped(each)}</span>`);
-  phrases.push(...[formula, shape].filter(Boolean).map((each) => `<span class="attn-formula">${typeset(each)}</span>`));
+  const typed = about.lines.map((each) => `<span class="attn-typed" data-line="${each}"></span>`);
+  const rest = about.lines.includes(SCORE_LINE) ? [shape] : [formula, shape];
+  phrases.push(...rest.filter(Boolean).map((each) => `<span class="attn-formula">${typeset(each)}</span>`));
   const whole = [...phrasesOf(stage, about, Infinity, words), formula, shape].filter(Boolean).join(" · ");
-  const second = `<span class="attn-phrases" title="${escaped(whole)}">${phrases.join("")}</span>`;
+  const second = `<span class="attn-phrases" title="${escaped(whole)}">${typed.join("")}${phrases.join("")}</span>`;
   const handles = paints === null ? "" : '<span class="attn-handles"></span>';
   const lines = about.turns.length ? [turning(stage, name, about.turns), `${second}${button}${legend}`] : [`${name}${handles}${button}${legend}`, second];
   const kind = `attn-head${stage.leads ? " attn-leading" : ""}${stage.large ? " attn-large" : ""}`;

@@ -178,8 +178,8 @@ export class Heatmap {
       const isChanged = picture.take(stage, tilings[at], [spans[at], height]);
       Object.assign(picture.figure.style, { left: `${x}px`, top: `${y}px`, width: `${spans[at]}px` });
       picture.box.style.height = `${height}px`;
-      picture.entitle(this.heading(shown, at, { tiling: tilings[at], span: spans[at], gap: sideBySide && !isLast ? STAGE_GAP : 0 }, room), this.data.words);
-      this.holding.setting.settle(picture);
+      const said = this.heading(shown, at, { tiling: tilings[at], span: spans[at], gap: sideBySide && !isLast ? STAGE_GAP : 0 }, room);
+      this.holding.setting.settle(picture, () => picture.entitle(said, this.data.words));
       right = Math.max(right, x + spans[at]);
       maps.push({ map: picture.map, x: x + tilings[at].left, y: y + room.heading + tilings[at].top });
       if (sideBySide) x += spans[at] + STAGE_GAP;
@@ -217,7 +217,8 @@ export class Heatmap {
     const saysMasked = stage.leads || !shown.some((each) => each.leads && each.masked !== null && hasMasked(each));
     const [{ block, fold }, pixels] = [tiling, span - left - (turns.length ? LEGEND : 0)];
     const paints = this.data.live && stage.name === "weights" ? this.holding.mask.isOn : null;
-    return heading(stage, { left, block, fold, switches, paints, room: pixels, gap, turns, saysMasked }, this.data.words);
+    const lines = this.holding.setting.linesOf(stage.name);
+    return heading(stage, { left, block, fold, switches, paints, lines, room: pixels, gap, turns, saysMasked }, this.data.words);
   }
 
   /** The colours of the page. */

@@ -52,12 +52,16 @@ WORDS = Words(
         "paint": "paint mask",
         "paint_hint": "Press or drag over cells to forbid or allow them; a word stands for its whole row or column. In "
         "a map with the keyboard: Space, with Shift the row, with Control the column.",
-        "knob": "drag sideways or type a number; arrow keys change it, with Shift finer, Enter keeps it",
+        "knob": "drag sideways or type a number; arrow keys change it, with Shift finer, Enter keeps it, Escape "
+        "does not",
         "painted": "press or drag to forbid or allow it",
         "hold": "drag up or down to change it, or type a number",
         "number": "The number of this cell. Up and down change it, with Shift finer; Enter keeps it, Escape does not.",
         "keys": "Heat map. Arrow keys move from cell to cell, Page Up and Page Down from head to head, Enter chooses.",
-        "keys_held": "A figure or F2 changes the number; while the mask is painted, Space forbids or allows.",
+        "keys_held": "A figure or F2 changes the number; X switches the head off or on; while the mask is painted, "
+        "Space forbids or allows.",
+        "head_off": "switch this head off (X): its output is 0",
+        "head_on": "switch this head on again (X)",
     }
 )
 

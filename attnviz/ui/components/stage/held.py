@@ -24,6 +24,8 @@ class Holding:
     confirmed  the number of the last event that was taken over, or refused
     paints     whether a press on the weights paints their mask from the beginning
     knobs      the numbers of the setting that may be moved, each as `attnviz.live.knobs` has it, with a `sign`
+    formula    what the formula of the weights is made of, as `stages.weights_formula_facts` has it
+    off        the heads of the layer that are switched off; None where none can be
     kept       is called when a hand has let go, before the next run
     """
 
@@ -32,11 +34,13 @@ class Holding:
     confirmed: int
     paints: bool
     knobs: Sequence[Mapping[str, Any]]
+    formula: Mapping[str, Any]
+    off: Sequence[int] | None
     kept: Callable[[], None]
 
     def described(self) -> dict[str, Any]:
         """Return what the browser is told."""
-        names = ("address", "layer", "confirmed", "paints", "knobs")
+        names = ("address", "layer", "confirmed", "paints", "knobs", "formula", "off")
         return {name: getattr(self, name) for name in names}
 
 
@@ -64,7 +68,15 @@ class KeptSetting:
     value: float
 
 
-Kept = KeptNumber | KeptMask | KeptSetting
+@dataclass(frozen=True)
+class KeptHead:
+    """A head of the layer that is switched off, or on again."""
+
+    head: int
+    is_off: bool
+
+
+Kept = KeptNumber | KeptMask | KeptSetting | KeptHead
 
 
 def kept(key: str, shapes: Mapping[str, Sequence[int]], mask: Sequence[int], names: Sequence[str]) -> Kept | None:
@@ -89,6 +101,10 @@ def read(answer: Any, shapes: Mapping[str, Sequence[int]], mask: Sequence[int], 
     if "cells" in answer:
         allowed = mask_painter.read(answer, tuple(mask))
         return None if allowed is None else KeptMask(allowed)
+    if "head" in answer:
+        heads = shapes.get("heads", ())[:1]
+        found, is_off = _index([answer["head"]], heads), answer.get("off")
+        return KeptHead(found[0], is_off) if found and isinstance(is_off, bool) else None
     value = _finite(answer.get("value"))
     if value is None:
         return None

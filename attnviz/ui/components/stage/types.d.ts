@@ -27,6 +27,8 @@ export type StageWords = Record<
   | "paint"
   | "paint_hint"
   | "keys_held"
+  | "head_off"
+  | "head_on"
   | "knob"
   | "painted"
   | "number"
@@ -205,6 +207,19 @@ export interface Holdable {
   confirmed: number;
   paints: boolean;
   knobs: LiveKnob[];
+  formula: WeightsFormula;
+  /** The heads of the layer that are switched off; null where none can be. */
+  off: number[] | null;
+}
+
+/** What the formula from the scores to the weights is made of, as `stages.py` says it. */
+export interface WeightsFormula {
+  normaliser: string;
+  is_over_root: boolean;
+  has_bias: boolean;
+  scale: number | null;
+  softcap: number;
+  temperature: number;
 }
 
 /** What the server answers at that address. */
@@ -219,7 +234,7 @@ export interface LiveKnob extends Knob {
 }
 
 /** What a hand has let go of. */
-export type Kept = { step: string; at: number[]; value: number } | { cells: string } | { setting: string; value: number };
+export type Kept = { step: string; at: number[]; value: number } | { cells: string } | { setting: string; value: number } | { head: number; off: boolean };
 
 /** The values that the maps send to Python. */
 export interface StageValues {
@@ -251,6 +266,8 @@ export interface Heading {
   switches: boolean;
   /** Whether a press paints the mask; null where none is painted. */
   paints: boolean | null;
+  /** The typed lines that stand there with their numbers as handles. */
+  lines: string[];
   /** Pixels for its phrase, and those that are left free of it. */
   room: number;
   gap: number;

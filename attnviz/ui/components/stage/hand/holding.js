@@ -5,14 +5,18 @@
 /** @import { Picture } from "../picture/picture.js" */
 /** @import { Kept, Spot, Stage } from "../types" */
 /** @import { LiveRun } from "./live_run.js" */
+import { announceHeld } from "../../held_numbers.js";
 import { runOf } from "./live_run.js";
+import { weightsFormula } from "./weights_formula.js";
+import { HeadHand } from "./head_hand.js";
 import { agrees, movedStage } from "./moved_stage.js";
 import { MaskHand } from "./mask_hand.js";
 import { NumberHand } from "./number_hand.js";
 import { SettingHand } from "./setting_hand.js";
 
 const ANSWERED = 10_000; // milliseconds for the server to say what became of what was let go of
-const NOTIFIED = 120; // milliseconds until other views follow what is held
+const SLOW = 33; // milliseconds of a frame from which there are fewer of them
+const NOTIFIED = 60; // milliseconds until other views follow what is held
 const AGAIN = 1500; // milliseconds until a run that could not be had is asked for again
 
 export class Holding {
@@ -23,8 +27,11 @@ export class Holding {
   now = []; // what is held, but not kept yet
   /** @type {Change[]} */
   before = []; // what the setting had kept before what it has not confirmed yet
+  isAnnounced = false; // whether other views show what follows from it
   latest = 0; // the number of the last event; 0 where it has been answered
   frame = 0;
+  took = 0; // milliseconds of the last one
+  ended = 0; // when it was drawn
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   timer;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -35,13 +42,15 @@ export class Holding {
     this.heatmap = heatmap;
     this.mask = new MaskHand(this);
     this.number = new NumberHand(this);
+    this.head = new HeadHand(this);
     this.setting = new SettingHand(this);
   }
 
   /** Listen to the keys, wherever they are pressed. @param {AbortSignal} signal */
   attach(signal) {
     const isOfHand = () => this.isHeld || this.number.pressed !== null;
-    document.addEventListener("selectstart", (event) => isOfHand() && event.preventDefault(), { signal }); // a drag selects no words
+    const isTyped = (/** @type {Event} */ { target }) => target instanceof HTMLInputElement; // there words are selected
+    document.addEventListener("selectstart", (event) => isOfHand() && !isTyped(event) && event.preventDefault(), { signal }); // a drag selects no words
     window.addEventListener("keydown", (event) => this.escape(event), { signal, capture: true });
     window.addEventListener("keydown", (event) => this.number.typeChosen(event), { signal });
     this.setting.attach(signal);
@@ -90,6 +99,11 @@ export class Holding {
 
   /** A key that is pressed in a map; return whether it was for what can be held there. @param {Picture} picture @param {KeyboardEvent} event */
   onKeydown(picture, event) {
+    if (event.key.toLowerCase() === "x" && picture.cursor && this.head.switches(picture) && !event.ctrlKey && !event.metaKey && !event.altKey) {
+      event.preventDefault();
+      this.head.toggle(picture.cursor.head + (picture.stage.only ?? 0));
+      return true;
+    }
     return this.mask.onKeydown(picture, event) || (picture.cursor !== undefined && this.number.type(picture, picture.cursor, event));
   }
 
@@ -135,6 +149,7 @@ export class Holding {
   /** The server has sent stages; `stages` are those. @param {Stage[]} stages */
   receive(stages) {
     const { live } = this.heatmap.data, { run } = this;
+    if (!this.latest || (live && live.confirmed >= this.latest)) this.head.pending.clear();
     this.mask.adopt(Boolean(live?.paints));
     if (!run) return;
     if (!live) return this.forget();
@@ -143,6 +158,7 @@ export class Holding {
       if (live.address === run.address) run.changes = this.before; // it was refused
       run.address = live.address;
       this.before = run.changes;
+      this.announce(true);
       if (!this.isOf(run, stages)) this.forget(); // something else was changed in the same moment
     } else if (!this.latest && live.address !== run.address) this.forget();
   }
@@ -152,6 +168,7 @@ export class Holding {
     this.leave();
     this.settle();
     Object.assign(this, { run: null, now: [], before: [], asked: "" });
+    this.announce();
   }
 
   settle() {
@@ -164,24 +181,49 @@ export class Holding {
     const { run, now } = this;
     if (!run || this.isAhead || !(now.length || this.latest)) return stages; // ahead: of another setting
     const made = run.follow(now), changes = [...run.changes, ...now];
-    return stages.map((stage) => movedStage(stage, run, this.layer, made, changes));
+    const moved = stages.map((stage) => movedStage(stage, run, this.layer, made, changes));
+    return moved.map((stage) => (stage.name === "weights" ? { ...stage, formula: this.formula(stage.formula) } : stage));
   }
 
-  /** Show what follows from changes, in the next frame. @param {Change[]} changes */
+  /** The formula of the weights with the numbers as they are now. @param {string} before */
+  formula(before) {
+    const sent = this.heatmap.data.live?.formula, changes = [...(this.run?.changes ?? []), ...this.now];
+    const moved = changes.flatMap((change) => ("setting" in change && sent && change.setting in sent ? [[change.setting, change.value]] : []));
+    return sent && moved.length ? weightsFormula({ ...sent, ...Object.fromEntries(moved) }) : before;
+  }
+
+  /** Show what follows from changes, in the next frame: of several the last ones. @param {Change[]} changes */
   show(changes) {
     this.now = changes;
-    this.frame ||= requestAnimationFrame(() => {
-      this.frame = 0;
-      this.heatmap.lay(false);
-      this.notifying ??= setTimeout(() => this.notify(), NOTIFIED);
-    });
+    this.frame ||= requestAnimationFrame(() => this.draw());
+  }
+
+  /** Draw what is held. Where that takes long, the hand has as much time before it is drawn again. */
+  draw() {
+    const began = performance.now(), { ended, took } = this;
+    this.frame = took > SLOW && began - ended < took ? requestAnimationFrame(() => this.draw()) : 0;
+    if (this.frame) return;
+    this.heatmap.lay(false);
+    this.ended = performance.now();
+    this.took = this.ended - began;
+    this.notifying ??= setTimeout(() => this.notify(), NOTIFIED);
   }
 
   /** Other views follow, which take longer than the maps. */
   notify() {
     this.notifying = undefined;
+    this.announce();
     const { highlight } = this.heatmap.highlights;
     if (highlight) this.heatmap.highlights.sendRow(highlight.at.query ?? null, highlight.head);
+  }
+
+  /** Say what follows from what is held, or kept and not yet confirmed; or that nothing does any more. @param {boolean} [isConfirmed] */
+  announce(isConfirmed = false) {
+    const { run, now, layer, isAnnounced } = this;
+    const isMoved = run !== null && !this.isAhead && (now.length > 0 || this.latest > 0);
+    this.isAnnounced = isMoved;
+    if (isMoved) announceHeld(run.numbers(now, layer));
+    else if (isAnnounced) announceHeld(null, isConfirmed);
   }
 
   /** Let go, and keep it. @param {Kept} kept */
@@ -190,10 +232,15 @@ export class Holding {
     if (!run) return;
     if (!this.latest) this.before = run.changes;
     run.changes = [...run.changes, ...this.now];
-    this.latest = Math.max(Date.now(), this.latest + 1);
+    this.send(kept);
     this.show([]);
     clearTimeout(this.timer);
     this.timer = setTimeout(() => this.forget(), ANSWERED);
+  }
+
+  /** Send what was let go of. @param {Kept} kept */
+  send(kept) {
+    this.latest = Math.max(Date.now(), this.latest + 1);
     this.heatmap.page.setTriggerValue("held", { ...kept, id: this.latest });
   }
 }

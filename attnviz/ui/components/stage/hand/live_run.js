@@ -2,6 +2,7 @@
 
 /** @import { Arrays, Change, Source, Step } from "../../../../live/types" */
 /** @import { StageArray } from "../../../../pictures/stage_bytes.js" */
+/** @import { HeldNumbers } from "../../../types" */
 /** @import { LiveSent } from "../types" */
 import { compile } from "../../../../live/live.js";
 import { unpackStage } from "../../../../pictures/stage_bytes.js";
@@ -58,6 +59,25 @@ export class LiveRun {
     const all = [...this.changes, ...changes];
     this.spare = all.length ? this.live.follow(this.arrays, all, this.spare) : {};
     return this.spare;
+  }
+
+  /**
+   * What follows from changes beside those that are kept, for other views.
+   *
+   * @param {Change[]} changes
+   * @param {number} layer
+   * @returns {HeldNumbers}
+   */
+  numbers(changes, layer) {
+    const made = this.follow(changes);
+    return {
+      changes: [...this.changes, ...changes],
+      layer,
+      array: (name) => {
+        const step = this.stepOf(name, layer), values = step && (made[step.name] ?? this.arrays[step.name]);
+        return step && values ? { axes: step.axes, shape: step.shape, values, isMoved: step.name in made } : null;
+      },
+    };
   }
 
   /** A step by its name in a layer, or before the first. @param {string} name @param {number} layer @returns {Step | undefined} */

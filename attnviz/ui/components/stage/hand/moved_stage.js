@@ -39,7 +39,8 @@ function shownOf({ shape: [heads, rows, columns], positions: [down, across] }, a
 export function movedStage(stage, run, layer, made, changes) {
   const step = run.stepOf(stage.name, layer);
   if (!step || !fits(stage, step.shape)) return stage;
-  const allowed = stage.mask && made[`masked.${layer}`];
+  const isOfPairs = stage.axes.join() === "query,key" && stage.kind !== "allowed"; // in these what is forbidden is masked
+  const allowed = isOfPairs && made[`masked.${layer}`];
   const array = made[step.name] ?? (allowed && run.arrays[step.name]); // of what was masked no number was sent
   if (!array) return stage;
   const values = shownOf(stage, array, step.shape);
@@ -47,6 +48,7 @@ export function movedStage(stage, run, layer, made, changes) {
   if (allowed) maskOf(moved, allowed, run, layer);
   if (stage.total) barsOf(moved);
   scaleOf(moved);
+  moved.alt = moved.title; // its largest number may be another one
   if (stage.roles) moved.roles = stage.roles.map((role, head) => (isAsBefore(stage, moved, head) ? role : ""));
   return moved;
 }
@@ -71,7 +73,7 @@ function maskOf(stage, masked, run, layer) {
   if (!step) return;
   const every = shownOf({ ...stage, shape: [step.shape[0], stage.shape[1], stage.shape[2]] }, masked, step.shape);
   const mask = Uint8Array.from(every, (number) => (number === -Infinity ? 1 : 0)), size = stage.shape[1] * stage.shape[2];
-  const before = (/** @type {number} */ at) => stage.mask?.[stage.isShared ? at % size : at];
+  const before = (/** @type {number} */ at) => stage.mask?.[stage.isShared ? at % size : at] ?? 0;
   if (mask.every((closed, at) => closed === before(at))) return; // the same is not drawn again
   Object.assign(stage, { mask, isShared: step.shape[0] === 1 });
 }

@@ -144,15 +144,15 @@ export class NumberHand {
     const { held } = this;
     if (!held) return;
     this.value = Math.min(Math.max(value, Math.min(held.ends[0], held.first)), Math.max(held.ends[1], held.first));
-    this.set(this.value);
+    this.set(this.rounded(this.value));
   }
 
-  /** Show what follows from a number in place of the one that is held. @param {number} value */
+  /** Show what follows from a number in place of the one that is held. @param {number} value  as it would be kept */
   set(value) {
     const { held } = this;
     if (!held) return;
-    this.holding.show([{ step: held.step, at: held.at, value: this.rounded(value) }]);
-    this.rail.show(this.point(held), (this.value - held.first) / held.unit, [held.first, this.rounded(value)]);
+    this.holding.show([{ step: held.step, at: held.at, value }]);
+    this.rail.show(this.point(held), (this.value - held.first) / held.unit, [held.first, value]);
   }
 
   /** The middle of a cell in the maps. @param {Target} target @returns {[x: number, y: number]} */
@@ -176,8 +176,8 @@ export class NumberHand {
     this.pressed = null;
     if (!held || this.field.isOpen) return;
     event.stopPropagation(); // a swipe it is not
-    this.swallows = true;
     this.keep(this.rounded(this.value));
+    this.swallows = true; // also where it is what it was
   }
 
   /** @param {number} value */

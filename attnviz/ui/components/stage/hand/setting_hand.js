@@ -21,7 +21,12 @@ export class SettingHand {
   at = 0; // pixels from where it was
   x = 0; // of the pointer
   isDragged = false;
+  isSettling = false; // while headings are made anew
   drawn = "";
+  /** @type {Map<string, HTMLElement>} */
+  handles = new Map(); // by the names of their numbers
+  /** @type {Map<string, HTMLElement>} */
+  lines = new Map(); // that were typed, by the names of their fields
 
   /** @param {Holding} holding */
   constructor(holding) {
@@ -44,50 +49,92 @@ export class SettingHand {
 
   /** @param {AbortSignal} signal */
   attach(signal) {
-    const knobOf = (/** @type {EventTarget | null} */ target) => {
-      const handle = target instanceof Element && target.closest(".attn-knob");
-      return handle instanceof HTMLElement ? this.knobs.find(({ name }) => name === handle.dataset.knob) : undefined;
-    };
-    this.box.addEventListener("pointerenter", () => this.holding.prepare(), { signal });
-    this.box.addEventListener("focusin", () => this.holding.prepare(), { signal });
-    this.box.addEventListener("focusout", () => this.held && !this.isDragged && !this.field.isOpen && this.keep(), { signal });
-    this.box.addEventListener("keydown", (event) => this.onKeydown(knobOf(event.target), event), { signal });
-    this.box.addEventListener("pointerdown", (event) => this.press(knobOf(event.target), event), { signal });
+    this.listen(this.box);
     window.addEventListener("pointermove", (event) => this.move(event), { signal });
     window.addEventListener("pointerup", () => this.isDragged && this.keep(), { signal });
     window.addEventListener("pointercancel", () => this.isDragged && this.leave(), { signal });
   }
 
-  /** Set the handles into the heading of a picture, which may be a new one. @param {Picture} picture */
-  settle(picture) {
-    const slot = picture.head.querySelector(".attn-handles");
-    if (!slot) return;
-    if (slot.firstChild !== this.box) slot.append(this.box);
-    const drawn = JSON.stringify(this.knobs.map(({ name, label }) => [name, label]));
-    if (drawn !== this.drawn) this.box.replaceChildren(...this.knobs.map((knob) => this.handle(knob)));
-    this.drawn = drawn;
+  /** Listen to what is done at the handles in a box. @param {HTMLElement} box */
+  listen(box) {
+    const knobOf = (/** @type {EventTarget | null} */ target) => {
+      const handle = target instanceof Element && target.closest(".attn-knob");
+      return handle instanceof HTMLElement ? this.knobs.find(({ name }) => name === handle.dataset.knob) : undefined;
+    };
+    box.addEventListener("pointerenter", () => this.holding.prepare());
+    box.addEventListener("focusin", () => this.holding.prepare());
+    box.addEventListener("focusout", () => this.held && !this.isDragged && !this.isSettling && !this.field.isOpen && this.keep());
+    box.addEventListener("keydown", (event) => this.onKeydown(knobOf(event.target), event));
+    box.addEventListener("pointerdown", (event) => this.press(knobOf(event.target), event));
+  }
+
+  /** The typed lines whose numbers are handles over a map. @param {string} stage  its name */
+  linesOf(stage) {
+    const lines = [...new Set(this.knobs.flatMap(({ line }) => line ?? []))];
+    return lines.filter((line) => (line === "score_formula" ? "scores" : "weights") === stage);
+  }
+
+  /** Set the handles into the heading of a picture; the one with the focus keeps it. @param {Picture} picture @param {() => void} entitle  makes the heading */
+  settle(picture, entitle) {
+    const focused = document.activeElement;
+    this.isSettling = true;
+    entitle();
+    this.make();
+    const slots = /** @type {NodeListOf<HTMLElement>} */ (picture.head.querySelectorAll(".attn-handles, .attn-typed"));
+    for (const slot of slots) {
+      const box = slot.dataset.line ? this.lines.get(slot.dataset.line) : this.box;
+      if (box && slot.firstChild !== box) slot.append(box);
+    }
     this.write();
+    if (focused instanceof HTMLElement && focused !== document.activeElement && focused.isConnected) focused.focus({ preventScroll: true });
+    this.isSettling = false;
+  }
+
+  /** Make the handles, where they are others than before. */
+  make() {
+    const { knobs } = this, drawn = JSON.stringify(knobs.map(({ name, label, before, after }) => [name, label, before, after]));
+    if (drawn === this.drawn) return;
+    this.drawn = drawn;
+    this.handles = new Map(knobs.map((knob) => [knob.name, this.handle(knob)]));
+    const handleOf = (/** @type {LiveKnob} */ { name }) => /** @type {HTMLElement} */ (this.handles.get(name));
+    this.box.replaceChildren(...knobs.filter(({ line }) => !line).map(handleOf));
+    for (const old of this.lines.values()) old.remove();
+    this.lines = new Map();
+    for (const knob of knobs)
+      if (knob.line) {
+        const box = this.lines.get(knob.line) ?? this.lineOf(knob);
+        box.append(knob.before ?? "", handleOf(knob), knob.after ?? "");
+        this.lines.set(knob.line, box);
+      }
+  }
+
+  /** An empty typed line. @param {LiveKnob} knob */
+  lineOf({ line, sign }) {
+    const box = document.createElement("span");
+    if (line !== "score_formula") box.append(`${sign} `);
+    this.listen(box);
+    return box;
   }
 
   /** @param {LiveKnob} knob */
-  handle({ name, label, sign, least, most }) {
+  handle({ name, label, sign, line, least, most }) {
     const handle = document.createElement("button");
     Object.assign(handle, { type: "button", className: "attn-knob", title: `${label}: ${this.holding.heatmap.data.words.knob}` });
     Object.assign(handle.dataset, { knob: name });
     for (const [key, value] of Object.entries({ role: "slider", "aria-label": label, "aria-valuemin": least, "aria-valuemax": most })) handle.setAttribute(key, String(value));
-    handle.append(`${sign} `, document.createElement("b"));
+    handle.append(line ? "" : `${sign} `, document.createElement("b"));
     return handle;
   }
 
   /** Write each number as it is now. */
   write() {
     const { latest, run } = this.holding;
-    this.knobs.forEach(({ name, value }, at) => {
+    for (const { name, value, text } of this.knobs) {
       const now = this.held?.name === name ? this.value : ((latest && run?.setting(name)) || value);
-      const handle = this.box.children[at], number = handle.querySelector("b");
-      if (number) number.textContent = fourDigits(Number(now.toPrecision(DIGITS)));
-      handle.setAttribute("aria-valuenow", String(now));
-    });
+      const handle = this.handles.get(name), number = handle?.querySelector("b");
+      if (number) number.textContent = text && now === value ? text : fourDigits(Number(now.toPrecision(DIGITS)));
+      handle?.setAttribute("aria-valuenow", String(now));
+    }
   }
 
   /** @param {LiveKnob | undefined} knob @param {PointerEvent} event */
@@ -136,7 +183,7 @@ export class SettingHand {
 
   /** Where what is said of a handle stands. @param {string} name @returns {[x: number, y: number]} */
   point(name) {
-    const handle = this.box.querySelector(`[data-knob=${name}]`)?.getBoundingClientRect(), outer = this.holding.heatmap.frame.getBoundingClientRect();
+    const handle = this.handles.get(name)?.getBoundingClientRect(), outer = this.holding.heatmap.frame.getBoundingClientRect();
     return handle ? [handle.left - outer.left, handle.bottom - outer.top + 14] : [0, 0];
   }
 
@@ -181,8 +228,7 @@ export class SettingHand {
   /** @param {LiveKnob} knob @param {string} text */
   type(knob, text) {
     this.take(knob);
-    const [x, y] = this.point(knob.name), back = this.box.querySelector(`[data-knob=${knob.name}]`);
-    this.field.open([x, y], back instanceof HTMLElement ? back : this.box, text, {
+    this.field.open(this.point(knob.name), this.handles.get(knob.name) ?? this.box, text, {
       typed: (value) => this.set(value),
       nudged: (by, isFine) => this.pull(by * (knob.whole ? PER_WHOLE : KNOB_NUDGE * (isFine ? KNOB_FINER : 1))),
       kept: () => this.keep(),

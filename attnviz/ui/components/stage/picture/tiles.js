@@ -106,10 +106,14 @@ export class Tiles {
         Object.assign(map.dataset, { map: this.name, head: first + head, rows: this.stage.shape[1], columns: this.meta.true[head] });
         Object.assign(map.style, pixels([left, top, wide, high]));
         Object.assign(name.style, pixels([left, top - this.meta.room[2], wide, this.meta.room[2]]));
+        this.offer(name, first + head);
         return [map, name];
       }),
     );
   }
+
+  /** What stands in the name of a head. @param {HTMLElement} _name @param {number} _head  among all */
+  offer(_name, _head) {}
 
   /** @param {number} head @param {number} width */
   boxInside(head, width) {
