@@ -1,7 +1,7 @@
 """A setting that moves by itself, value after value, while the maps follow: seeds, or temperatures.
 
-Only what is drawn moves: the setting, its widgets and the address stay as they are, until it is stopped. What is shown
-then becomes the setting.
+Only what is drawn moves: the setting, its widgets and the address stay as they are until it stops, at the last value or
+before. What is shown then becomes the setting, whoever stops it: field, link and picture say the same.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from attnviz.engine.learning import learnable
 from attnviz.engine.records.config import Config
 from attnviz.settings import url_codec
 from attnviz.settings.language import Words
-from attnviz.ui.session import session_state, widgets
+from attnviz.ui.session import session_state, widget_values, widgets
 from attnviz.ui.session.callback import callback
 from attnviz.ui.session.selection import Selection
 
@@ -51,14 +51,14 @@ def offer(config: Config, skip: Collection[str] = ()) -> None:
     """
     names = [] if learnable.learns(config) else _movable(config, skip)  # each value would have to be learned first
     moving, position = st.session_state.get(PLAYED, ("", 0))
-    if moving not in names or position >= len(values(config, moving)):
+    if moving not in names:
         st.session_state.pop(PLAYED, None)
         moving = ""
     with st.container(key="sweeps", horizontal=True, gap="small"):
         if moving:
             name, value = url_codec.labels(Config)[moving], f"{values(config, moving)[position]:g}"
             text = WORDS["now"].format(name=name, value=value)
-            st.button(text, key="sweep_stop", on_click=_keep, args=(moving, position), help=WORDS["stop"])
+            st.button(text, key="sweep_stop", on_click=_keep, help=WORDS["stop"])
             _go_on(moving, position)
             return
         low, high = f"{TEMPERATURES[0]:g}", f"{TEMPERATURES[-1]:g}"
@@ -67,10 +67,18 @@ def offer(config: Config, skip: Collection[str] = ()) -> None:
             st.button(f"▶ {WORDS[name]}", key=f"sweep_{name}", on_click=_start, args=(name,), help=text)
 
 
-@callback
-def stop() -> None:
-    """Show the setting as it is."""
-    st.session_state.pop(PLAYED, None)
+def settled(config: Config, *, moves: bool) -> Config:
+    """Return the setting, with the value that is shown where a field moves no more, which its widget shows from now on.
+
+    Call it before the widgets of the setting are drawn. `moves` says whether a field can move on this page.
+    """
+    name, position = st.session_state.get(PLAYED, ("", 0))
+    if not name or (moves and position < len(values(config, name))):
+        return config
+    kept = _reached(config)
+    st.session_state.pop(PLAYED)
+    widget_values.show(kept, unlike=[config])
+    return kept
 
 
 def is_moving() -> bool:
@@ -80,8 +88,13 @@ def is_moving() -> bool:
 
 def moved(config: Config) -> Config:
     """Return the setting that is drawn: with the value that is shown now, where a field moves."""
-    name, position = st.session_state.get(PLAYED, ("", 0))
-    return replace(config, **{name: values(config, name)[position]}) if name else config
+    return _reached(config) if is_moving() else config
+
+
+def _reached(config: Config) -> Config:
+    """Return the setting with the value that is shown; after the last one, with that."""
+    name, position = st.session_state[PLAYED]
+    return replace(config, **{name: values(config, name)[: position + 1][-1]})
 
 
 def _movable(config: Config, skip: Collection[str]) -> list[str]:
@@ -91,11 +104,11 @@ def _movable(config: Config, skip: Collection[str]) -> list[str]:
 
 
 @callback
-def _keep(name: str, position: int) -> None:
+def _keep() -> None:
     """Stop, and have the value that is shown as the setting."""
-    stop()
     config, selection = session_state.saved(Config, Selection)
-    session_state.adopt(replace(config, **{name: values(config, name)[position]}), selection)
+    session_state.adopt(_reached(config), selection)
+    st.session_state.pop(PLAYED)
 
 
 @callback

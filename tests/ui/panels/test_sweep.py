@@ -43,21 +43,19 @@ def test_the_maps_follow_and_where_it_is_stopped_is_the_setting(name: str, label
 
 
 @pytest.mark.slow
-def test_what_follows_the_last_value_is_the_setting() -> None:
+def test_what_it_reaches_is_kept_at_the_last_value_and_where_another_page_is_opened() -> None:
     at = opened(**QUERY)
     at.session_state[sweep.PLAYED] = "temperature", len(sweep.TEMPERATURES)
     at.run()
     assert clean(at)
-    np.testing.assert_allclose(weights(at), of_run())
-    assert sweep.PLAYED not in at.session_state
-
-
-def test_it_ends_where_another_page_is_opened() -> None:
-    at = opened(**QUERY)
+    np.testing.assert_allclose(weights(at), of_run(temperature=5.0))
+    assert parameters(at)["temperature"] == "5.0"
     at.button(key="sweep_seed").click().run()
     at.segmented_control(key="pick-place").set_value("compare").run()
     assert clean(at)
     assert "A and B are the same" in page_text(at)
+    assert at.number_input(key="seed").value == 1
+    assert (parameters(at)["seed"], parameters(at)["temperature"]) == ("1", "5.0")
     assert sweep.PLAYED not in at.session_state
 
 
