@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import streamlit as st
@@ -82,7 +83,9 @@ def _draw_maps(trace: Trace, selection: Selection, seen: Seen, about: tuple[int,
     way = steps_of(trace, selection.layer, head)
     step_path.show(way, key=WAY, words=len(trace.query_tokens), shown=names, front=front)
     opening = Opening(head, query, _roles(trace, selection, shown), selection.query == query, seen.queries, seen.keys)
-    opening_sentence.show(trace, selection.layer, opening, key=SENTENCE)
+    follow = held_fields.of_run(trace, selection)
+    edited = partial(by_hand.keep_sentence, SENTENCE) if follow and "sentence" in follow["fields"] else None
+    opening_sentence.show(trace, selection.layer, opening, key=SENTENCE, edited=edited)
     picked = _picked(seen.inside(selection), shown)
     is_opening = not picked and seen.has(query)
     heads = Heads(
@@ -92,7 +95,7 @@ def _draw_maps(trace: Trace, selection: Selection, seen: Seen, about: tuple[int,
         overview=window.overview(trace, selection, seen),
         opening=(head, seen.position(query)) if is_opening else None,
     )
-    holding, follow = by_hand.holding(trace, selection, KEY), held_fields.of_run(trace, selection)
+    holding = by_hand.holding(trace, selection, KEY)
     heatmap.show(
         shown, key=KEY, picked=picked, view=_view(selection), heads=heads, holding=holding, follow=follow, cells=cells
     )

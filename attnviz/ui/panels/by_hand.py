@@ -23,6 +23,7 @@ from attnviz.settings.faults import ConfigError
 from attnviz.settings.fields import settings
 from attnviz.settings.language import Words, current_language
 from attnviz.text import edit_table
+from attnviz.ui.components.sentence import opening_sentence
 from attnviz.ui.components.stage import held
 from attnviz.ui.components.stage.held import Holding, Kept, KeptMask, KeptNumber, KeptSetting
 from attnviz.ui.panels import mask_builder, stage_of_run, sweep
@@ -85,6 +86,19 @@ def kept_in(config: Config, event: Kept, layer: int, outer: Collection[str]) -> 
             kind = next(item.metadata["kind"] for item in settings(config) if item.name == name)
             number: Any = round(value) if kind.integer else value
             return replace(config, **{name: number})
+
+
+@callback
+def keep_sentence(key: str) -> None:
+    """Take over the sentence as it was changed word by word; what hangs on positions stays at them; a callback."""
+    sentence = opening_sentence.edited_sentence(key)
+    config, selection = session_state.saved(Config, Selection)
+    try:
+        changed = config if sentence is None else replace(config, sentence=sentence)
+    except ConfigError as error:
+        st.session_state[_FAULT] = str(error)
+        return
+    session_state.adopt(changed, selection)
 
 
 @callback

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from typing import Any
 
 import streamlit as st
 
@@ -94,7 +95,8 @@ def moved(config: Config) -> Config:
 def _reached(config: Config) -> Config:
     """Return the setting with the value that is shown; after the last one, with that."""
     name, position = st.session_state[PLAYED]
-    return replace(config, **{name: values(config, name)[: position + 1][-1]})
+    reached: dict[str, Any] = {name: values(config, name)[: position + 1][-1]}
+    return replace(config, **reached)
 
 
 def _movable(config: Config, skip: Collection[str]) -> list[str]:

@@ -92,7 +92,7 @@ export class Heatmap {
     this.picking.listen(signal);
     this.picking.follow(this.host, signal);
     this.holding.attach(signal);
-    this.ahead.fields.listen(signal);
+    this.ahead.listen(signal);
   }
 
   /** @param {Uint8Array} bytes @param {Page} page */

@@ -181,6 +181,13 @@ export interface HeldField {
   stops?: string[];
 }
 
+/** What another view says of a field: what it would say, null where that is taken back, and whether it is held. */
+export interface HeldElsewhere {
+  key: string;
+  text: string | null;
+  isHeld: boolean;
+}
+
 /** Where the stages of other settings are, the setting that is drawn as an address, and the fields by their keys. */
 export interface Follow {
   address: string;
