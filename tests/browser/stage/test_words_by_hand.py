@@ -160,3 +160,42 @@ def test_a_finger_moves_words_that_run_the_other_way_or_have_no_spaces(
     line.follows(moved)
     finger("touchEnd")
     line.kept(moved)
+
+
+OUTLINED = """() => {
+    const { differs } = document.querySelector('.st-key-explore [data-stage=weights]').picture.stage;
+    return [differs.more, differs.less];
+}"""
+
+
+def test_what_is_pinned_is_seen_again_and_what_differs_from_it_is_outlined(browser_page: Any, app: Any) -> None:
+    page = browser_page
+    line = Line(page, app.url, sentence=SENTENCE)
+    page.keyboard.press("p")
+    page.get_by_role("button", name="unpin").wait_for()
+    assert page.evaluate(BOXES) == line.boxes, "no map moves when a picture is pinned"
+    assert page.evaluate(OUTLINED) == [[], []]
+    line.word(4).focus()
+    page.keyboard.press("Alt+ArrowLeft")
+    page.keyboard.press("Enter")
+    line.kept("a king saw queen his while dogs slept.")
+    before, now = (run(config)["weights"].array for config in (line.config, line.linked()))
+    more, less = (np.argwhere(part >= 0.1).tolist() for part in (now - before, before - now))
+    assert len(more) > 3
+    assert page.evaluate(OUTLINED) == [more, less]
+    assert page.locator(".st-key-explore [data-stage=weights] :is(.attn-more, .attn-less)").count() == 2
+    page.keyboard.down("b")
+    page.evaluate(FRAMES, 2)
+    assert shows(page, line.config), "what is pinned"
+    assert page.evaluate(OUTLINED) == [less, more]
+    assert page.evaluate(BOXES) == line.boxes
+    page.keyboard.up("b")
+    page.evaluate(FRAMES, 2)
+    assert shows(page, line.linked())
+    page.locator(".attn-pin [data-flip]").hover()
+    page.mouse.down()
+    page.evaluate(FRAMES, 2)
+    assert shows(page, line.config)
+    page.mouse.up()
+    page.get_by_role("button", name="unpin").click()
+    assert page.locator(".attn-more").count() == 0

@@ -12,6 +12,7 @@ import { STAGE_GAP, placed } from "../../../pictures/layout/placement.js";
 import { announceArrays } from "../answer/cell_arrays.js";
 import { isDark } from "../colours.js";
 import { Ahead } from "./ahead/ahead.js";
+import { Pin } from "./ahead/pin.js";
 import { Preview } from "./ahead/preview.js";
 import { Beside } from "./beside.js";
 import { Drawing } from "./drawing.js";
@@ -67,6 +68,7 @@ export class Heatmap {
     this.highlights = new Highlights(this);
     this.picking = new Picking(this);
     this.holding = new Holding(this);
+    this.pin = new Pin(this);
     this.preview = new Preview(this);
     this.ahead = new Ahead(this);
     this.space = new Space(() => this.lay(false));
@@ -93,6 +95,7 @@ export class Heatmap {
     this.picking.follow(this.host, signal);
     this.holding.attach(signal);
     this.ahead.listen(signal);
+    this.pin.listen(signal);
   }
 
   /** @param {Uint8Array} bytes @param {Page} page */
@@ -141,7 +144,7 @@ export class Heatmap {
   lay(glides) {
     if (!this.host.clientWidth) return;
     this.colours();
-    const { data } = this, stages = this.holding.shown(this.stages);
+    const { data } = this, stages = this.pin.shown(this.holding.shown(this.stages));
     const measured = this.space.measure(data.view);
     const answered = data.answered !== null && roomFor(data.view, measured, { film: false, overview: false }).isNarrow ? data.answered : null;
     this.alone = data.focus ?? answered;

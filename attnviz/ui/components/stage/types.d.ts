@@ -29,6 +29,13 @@ export type StageWords = Record<
   | "keys_held"
   | "knob"
   | "painted"
+  | "pin"
+  | "pinned"
+  | "unpin"
+  | "flip"
+  | "pin_hint"
+  | "differs"
+  | "unlike"
   | "number"
   | "keys"
   | "may"
@@ -111,6 +118,8 @@ export interface Stage extends StageFacts {
   spread: StageNumbers | null;
   /** The head of which it is, where it was more. */
   only: number | null;
+  /** Head, row and column of the weights that are larger, or smaller, than in the picture that is pinned. */
+  differs?: { more: number[][]; less: number[][] } | null;
   /** The facts as JSON, by which two messages are compared. */
   text?: string;
 }
@@ -351,5 +360,7 @@ export interface Highlight {
 declare global {
   interface Window {
     attnvizScripts?: Shelf;
+    /** The picture that is pinned. */
+    attnvizPinned?: Stage[] | null;
   }
 }
