@@ -32,7 +32,7 @@ from attnviz.ui.components.stage.picking import Picked
 from attnviz.ui.components.stage.view import View
 from attnviz.ui.pages import held_fields
 from attnviz.ui.pages.panels import PANELS
-from attnviz.ui.panels import by_hand, explore_panels, model_views, stage_of_run, window
+from attnviz.ui.panels import by_hand, explore_panels, model_views, stage_of_run, sweep, window
 from attnviz.ui.panels import cell as cell_panel
 from attnviz.ui.panels.depth import next_word, owed_to
 from attnviz.ui.panels.window import Seen
@@ -43,6 +43,8 @@ from attnviz.ui.session.selection import Selection
 
 KEY, WAY, SENTENCE, ANSWER, CELLS = "explore", "way", "telling", "answer", "cells"
 TOOLS = 248  # pixels at the foot of the window for what changes something, so that both are seen
+STRIP = 72  # pixels of the values that a field has moved through
+STRIPS = ("layer", "shown", "specials", "colours", "from_query", "from_key")  # what their pictures depend on
 GONE = ("flow",)  # once a tab, now the strip over the maps
 
 
@@ -96,8 +98,20 @@ def _draw_maps(trace: Trace, selection: Selection, seen: Seen, about: tuple[int,
         opening=(head, seen.position(query)) if is_opening else None,
     )
     holding = by_hand.holding(trace, selection, KEY)
+    swept = sweep.laid_out(trace.config.chosen, [getattr(selection, name) for name in STRIPS])
+    view = replace(_view(selection), reserved=STRIP if swept else 0)
+    kept = partial(sweep.keep_chosen, KEY)
     heatmap.show(
-        shown, key=KEY, picked=picked, view=_view(selection), heads=heads, holding=holding, follow=follow, cells=cells
+        shown,
+        key=KEY,
+        picked=picked,
+        view=view,
+        heads=heads,
+        holding=holding,
+        follow=follow,
+        swept=swept,
+        kept=kept,
+        cells=cells,
     )
 
 

@@ -17,6 +17,7 @@ from attnviz.engine.records.config import Config
 from attnviz.settings import url_codec
 from attnviz.settings.language import Words
 from attnviz.ui.session import session_state, widget_values, widgets
+from attnviz.ui.session.browser.component import report
 from attnviz.ui.session.callback import callback
 from attnviz.ui.session.selection import Selection
 
@@ -38,6 +39,8 @@ SECONDS = 0.8
 
 PLAYED = "_sweep"
 """Of the session: the field that moves, and which of its values is shown."""
+LAID_OUT = "_swept"
+"""The field whose values are laid out below the maps, as far as it has moved, and the setting that it began in."""
 
 
 def values(config: Config, name: str) -> Sequence[float]:
@@ -82,6 +85,39 @@ def settled(config: Config, *, moves: bool) -> Config:
     return kept
 
 
+def laid_out(config: Config, looked_at: object = None) -> dict[str, Any] | None:
+    """Return what the browser is told of the field that has moved last, and of the run that is drawn.
+
+    None where no field has, or the setting is another since; `looked_at` is what else the pictures depend on.
+    """
+    name, begun = st.session_state.get(LAID_OUT, ("", config))
+    if not name or _without(config, name) != _without(begun, name):
+        return None
+    label, shown = url_codec.labels(Config)[name], getattr(config, name)
+    among = sorted({*values(begun, name), getattr(begun, name), shown}) if name == "temperature" else [begun.seed]
+    among = among if name == "temperature" else [*among, *values(begun, name)]
+    return {"of": session_state.digest(begun, name, looked_at), "label": label, "value": shown, "values": among}
+
+
+def _without(config: Config, name: str) -> Config:
+    low: dict[str, Any] = {name: 1}
+    return replace(config, **low)
+
+
+@callback
+def keep_chosen(key: str) -> None:
+    """Have the value that was chosen among those that are laid out as the setting; without one, lay out none."""
+    chosen = report(key).get("swept")
+    name, begun = st.session_state.get(LAID_OUT, ("", None))
+    st.session_state.pop(PLAYED, None)
+    if name and chosen in [*values(begun, name), getattr(begun, name)]:
+        config, selection = session_state.saved(Config, Selection)
+        kept: dict[str, Any] = {name: chosen}
+        session_state.adopt(replace(config, **kept), selection)
+    else:
+        st.session_state.pop(LAID_OUT, None)
+
+
 def is_moving() -> bool:
     """Return whether a field moves."""
     return PLAYED in st.session_state
@@ -116,6 +152,7 @@ def _keep() -> None:
 @callback
 def _start(name: str) -> None:
     st.session_state[PLAYED] = name, 0
+    st.session_state[LAID_OUT] = name, session_state.saved(Config, Selection)[0]
 
 
 def _go_on(name: str, position: int) -> None:

@@ -73,5 +73,20 @@ def test_only_what_matters_moves(query: dict[str, str], offered: set[str]) -> No
     assert {each.key.removeprefix("sweep_") for each in at.button if (each.key or "").startswith("sweep_")} == offered
 
 
+def test_values_are_laid_out_until_the_setting_is_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    session: dict[str, Any] = {sweep.LAID_OUT: ("seed", CONFIG)}
+    monkeypatch.setattr(sweep.st, "session_state", session)
+    one, other = (sweep.laid_out(replace(CONFIG, seed=seed), ["weights"]) for seed in (0, 3))
+    assert one is not None
+    assert other is not None
+    assert (one["value"], other["value"], one["values"]) == (0, 3, [*range(11)])
+    assert one["of"] == other["of"] != (sweep.laid_out(CONFIG, ["scores"]) or {})["of"]
+    assert sweep.laid_out(replace(CONFIG, n_heads=3)) is None
+    session[sweep.LAID_OUT] = "temperature", CONFIG
+    assert (sweep.laid_out(CONFIG) or {})["values"] == [*sweep.TEMPERATURES]
+    del session[sweep.LAID_OUT]
+    assert sweep.laid_out(CONFIG) is None
+
+
 def test_seeds_go_round() -> None:
     assert sweep.values(replace(CONFIG, seed=999_995), "seed")[3:6] == [999_999, 0, 1]

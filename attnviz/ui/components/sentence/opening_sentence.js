@@ -112,7 +112,7 @@ class OpeningSentence {
       this.keys = others ?? this.queries;
     }
     rove(this.queries, query);
-    this.hand.take(this.data.edit, isNew);
+    this.hand.take(this.data.edit, queries, isNew);
   }
 
   /** The word whose arcs are drawn, the head that they are of, and what it takes there. @returns {Highlighted} */

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,17 +20,14 @@ from attnviz.ui.session.browser.component import component, ignore, report
 
 HAND = Words(
     {
-        "hint": "Drag it to another place (on a phone: a long press first), or off the line to leave it out; "
-        "double-click it to replace it. Keys: Alt with an arrow, Delete, F2.",
+        "hint": "Drag moves it, off the line leaves it out; double-click replaces it. Keys: Alt + arrow, Delete, F2.",
         "moves": "“{word}” to place {place} of {all}",
         "becomes": "“{other}” for “{word}”",
         "off": "without “{word}”",
         "keeps": "Letting go or Enter keeps it, Esc takes it back.",
         "stays": "Changed numbers and chosen cells stay at their positions.",
-        "field": "Another word for “{word}”; Enter keeps it, Escape does not",
     }
 )
-LONGEST_WORD = 100
 _component = component(__file__, is_isolated=False)
 
 
@@ -122,4 +119,15 @@ def _editable(trace: Trace, rows: Sequence[int]) -> dict[str, Any] | None:
     if config.edits or "custom" in config.mask or config.embedding == "own":  # these hang on positions
         said["keeps"] += f" {HAND['stays']}"
     of = [places[at] for at in rows]
-    return {"words": [asdict(word) for word in words], "of": of, "longest": LONGEST_WORD, "said": said}
+    is_plain = of == list(range(len(words)))
+    return {
+        "words": [_word(word, trace.query_tokens[at] if is_plain else "") for at, word in enumerate(words)],
+        "of": None if is_plain else of,
+        "said": said,
+    }
+
+
+def _word(word: movable_words.Word, token: str) -> tuple[str, str, int] | int:
+    """Return a word as it is sent; 0 for the most common: a token of its own, with a space before it and after it."""
+    packed = word.gap, word.text, word.starts + 2 * word.ends
+    return 0 if packed == (" ", token, 3) else packed

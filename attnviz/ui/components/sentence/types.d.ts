@@ -23,7 +23,7 @@ export interface OpeningData {
   made: string;
   scales: string[][];
   /** None where the sentence is not to be changed here. */
-  edit: Editable | null;
+  edit: EditableSent | null;
 }
 
 /** A word as it can be moved in its sentence; see `movable_words.py`. */
@@ -37,13 +37,23 @@ export interface EditedWord {
 }
 
 /** The sentence as words that can be moved, replaced and left out. */
+export interface EditableSent {
+  words: PackedWord[];
+  /** None where each query is a word. */
+  of: Editable["of"] | null;
+  said: Editable["said"];
+}
+
+/** A word as it is sent: the gap before it, its text, and 1 if it `starts`, 2 if it `ends`, 3 for both; 0 is the query of its
+ *  index, with " " and 3. */
+export type PackedWord = [gap: string, text: string, joins: number] | 0;
+
+/** The same, read. */
 export interface Editable {
   words: EditedWord[];
   /** The word that each query is of, or is a piece of. */
   of: (number | null)[];
-  /** Characters that a word may have. */
-  longest: number;
-  said: Record<"hint" | "moves" | "becomes" | "off" | "keeps" | "field", string>;
+  said: Record<"hint" | "moves" | "becomes" | "off" | "keeps", string>;
 }
 
 /** What a hand needs of a sentence: what is around all, the line of words, what of it scrolls, and the words. */

@@ -36,6 +36,7 @@ export type StageWords = Record<
   | "pin_hint"
   | "differs"
   | "unlike"
+  | "close"
   | "number"
   | "keys"
   | "may"
@@ -178,6 +179,17 @@ export interface StageData extends StagesSent {
   cells: { name: string; head: number } | null;
   /** The fields that the maps follow while they are held. */
   follow: Follow | null;
+  /** The number of the setting that moves by itself, or has moved. */
+  swept: Swept | null;
+}
+
+/** A number of the setting that moves by itself, or has moved: what the stages are of beside it, its value in them, and all
+ *  values in their order. */
+export interface Swept {
+  of: string;
+  label: string;
+  value: number;
+  values: number[];
 }
 
 /** How a field stands in an address: under its key or another name, behind some text, as one of so many texts, or by a
@@ -246,6 +258,7 @@ export interface StageValues {
   head: number;
   window: [query: number, key: number];
   held: Kept & { id: number };
+  swept: number | null;
 }
 
 /** The element around the maps: stages are drawn ahead of the message of the server that has them, too. */

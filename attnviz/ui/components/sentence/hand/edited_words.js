@@ -1,8 +1,23 @@
 // A sentence in which a word is moved, replaced or left out, as text.
 
-/** @import { EditedWord, Editable } from "../types" */
+/** @import { EditedWord, Editable, EditableSent } from "../types" */
 
 const OF_WORD = /[\p{Letter}\p{Mark}\p{Number}_'’]/u;
+
+/**
+ * The words of a sentence as they were sent.
+ *
+ * @param {EditableSent} sent
+ * @param {string[]} queries
+ * @returns {Editable}
+ */
+export function wordsOf({ words, of, said }, queries) {
+  const read = words.map((packed, at) => {
+    const [gap, text, joins] = packed || [" ", queries[at], 3];
+    return { gap, text, starts: Boolean(joins & 1), ends: Boolean(joins & 2) };
+  });
+  return { words: read, of: of ?? [...queries.keys()], said };
+}
 
 /**
  * The text of words in some order: what stood between two neighbours stays, and others are kept apart where they would

@@ -2,14 +2,15 @@
 
 import { make } from "../words.js";
 
+const MOST = 100; // characters
 const WIDER = 26; // pixels that it has beside the word
 
 export class WordField {
-  /** @param {HTMLElement} box  around the sentence @param {HTMLElement} word @param {string} text @param {number} longest */
-  constructor(box, word, text, longest) {
+  /** @param {HTMLElement} box  around the sentence @param {HTMLElement} word @param {string} text */
+  constructor(box, word, text) {
     const [at, outer] = [word, box].map((element) => element.getBoundingClientRect());
     this.input = make(box, "input", "at-field");
-    Object.assign(this.input, { value: text, maxLength: longest, autocomplete: "off", spellcheck: false, dir: "auto" });
+    Object.assign(this.input, { value: text, maxLength: MOST, autocomplete: "off", spellcheck: false, dir: "auto" });
     Object.assign(this.input.style, { left: `${Math.max(0, at.left - outer.left)}px`, top: `${at.top - outer.top}px`, width: `${at.width + WIDER}px` });
   }
 

@@ -1,10 +1,10 @@
 // A word of the sentence under the hand: dragged to another place or off its line, replaced where it stands, left out.
 // The maps follow what the sentence would be as they follow the field in which it is typed.
 
-/** @import { EditedWord, Editable, SentenceLine } from "../types" */
+/** @import { EditedWord, Editable, EditableSent, SentenceLine } from "../types" */
 /** @import { Middle } from "./positions.js" */
 import { alongReading, make, within } from "../words.js";
-import { moved, replaced, saidOf, textOf } from "./edited_words.js";
+import { moved, replaced, saidOf, textOf, wordsOf } from "./edited_words.js";
 import { middlesOf, positionOf } from "./positions.js";
 import { WordField } from "./word_field.js";
 
@@ -57,10 +57,11 @@ export class WordHand {
     return this.held !== null;
   }
 
-  /** The words of a sentence have come, which are other buttons where `isNew`. @param {Editable | null} data @param {boolean} isNew */
-  take(data, isNew) {
+  /** The words of a sentence have come, which are other buttons where `isNew`. @param {EditableSent | null} sent @param {string[]} tokens @param {boolean} isNew */
+  take(sent, tokens, isNew) {
     if (isNew && this.isHeld) this.end();
-    this.data = data;
+    const data = sent && wordsOf(sent, tokens);
+    if (!this.isHeld) this.data = data;
     const { queries, words } = this.owner, at = this.awaits;
     if (!this.isHeld) this.arrange();
     queries.forEach((button, query) => button.toggleAttribute("data-holds", this.wordOf(query) !== null));
@@ -274,10 +275,10 @@ export class WordHand {
     if (word === null || !data || this.field) return;
     if (this.isHeld) this.leave();
     const button = owner.queries[data.of.indexOf(word)], { text } = data.words[word];
-    const field = (this.field = new WordField(owner.box, button, text, data.longest));
+    const field = (this.field = new WordField(owner.box, button, text));
     field.listen({ typed: (typed) => this.type(word, typed), kept: () => this.field === field && this.keep() });
     this.begin(word);
-    field.open(data.said.field.replace("{word}", text));
+    field.open(saidOf(data, word, "…", 0));
   }
 
   /** @param {number} word @param {string} text */
