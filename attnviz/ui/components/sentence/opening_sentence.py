@@ -25,7 +25,7 @@ HAND = Words(
         "becomes": "“{other}” for “{word}”",
         "off": "without “{word}”",
         "keeps": "Letting go or Enter keeps it, Esc takes it back.",
-        "stays": "Changed numbers and chosen cells stay at their positions.",
+        "stays": "Changed numbers and cells stay where they are.",
     }
 )
 _component = component(__file__, is_isolated=False)
@@ -117,7 +117,7 @@ def _editable(trace: Trace, rows: Sequence[int]) -> dict[str, Any] | None:
         return None
     said = {name: text for name, text in HAND.items() if name != "stays"}
     if config.edits or "custom" in config.mask or config.embedding == "own":  # these hang on positions
-        said["keeps"] += f" {HAND['stays']}"
+        said["keeps"] = HAND["stays"]  # there is room for one of the two
     of = [places[at] for at in rows]
     is_plain = of == list(range(len(words)))
     return {
