@@ -116,8 +116,7 @@ def _page() -> None:
     name = registry.named(selection)
     shown = PAGES[name]
     moves = name == "explore" and selection.panel not in places.CHANGING
-    if not moves:
-        sweep.stop()
+    saved = sweep.settled(saved, moves=moves)
     draft, files, lines = (
         _controls(saved, assignments.locked(selection, assignment), moves=moves)
         if shown.has_controls

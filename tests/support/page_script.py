@@ -23,6 +23,7 @@ from tests.support.placement import Shape
 
 ROOT = Path(__file__).parents[2] / "attnviz"
 MODULES = {
+    "ui/components/sentence/hand/edited_words.js": "moved, replaced, textOf",
     "pictures/stage_bytes.js": "unpackStage",
     "pictures/layout/placement.js": "place, placed",
     "ui/components/stage/ahead/ahead.js": "addressOf, saysTheSame",
@@ -44,6 +45,10 @@ const ANSWERS = {
   room: ({ view, measured, has }) => roomFor(view, measured, has),
   address: ({ follow, said }) => addressOf(follow, new Map(Object.entries(said))),
   before: ({ field, text }) => saysTheSame(field, text),
+  moved: ({ words, from, to }) => textOf(moved(words, from, to), words),
+  dropped: ({ words, from }) => textOf(words.filter((_, at) => at !== from), words),
+  replaced: ({ words, from, text }) =>
+    textOf(words.map((word, at) => (at === from ? replaced(word, text) : word)), words),
   ahead: ({ data, sent }) => dataAhead(data, sent),
   heading: ({ message, about, words }) => heading(read(message)[0], about, words),
   maps: ({ message, width, height, head, heads, dark }) => {

@@ -123,7 +123,7 @@ def test_a_row_of_what_is_no_number_is_said_to_be_that() -> None:
 
 def test_what_stands_in_python_and_in_the_browser_is_the_same(node: str) -> None:
     folder = Path(components.__file__).parent
-    script = (folder / "opening_sentence.js").read_text(encoding="utf-8")
+    script = joined(folder / "opening_sentence.js")
     there = {name: float(number) for name, number in re.findall(r"^const ([A-Z_]+) = ([\d.]+);", script, re.MULTILINE)}
     names = {*there} & {*vars(svg_sentence)}
     assert names == {"LEAST", "NAMED", "MOST_NAMED", "ALSO", "THICKEST", "CLEAR"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import streamlit as st
@@ -31,7 +32,7 @@ from attnviz.ui.components.stage.picking import Picked
 from attnviz.ui.components.stage.view import View
 from attnviz.ui.pages import held_fields
 from attnviz.ui.pages.panels import PANELS
-from attnviz.ui.panels import by_hand, explore_panels, model_views, stage_of_run, window
+from attnviz.ui.panels import by_hand, explore_panels, model_views, stage_of_run, sweep, window
 from attnviz.ui.panels import cell as cell_panel
 from attnviz.ui.panels.depth import next_word, owed_to
 from attnviz.ui.panels.window import Seen
@@ -42,6 +43,8 @@ from attnviz.ui.session.selection import Selection
 
 KEY, WAY, SENTENCE, ANSWER, CELLS = "explore", "way", "telling", "answer", "cells"
 TOOLS = 248  # pixels at the foot of the window for what changes something, so that both are seen
+STRIP = 72  # pixels of the values that a field has moved through
+STRIPS = ("layer", "shown", "specials", "colours", "from_query", "from_key")  # what their pictures depend on
 GONE = ("flow",)  # once a tab, now the strip over the maps
 
 
@@ -83,7 +86,9 @@ def _draw_maps(trace: Trace, selection: Selection, seen: Seen, about: tuple[int,
     of_heads = head, trace.config.n_heads
     step_path.show(way, key=WAY, words=len(trace.query_tokens), shown=names, front=front, head=of_heads)
     opening = Opening(head, query, _roles(trace, selection, shown), selection.query == query, seen.queries, seen.keys)
-    opening_sentence.show(trace, selection.layer, opening, key=SENTENCE)
+    follow = held_fields.of_run(trace, selection)
+    edited = partial(by_hand.keep_sentence, SENTENCE) if follow and "sentence" in follow["fields"] else None
+    opening_sentence.show(trace, selection.layer, opening, key=SENTENCE, edited=edited)
     picked = _picked(seen.inside(selection), shown)
     is_opening = not picked and seen.has(query)
     heads = Heads(
@@ -93,9 +98,21 @@ def _draw_maps(trace: Trace, selection: Selection, seen: Seen, about: tuple[int,
         overview=window.overview(trace, selection, seen),
         opening=(head, seen.position(query)) if is_opening else None,
     )
-    holding, follow = by_hand.holding(trace, selection, KEY), held_fields.of_run(trace, selection)
+    holding = by_hand.holding(trace, selection, KEY)
+    swept = sweep.laid_out(trace.config.chosen, [getattr(selection, name) for name in STRIPS])
+    view = replace(_view(selection), reserved=STRIP if swept else 0)
+    kept = partial(sweep.keep_chosen, KEY)
     heatmap.show(
-        shown, key=KEY, picked=picked, view=_view(selection), heads=heads, holding=holding, follow=follow, cells=cells
+        shown,
+        key=KEY,
+        picked=picked,
+        view=view,
+        heads=heads,
+        holding=holding,
+        follow=follow,
+        swept=swept,
+        kept=kept,
+        cells=cells,
     )
 
 

@@ -28,6 +28,7 @@ from attnviz.settings.fields import settings
 from attnviz.settings.language import Words, current_language
 from attnviz.settings.tuple_kinds import Knobs
 from attnviz.text import edit_table
+from attnviz.ui.components.sentence import opening_sentence
 from attnviz.ui.components.stage import held
 from attnviz.ui.components.stage.held import Holding, Kept, KeptHead, KeptMask, KeptNumber, KeptSetting
 from attnviz.ui.panels import mask_builder, stage_of_run, sweep
@@ -132,6 +133,19 @@ def _with_setting(config: Config, name: str, value: float) -> Config:
             changes = {item.name: dict(getattr(config, item.name)) | {name: value}}
             return replace(config, **changes)
     raise ConfigError(name)
+
+
+@callback
+def keep_sentence(key: str) -> None:
+    """Take over the sentence as it was changed word by word; what hangs on positions stays at them; a callback."""
+    sentence = opening_sentence.edited_sentence(key)
+    config, selection = session_state.saved(Config, Selection)
+    try:
+        changed = config if sentence is None else replace(config, sentence=sentence)
+    except ConfigError as error:
+        st.session_state[_FAULT] = str(error)
+        return
+    session_state.adopt(changed, selection)
 
 
 @callback

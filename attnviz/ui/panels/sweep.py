@@ -1,13 +1,14 @@
 """A setting that moves by itself, value after value, while the maps follow: seeds, or temperatures.
 
-Only what is drawn moves: the setting, its widgets and the address stay as they are, until it is stopped. What is shown
-then becomes the setting.
+Only what is drawn moves: the setting, its widgets and the address stay as they are until it stops, at the last value or
+before. What is shown then becomes the setting, whoever stops it: field, link and picture say the same.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from typing import Any
 
 import streamlit as st
 
@@ -15,7 +16,8 @@ from attnviz.engine.learning import learnable
 from attnviz.engine.records.config import Config
 from attnviz.settings import url_codec
 from attnviz.settings.language import Words
-from attnviz.ui.session import session_state, widgets
+from attnviz.ui.session import session_state, widget_values, widgets
+from attnviz.ui.session.browser.component import report
 from attnviz.ui.session.callback import callback
 from attnviz.ui.session.selection import Selection
 
@@ -37,6 +39,8 @@ SECONDS = 0.8
 
 PLAYED = "_sweep"
 """Of the session: the field that moves, and which of its values is shown."""
+LAID_OUT = "_swept"
+"""The field whose values are laid out below the maps, as far as it has moved, and the setting that it began in."""
 
 
 def values(config: Config, name: str) -> Sequence[float]:
@@ -51,14 +55,14 @@ def offer(config: Config, skip: Collection[str] = ()) -> None:
     """
     names = [] if learnable.learns(config) else _movable(config, skip)  # each value would have to be learned first
     moving, position = st.session_state.get(PLAYED, ("", 0))
-    if moving not in names or position >= len(values(config, moving)):
+    if moving not in names:
         st.session_state.pop(PLAYED, None)
         moving = ""
     with st.container(key="sweeps", horizontal=True, gap="small"):
         if moving:
             name, value = url_codec.labels(Config)[moving], f"{values(config, moving)[position]:g}"
             text = WORDS["now"].format(name=name, value=value)
-            st.button(text, key="sweep_stop", on_click=_keep, args=(moving, position), help=WORDS["stop"])
+            st.button(text, key="sweep_stop", on_click=_keep, help=WORDS["stop"])
             _go_on(moving, position)
             return
         low, high = f"{TEMPERATURES[0]:g}", f"{TEMPERATURES[-1]:g}"
@@ -67,10 +71,51 @@ def offer(config: Config, skip: Collection[str] = ()) -> None:
             st.button(f"▶ {WORDS[name]}", key=f"sweep_{name}", on_click=_start, args=(name,), help=text)
 
 
+def settled(config: Config, *, moves: bool) -> Config:
+    """Return the setting, with the value that is shown where a field moves no more, which its widget shows from now on.
+
+    Call it before the widgets of the setting are drawn. `moves` says whether a field can move on this page.
+    """
+    name, position = st.session_state.get(PLAYED, ("", 0))
+    if not name or (moves and position < len(values(config, name))):
+        return config
+    kept = _reached(config)
+    st.session_state.pop(PLAYED)
+    widget_values.show(kept, unlike=[config])
+    return kept
+
+
+def laid_out(config: Config, looked_at: object = None) -> dict[str, Any] | None:
+    """Return what the browser is told of the field that has moved last, and of the run that is drawn.
+
+    None where no field has, or the setting is another since; `looked_at` is what else the pictures depend on.
+    """
+    name, begun = st.session_state.get(LAID_OUT, ("", config))
+    if not name or _without(config, name) != _without(begun, name):
+        return None
+    label, shown = url_codec.labels(Config)[name], getattr(config, name)
+    among = sorted({*values(begun, name), getattr(begun, name), shown}) if name == "temperature" else [begun.seed]
+    among = among if name == "temperature" else [*among, *values(begun, name)]
+    return {"of": session_state.digest(begun, name, looked_at), "label": label, "value": shown, "values": among}
+
+
+def _without(config: Config, name: str) -> Config:
+    low: dict[str, Any] = {name: 1}
+    return replace(config, **low)
+
+
 @callback
-def stop() -> None:
-    """Show the setting as it is."""
+def keep_chosen(key: str) -> None:
+    """Have the value that was chosen among those that are laid out as the setting; without one, lay out none."""
+    chosen = report(key).get("swept")
+    name, begun = st.session_state.get(LAID_OUT, ("", None))
     st.session_state.pop(PLAYED, None)
+    if name and chosen in [*values(begun, name), getattr(begun, name)]:
+        config, selection = session_state.saved(Config, Selection)
+        kept: dict[str, Any] = {name: chosen}
+        session_state.adopt(replace(config, **kept), selection)
+    else:
+        st.session_state.pop(LAID_OUT, None)
 
 
 def is_moving() -> bool:
@@ -80,8 +125,14 @@ def is_moving() -> bool:
 
 def moved(config: Config) -> Config:
     """Return the setting that is drawn: with the value that is shown now, where a field moves."""
-    name, position = st.session_state.get(PLAYED, ("", 0))
-    return replace(config, **{name: values(config, name)[position]}) if name else config
+    return _reached(config) if is_moving() else config
+
+
+def _reached(config: Config) -> Config:
+    """Return the setting with the value that is shown; after the last one, with that."""
+    name, position = st.session_state[PLAYED]
+    reached: dict[str, Any] = {name: values(config, name)[: position + 1][-1]}
+    return replace(config, **reached)
 
 
 def _movable(config: Config, skip: Collection[str]) -> list[str]:
@@ -91,16 +142,17 @@ def _movable(config: Config, skip: Collection[str]) -> list[str]:
 
 
 @callback
-def _keep(name: str, position: int) -> None:
+def _keep() -> None:
     """Stop, and have the value that is shown as the setting."""
-    stop()
     config, selection = session_state.saved(Config, Selection)
-    session_state.adopt(replace(config, **{name: values(config, name)[position]}), selection)
+    session_state.adopt(_reached(config), selection)
+    st.session_state.pop(PLAYED)
 
 
 @callback
 def _start(name: str) -> None:
     st.session_state[PLAYED] = name, 0
+    st.session_state[LAID_OUT] = name, session_state.saved(Config, Selection)[0]
 
 
 def _go_on(name: str, position: int) -> None:

@@ -43,21 +43,19 @@ def test_the_maps_follow_and_where_it_is_stopped_is_the_setting(name: str, label
 
 
 @pytest.mark.slow
-def test_what_follows_the_last_value_is_the_setting() -> None:
+def test_what_it_reaches_is_kept_at_the_last_value_and_where_another_page_is_opened() -> None:
     at = opened(**QUERY)
     at.session_state[sweep.PLAYED] = "temperature", len(sweep.TEMPERATURES)
     at.run()
     assert clean(at)
-    np.testing.assert_allclose(weights(at), of_run())
-    assert sweep.PLAYED not in at.session_state
-
-
-def test_it_ends_where_another_page_is_opened() -> None:
-    at = opened(**QUERY)
+    np.testing.assert_allclose(weights(at), of_run(temperature=5.0))
+    assert parameters(at)["temperature"] == "5.0"
     at.button(key="sweep_seed").click().run()
     at.segmented_control(key="pick-place").set_value("compare").run()
     assert clean(at)
     assert "A and B are the same" in page_text(at)
+    assert at.number_input(key="seed").value == 1
+    assert (parameters(at)["seed"], parameters(at)["temperature"]) == ("1", "5.0")
     assert sweep.PLAYED not in at.session_state
 
 
@@ -73,6 +71,21 @@ def test_only_what_matters_moves(query: dict[str, str], offered: set[str]) -> No
     at = opened(**QUERY | query)
     assert clean(at)
     assert {each.key.removeprefix("sweep_") for each in at.button if (each.key or "").startswith("sweep_")} == offered
+
+
+def test_values_are_laid_out_until_the_setting_is_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    session: dict[str, Any] = {sweep.LAID_OUT: ("seed", CONFIG)}
+    monkeypatch.setattr(sweep.st, "session_state", session)
+    one, other = (sweep.laid_out(replace(CONFIG, seed=seed), ["weights"]) for seed in (0, 3))
+    assert one is not None
+    assert other is not None
+    assert (one["value"], other["value"], one["values"]) == (0, 3, [*range(11)])
+    assert one["of"] == other["of"] != (sweep.laid_out(CONFIG, ["scores"]) or {})["of"]
+    assert sweep.laid_out(replace(CONFIG, n_heads=3)) is None
+    session[sweep.LAID_OUT] = "temperature", CONFIG
+    assert (sweep.laid_out(CONFIG) or {})["values"] == [*sweep.TEMPERATURES]
+    del session[sweep.LAID_OUT]
+    assert sweep.laid_out(CONFIG) is None
 
 
 def test_seeds_go_round() -> None:

@@ -9,10 +9,10 @@ const MOST_APART = 32; // pixels between two pictures
 /** @type {Partial<Record<string, number>>} */
 const STEPS = { ArrowUp: -1, ArrowLeft: -1, ArrowDown: 1, ArrowRight: 1 };
 
-/** @param {Component<Uint8Array, { head: number }>} component */
+/** @param {Component<Uint8Array, { head: number, pointed: number }>} component */
 export default function ({ parentElement, data, setTriggerValue }) {
   /** @type {FilmData} */
-  const { head, words, size, scales, pixels } = JSON.parse(new TextDecoder().decode(data));
+  const { head, words, size, scales, pixels, labels } = JSON.parse(new TextDecoder().decode(data));
   const bytes = unpacked(pixels);
   const [rows, columns] = size;
   const n = bytes.length / (rows * columns);
@@ -36,14 +36,15 @@ export default function ({ parentElement, data, setTriggerValue }) {
     button.type = "button";
     button.setAttribute("role", "radio");
     button.setAttribute("aria-checked", String(index === head));
-    button.setAttribute("aria-label", words.head.replace("{n}", String(index + 1)));
-    button.tabIndex = index === head ? 0 : -1;
-    button.appendChild(document.createElement("span")).textContent = String(index + 1);
+    button.setAttribute("aria-label", words.head.replace("{n}", labels?.[index] ?? String(index + 1)));
+    button.tabIndex = index === Math.max(head, 0) ? 0 : -1;
+    button.appendChild(document.createElement("span")).textContent = labels?.[index] ?? String(index + 1);
     const canvas = button.appendChild(document.createElement("canvas"));
     paint(canvas, bytes.subarray(index * rows * columns, (index + 1) * rows * columns), [columns, rows], colours);
     const unit = largest / Math.max(rows, columns);
     Object.assign(canvas.style, { width: `${Math.max(2, unit * columns)}px`, height: `${Math.max(2, unit * rows)}px` });
     button.addEventListener("click", () => choose(index));
+    if (labels) for (const kind of ["pointerenter", "focus"]) button.addEventListener(kind, () => setTriggerValue("pointed", index));
     return button;
   });
   const all = film.appendChild(document.createElement("button"));
@@ -53,7 +54,9 @@ export default function ({ parentElement, data, setTriggerValue }) {
   all.addEventListener("click", () => choose(ALL));
   film.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
     const step = STEPS[event.key];
+    const focused = buttons.findIndex((button) => button.matches(":focus"));
     if (event.key === "Escape") choose(ALL);
+    else if (step && labels) buttons[(focused + step + n) % n].focus(); // to be seen, and kept by Enter
     else if (step) choose((head + step + n) % n);
     else return;
     event.preventDefault();

@@ -8,6 +8,8 @@ export interface FilmData {
   size: [rows: number, columns: number];
   /** Base64 of the bytes of all heads. */
   pixels: string;
+  /** What stands beside each picture, where that is no head; then it also says which one is pointed at. */
+  labels?: string[];
   /** The colours of shares, on a light page and on a dark one. */
   scales: string[][];
 }

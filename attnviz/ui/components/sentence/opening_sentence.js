@@ -7,6 +7,8 @@
 import { followHeld } from "../held_numbers.js";
 import { fourDigits } from "../number_format.js";
 import { percent } from "../percent.js";
+import { LEAST, arcsOf } from "./arcs.js";
+import { WordHand } from "./hand/word_hand.js";
 import { heldRows, ranked } from "./weight_rows.js";
 import { WordLine, shorten } from "./word_line.js";
 import { alongReading, isFocusSeen, make, readingDirection, rove, within } from "./words.js";
@@ -15,10 +17,7 @@ import { alongReading, isFocusSeen, make, readingDirection, rove, within } from 
 
 const ROW = "attnviz:row"; // detail: a `Row`
 const MANY = 14; // words from which they stand closer
-const THICKEST = 8; // pixels, for a weight of 1
-const LEAST = 0.03; // a weaker weight has no arc
-const CLEAR = 4; // pixels between the highest arc and what stands above
-const NAMED = 0.05; // and one weaker than this no number
+const NAMED = 0.05; // a weaker weight has no number
 const MOST_NAMED = 4;
 const ALSO = 0.2; // from which a second word is named beside one that attends most to itself
 
@@ -32,6 +31,8 @@ class OpeningSentence {
   rows = this.sent; // or what follows from what is held in the maps
   /** @type {(query: number) => void} */
   onSelect = () => {};
+  /** @type {(text: string) => void} */
+  onEdit = () => {};
   /** @type {number | null} */
   pointed = null;
   /** @type {Row | null} */
@@ -57,6 +58,7 @@ class OpeningSentence {
     this.reading.setAttribute("aria-live", "polite");
     this.from = make(text, "small");
     this.stop = new AbortController();
+    this.hand = new WordHand(this, this.stop.signal);
     this.resizer = new ResizeObserver(() => {
       this.line.loosen();
       this.draw();
@@ -79,14 +81,12 @@ class OpeningSentence {
     document.fonts.ready.then(() => this.draw());
   }
 
-  /** @param {OpeningData} data @param {Float64Array<ArrayBuffer>} weights @param {(query: number) => void} onSelect */
-  update(data, weights, onSelect) {
-    this.data = data;
+  /** @param {OpeningData} data @param {Float64Array<ArrayBuffer>} weights @param {Pick<OpeningSentence, "onSelect" | "onEdit">} page */
+  update(data, weights, page) {
+    Object.assign(this, page, { data });
     this.rows = this.sent = { weights, kinds: data.kinds, isMoved: false };
-    this.onSelect = onSelect;
     this.pointed = null;
     this.received = null;
-    this.shows.textContent = this.data.shows;
     this.words.setAttribute("aria-label", this.data.words.sentence);
     this.fill();
     this.frame ??= requestAnimationFrame(() => {
@@ -98,8 +98,8 @@ class OpeningSentence {
 
   fill() {
     const { queries, keys, query } = this.data;
-    const shown = JSON.stringify([queries, keys]);
-    if (shown !== this.shown) {
+    const shown = JSON.stringify([queries, keys]), isNew = shown !== this.shown;
+    if (isNew) {
       this.shown = shown;
       this.words.replaceChildren(this.arcs);
       this.words.classList.toggle("at-many", queries.length > MANY);
@@ -108,7 +108,7 @@ class OpeningSentence {
       const word = (/** @type {string} */ text) => {
         const element = make(this.words, "button");
         make(element, "bdi", "", text).dataset.word = text;
-        element.title = text.length > 14 ? text : "";
+        element.title = [text.length > 14 ? text : "", this.data.edit?.said.hint].filter(Boolean).join("\n");
         return element;
       };
       this.queries = queries.map(word);
@@ -119,6 +119,7 @@ class OpeningSentence {
       this.keys = others ?? this.queries;
     }
     rove(this.queries, query);
+    this.hand.take(this.data.edit, queries, isNew);
   }
 
   /** The word whose arcs are drawn, the head that they are of, and what it takes there. @returns {Highlighted} */
@@ -150,7 +151,7 @@ class OpeningSentence {
     const areShares = this.rows.kinds[highlighted.query] === "shares";
     this.keys.forEach((word, key) => this.tint(word, highlighted.row[key] ?? NaN, areShares && named.has(key)));
     this.line.fit();
-    this.drawArcs(highlighted);
+    this.arcs.replaceChildren(...arcsOf(this.queries[highlighted.query], this.keys, highlighted.row, this.words));
     this.describe(highlighted);
   }
 
@@ -162,34 +163,12 @@ class OpeningSentence {
     word.style.background = share >= LEAST ? `color-mix(in srgb, var(--accent) ${Math.round(4 + 32 * share)}%, transparent)` : "";
   }
 
-  /** Arcs over the words, the faintest first. @param {Highlighted} highlighted */
-  drawArcs({ query, row }) {
-    const box = this.words.getBoundingClientRect();
-    const middle = (/** @type {HTMLElement} */ word) => {
-      const { left, width } = word.getBoundingClientRect();
-      return left + width / 2 - box.left;
-    };
-    const from = this.queries[query];
-    if (!from || !box.width) return;
-    const top = from.offsetTop - 1;
-    const strong = ranked(row).filter(([weight, key]) => weight >= LEAST && this.keys[key] !== from);
-    const paths = strong.reverse().map(([weight, key]) => {
-      const [x, to] = [middle(from), middle(this.keys[key])];
-      const thick = 0.8 + (THICKEST - 0.8) * Math.min(weight, 1);
-      const high = Math.min(top - thick / 2 - CLEAR, 9 + Math.abs(to - x) / 9);
-      const path = document.createElementNS("http://www.w3.org/2000/svg", "path");
-      path.setAttribute("d", `M${x},${top}C${x},${top - high * 1.3} ${to},${top - high * 1.3} ${to},${top}`);
-      path.setAttribute("stroke-width", thick.toFixed(2));
-      path.setAttribute("stroke-opacity", (0.25 + 0.6 * Math.min(weight, 1)).toFixed(2));
-      return path;
-    });
-    this.arcs.replaceChildren(...paths);
-  }
-
   /** What the word takes most from, in one line. @param {Highlighted} highlighted */
   describe({ query, head, row }) {
-    const { words, heads, roles, made, queries, positions, same, keys } = this.data;
+    const { words, heads, roles, made, queries, shows, edit, positions, same, keys } = this.data;
     const { kinds, isMoved } = this.rows;
+    this.shows.textContent = this.hand.isHeld && edit ? edit.said.keeps : shows;
+    if (this.hand.isHeld) return this.reading.replaceChildren(this.hand.said());
     const shares = kinds[query] === "shares";
     const takes = ranked(row).filter(([weight]) => weight > 0 && weight < Infinity);
     const [weight, key] = takes[0] ?? [0, null];
@@ -261,6 +240,7 @@ class OpeningSentence {
 
   /** @param {KeyboardEvent} event @param {number} at */
   onKeydown(event, at) {
+    if (this.hand.onKeydown(event, at)) return;
     /** @type {Partial<Record<string, number>>} */
     const targets = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: this.queries.length - 1 };
     const to = targets[alongReading(event.key, this.line.box.dir)];
@@ -280,14 +260,17 @@ class OpeningSentence {
   }
 }
 
-/** @param {Component<Uint8Array, { query: number }, { attnSentence?: OpeningSentence }, HTMLElement>} component */
+/** @param {Component<Uint8Array, { query: number, edited: string }, { attnSentence?: OpeningSentence }, HTMLElement>} component */
 export default function ({ parentElement, data, setTriggerValue }) {
   const end = data.indexOf(0);
   /** @type {OpeningData} */
   const message = JSON.parse(new TextDecoder().decode(data.subarray(0, end)));
   const weights = new Float64Array(data.slice(end + 1).buffer);
   const sentence = (parentElement.attnSentence ??= new OpeningSentence(parentElement, message));
-  sentence.update(message, weights, (query) => setTriggerValue("query", query));
+  sentence.update(message, weights, {
+    onSelect: (query) => setTriggerValue("query", query),
+    onEdit: (text) => setTriggerValue("edited", text),
+  });
   return () => {
     sentence.close();
     delete parentElement.attnSentence;

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,11 +11,23 @@ import numpy as np
 from attnviz.engine.records.trace import Trace
 from attnviz.pictures.colours import DARK, SHARE
 from attnviz.settings.counting import ordinal
+from attnviz.settings.language import Words
 from attnviz.text import opening_sentence
 from attnviz.text.query_sentences import query_weights
+from attnviz.ui.components.sentence import movable_words
 from attnviz.ui.session.browser import transport
 from attnviz.ui.session.browser.component import component, ignore, report
 
+HAND = Words(
+    {
+        "hint": "Drag moves it, off the line leaves it out; double-click replaces it. Keys: Alt + arrow, Delete, F2.",
+        "moves": "“{word}” to place {place} of {all}",
+        "becomes": "“{other}” for “{word}”",
+        "off": "without “{word}”",
+        "keeps": "Letting go or Enter keeps it, Esc takes it back.",
+        "stays": "Changed numbers and cells stay where they are.",
+    }
+)
 _component = component(__file__, is_isolated=False)
 
 
@@ -36,9 +48,19 @@ class Opening:
     keys: Sequence[int] | None = None
 
 
-def show(trace: Trace, layer: int, opening: Opening, *, key: str) -> None:
-    """Draw the sentence."""
-    _component(key=key, data=packed(trace, layer, opening), height="content", on_query_change=ignore)
+def show(trace: Trace, layer: int, opening: Opening, *, key: str, edited: Callable[[], None] | None = None) -> None:
+    """Draw the sentence.
+
+    edited  is called when a visitor has changed its words, before the next run; None: they are not to be changed here
+    """
+    data = packed(trace, layer, opening, can_edit=edited is not None)
+    _component(key=key, data=data, height="content", on_query_change=ignore, on_edited_change=edited or ignore)
+
+
+def edited_sentence(key: str) -> str | None:
+    """Return the sentence as a visitor has changed it since the last run; None as a rule. Browsers can say anything."""
+    text = report(key).get("edited")
+    return text if isinstance(text, str) and text.strip() else None
 
 
 def chosen_query(key: str, words: int) -> int | None:
@@ -51,7 +73,7 @@ def chosen_query(key: str, words: int) -> int | None:
     return query if good else None
 
 
-def packed(trace: Trace, layer: int, opening: Opening) -> bytes:
+def packed(trace: Trace, layer: int, opening: Opening, *, can_edit: bool = False) -> bytes:
     """Pack the data by which the browser answers every hover: the words, and the weights of one head."""
     head = query_weights(trace, layer, opening.head)
     words = opening_sentence.WORDS
@@ -79,7 +101,35 @@ def packed(trace: Trace, layer: int, opening: Opening) -> bytes:
         "promises": bool(head.is_promised),
         "made": opening_sentence.describe_origin(trace),
         "scales": [list(SHARE), list(DARK[SHARE])],
+        "edit": _editable(trace, rows) if can_edit else None,
     }
     part = np.ix_(rows, columns)
     weights = np.where(head.masked[part], np.nan, head.weights[part])
     return transport.packed(data, weights.astype("<f8").tobytes())  # in whole: a percentage must be that of the answer
+
+
+def _editable(trace: Trace, rows: Sequence[int]) -> dict[str, Any] | None:
+    """Return the words that can be moved, and of which of them the queries are that are shown; None if none can be."""
+    config = trace.config.chosen
+    if len(config.sentence) > movable_words.LONGEST:
+        return None
+    words = movable_words.words_of(config)
+    places = movable_words.places(words, trace.query_tokens)
+    if places is None:
+        return None
+    said = {name: text for name, text in HAND.items() if name != "stays"}
+    if config.edits or "custom" in config.mask or config.embedding == "own":  # these hang on positions
+        said["keeps"] = HAND["stays"]  # there is room for one of the two
+    of = [places[at] for at in rows]
+    is_plain = of == list(range(len(words)))
+    return {
+        "words": [_word(word, trace.query_tokens[at] if is_plain else "") for at, word in enumerate(words)],
+        "of": None if is_plain else of,
+        "said": said,
+    }
+
+
+def _word(word: movable_words.Word, token: str) -> tuple[str, str, int] | int:
+    """Return a word as it is sent; 0 for the most common: a token of its own, with a space before it and after it."""
+    packed = word.gap, word.text, word.starts + 2 * word.ends
+    return 0 if packed == (" ", token, 3) else packed

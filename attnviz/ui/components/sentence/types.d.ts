@@ -25,6 +25,48 @@ export interface OpeningData {
   /** Where the numbers come from. */
   made: string;
   scales: string[][];
+  /** None where the sentence is not to be changed here. */
+  edit: EditableSent | null;
+}
+
+/** A word as it can be moved in its sentence; see `movable_words.py`. */
+export interface EditedWord {
+  /** What stands between it and the one before. */
+  gap: string;
+  text: string;
+  /** Whether it would become one with a word beside it. */
+  starts: boolean;
+  ends: boolean;
+}
+
+/** The sentence as words that can be moved, replaced and left out. */
+export interface EditableSent {
+  words: PackedWord[];
+  /** None where each query is a word. */
+  of: Editable["of"] | null;
+  said: Editable["said"];
+}
+
+/** A word as it is sent: the gap before it, its text, and 1 if it `starts`, 2 if it `ends`, 3 for both; 0 is the query of its
+ *  index, with " " and 3. */
+export type PackedWord = [gap: string, text: string, joins: number] | 0;
+
+/** The same, read. */
+export interface Editable {
+  words: EditedWord[];
+  /** The word that each query is of, or is a piece of. */
+  of: (number | null)[];
+  said: Record<"hint" | "moves" | "becomes" | "off" | "keeps", string>;
+}
+
+/** What a hand needs of a sentence: what is around all, the line of words, what of it scrolls, and the words. */
+export interface SentenceLine {
+  box: HTMLElement;
+  words: HTMLElement;
+  line: { box: HTMLElement };
+  queries: HTMLButtonElement[];
+  draw(): void;
+  onEdit(text: string): void;
 }
 
 /** The words twice, as `attention_lines.py` sends them. */

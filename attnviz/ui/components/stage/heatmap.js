@@ -12,7 +12,9 @@ import { STAGE_GAP, placed } from "../../../pictures/layout/placement.js";
 import { announceArrays } from "../answer/cell_arrays.js";
 import { isDark } from "../colours.js";
 import { Ahead } from "./ahead/ahead.js";
+import { Pin } from "./ahead/pin.js";
 import { Preview } from "./ahead/preview.js";
+import { Values } from "./ahead/values.js";
 import { Beside } from "./beside.js";
 import { Drawing } from "./drawing.js";
 import { Holding } from "./hand/holding.js";
@@ -67,6 +69,8 @@ export class Heatmap {
     this.highlights = new Highlights(this);
     this.picking = new Picking(this);
     this.holding = new Holding(this);
+    this.pin = new Pin(this);
+    this.values = new Values(this);
     this.preview = new Preview(this);
     this.ahead = new Ahead(this);
     this.space = new Space(() => this.lay(false));
@@ -92,7 +96,8 @@ export class Heatmap {
     this.picking.listen(signal);
     this.picking.follow(this.host, signal);
     this.holding.attach(signal);
-    this.ahead.fields.listen(signal);
+    this.ahead.listen(signal);
+    this.pin.listen(signal);
   }
 
   /** @param {Uint8Array} bytes @param {Page} page */
@@ -102,6 +107,7 @@ export class Heatmap {
     if (header.view.first !== this.header?.view.first) this.turned = null;
     Object.assign(this, { header, page });
     this.stages = stagesOf(header.stages, arrays, this.stages);
+    this.values.take(header.swept, this.stages);
     this.picking.adopt(header.picked);
     this.holding.receive(this.stages);
     this.ahead.take(header.follow);
@@ -141,7 +147,7 @@ export class Heatmap {
   lay(glides) {
     if (!this.host.clientWidth) return;
     this.colours();
-    const { data } = this, stages = this.holding.shown(this.stages);
+    const { data } = this, stages = this.pin.shown(this.values.shown(this.holding.shown(this.stages)));
     const measured = this.space.measure(data.view);
     const answered = data.answered !== null && roomFor(data.view, measured, { film: false, overview: false }).isNarrow ? data.answered : null;
     this.alone = data.focus ?? answered;
@@ -151,6 +157,7 @@ export class Heatmap {
     const front = stages.find(({ name }) => name === first) ?? stages.find(({ leads }) => leads) ?? stages[0];
     const shown = (room.one ? [front] : stages).map((stage) => (this.alone === null ? stage : alone(stage, this.alone, data.heads)));
     this.beside.draw(room, this.dark);
+    this.values.draw(this.dark);
     this.arrange(shown, room, glides);
   }
 

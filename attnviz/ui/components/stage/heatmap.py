@@ -6,7 +6,7 @@ says what part of the window is theirs, `picking` what was picked.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -56,6 +56,14 @@ WORDS = Words(
         "does not",
         "painted": "press or drag to forbid or allow it",
         "hold": "drag up or down to change it, or type a number",
+        "pin": "pin",
+        "pinned": "pinned",
+        "unpin": "unpin",
+        "flip": "hold B",
+        "pin_hint": "P pins, B shows what is pinned",
+        "differs": "outlined: .1 apart, dashed: less",
+        "unlike": "another size",
+        "close": "close",
         "number": "The number of this cell. Up and down change it, with Shift finer; Enter keeps it, Escape does not.",
         "keys": "Heat map. Arrow keys move from cell to cell, Page Up and Page Down from head to head, Enter chooses.",
         "keys_held": "A figure or F2 changes the number; X switches the head off or on; while the mask is painted, "
@@ -112,6 +120,8 @@ def show(
     lettering: Lettering = Lettering(),
     holding: Holding | None = None,
     follow: Mapping[str, Any] | None = None,
+    swept: Mapping[str, Any] | None = None,
+    kept: Callable[[], None] = ignore,
     cells: CellFacts | None = None,
 ) -> Picked | None:
     """Draw the stages, of all heads, and return what was picked in them since the last run, None as a rule.
@@ -119,6 +129,8 @@ def show(
     picked   what is picked now; it is marked in every stage that it concerns
     holding  how their numbers can be held; None where they cannot
     follow   the fields that the maps follow while they are held, as `held_fields.of_run` has them; none of them if None
+    swept    the number of the setting that moves by itself, as `sweep.laid_out` has it; `kept` is called when a visitor
+             has kept one of its values, before the next run
     cells    what explains any cell: the numbers are sent here, and the facts by `cells_of_stage`
     """
     beside = {
@@ -135,9 +147,11 @@ def show(
         "plotly": plotly_bundle.address(),
         "live": holding and holding.described(),
         "follow": follow,
+        "swept": swept,
         "cells": None if cells is None else {"name": cells.header["name"], "head": cells.head},
     }
     listeners: dict[str, Any] = {f"on_{name}_change": ignore for name in REPORTED}
+    listeners["on_swept_change"] = kept
     listeners[f"on_{EVENT}_change"] = holding.kept if holding else ignore
     _component(key=key, data=message(stages, beside, _parts(heads, cells)), height="content", **listeners)
     return picking.read(report(key).get("picked"), stages)

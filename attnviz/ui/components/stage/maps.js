@@ -71,6 +71,7 @@ export function alone(stage, head, heads) {
       ends: [stage.ends[at]],
       edited: ours(stage.edited),
       wanted: ours(stage.wanted),
+      differs: stage.differs && { more: ours(stage.differs.more), less: ours(stage.differs.less) },
       scale: { ...stage.scale, ...(stage.reach === null ? endsOf(stage, at) : {}) },
       only: at,
     });

@@ -31,6 +31,14 @@ export type StageWords = Record<
   | "head_on"
   | "knob"
   | "painted"
+  | "pin"
+  | "pinned"
+  | "unpin"
+  | "flip"
+  | "pin_hint"
+  | "differs"
+  | "unlike"
+  | "close"
   | "number"
   | "keys"
   | "may"
@@ -113,6 +121,8 @@ export interface Stage extends StageFacts {
   spread: StageNumbers | null;
   /** The head of which it is, where it was more. */
   only: number | null;
+  /** Head, row and column of the weights that are larger, or smaller, than in the picture that is pinned. */
+  differs?: { more: number[][]; less: number[][] } | null;
   /** The facts as JSON, by which two messages are compared. */
   text?: string;
 }
@@ -171,6 +181,17 @@ export interface StageData extends StagesSent {
   cells: { name: string; head: number } | null;
   /** The fields that the maps follow while they are held. */
   follow: Follow | null;
+  /** The number of the setting that moves by itself, or has moved. */
+  swept: Swept | null;
+}
+
+/** A number of the setting that moves by itself, or has moved: what the stages are of beside it, its value in them, and all
+ *  values in their order. */
+export interface Swept {
+  of: string;
+  label: string;
+  value: number;
+  values: number[];
 }
 
 /** How a field stands in an address: under its key or another name, behind some text, as one of so many texts, or by a
@@ -181,6 +202,13 @@ export interface HeldField {
   name?: string;
   before?: string;
   stops?: string[];
+}
+
+/** What another view says of a field: what it would say, null where that is taken back, and whether it is held. */
+export interface HeldElsewhere {
+  key: string;
+  text: string | null;
+  isHeld: boolean;
 }
 
 /** Where the stages of other settings are, the setting that is drawn as an address, and the fields by their keys. */
@@ -245,6 +273,7 @@ export interface StageValues {
   head: number;
   window: [query: number, key: number];
   held: Kept & { id: number };
+  swept: number | null;
 }
 
 /** The element around the maps: stages are drawn ahead of the message of the server that has them, too. */
@@ -361,5 +390,7 @@ export interface Highlight {
 declare global {
   interface Window {
     attnvizScripts?: Shelf;
+    /** The picture that is pinned. */
+    attnvizPinned?: Stage[] | null;
   }
 }

@@ -2,13 +2,14 @@
 // The page learns of it when the field is let go; the run that follows finds the same stages there.
 
 /** @import { Heatmap } from "../heatmap.js" */
-/** @import { Follow, HeldField } from "../types" */
+/** @import { Follow, HeldElsewhere, HeldField } from "../types" */
 import { HeldFields, classOf } from "./held_fields.js";
 
 const MOST = 300; // milliseconds for an answer: where it takes longer, or there is none, following is left to the page
 const PAUSE = 5000; // for so many milliseconds
 const LONGEST = 2000; // milliseconds until nobody waits for an answer any more
 const BYTES = "application/octet-stream";
+const FIELD_HELD = "attnviz:field"; // detail: a `HeldElsewhere`
 
 /**
  * The address of a setting in which one field says something else.
@@ -39,6 +40,7 @@ export class Ahead {
   asked = ""; // the last address
   hasMoved = false; // since then
   isAsking = false;
+  isHeldElsewhere = false; // whether another view holds what a field says
 
   /** @param {Heatmap} heatmap */
   constructor(heatmap) {
@@ -49,11 +51,29 @@ export class Ahead {
     );
   }
 
+  /** @param {AbortSignal} signal */
+  listen(signal) {
+    this.fields.listen(signal);
+    window.addEventListener(FIELD_HELD, (event) => event instanceof CustomEvent && this.receive(event.detail), { signal });
+  }
+
+  /** Another view says what a field would say, and whether that is held; no text: it is taken back. @param {HeldElsewhere} said */
+  receive({ key, text, isHeld }) {
+    this.isHeldElsewhere = isHeld;
+    if (text !== null) this.move(classOf(key), text);
+    else if (this.said.delete(key)) this.heatmap.preview.settle();
+    if (!isHeld && text !== null) this.heatmap.preview.expect();
+  }
+
+  get isHeld() {
+    return this.fields.held !== null || this.isHeldElsewhere;
+  }
+
   /** A run has drawn a setting: only what is held now says something else. @param {Follow | null | undefined} follow */
   take(follow) {
     this.follow = follow ?? null;
     for (const [key, text] of this.said) {
-      const field = follow?.fields[key], isHeld = this.fields.held && this.held === key;
+      const field = follow?.fields[key], isHeld = this.isHeld && this.held === key;
       if (!isHeld || !field || saysTheSame(field, text)) this.said.delete(key);
     }
     this.asked = follow && !this.said.size ? addressOf(follow, this.said) : "";
@@ -81,7 +101,7 @@ export class Ahead {
       if (address === this.asked) continue;
       this.asked = address;
       const { bytes, isLate } = await answered(address);
-      if (bytes && this.said.size) this.heatmap.preview.follow(bytes, this.fields.held !== null);
+      if (bytes && this.said.size) this.heatmap.preview.follow(bytes, this.isHeld);
       if (isLate) await new Promise((done) => setTimeout(done, PAUSE));
     }
     this.isAsking = false;

@@ -104,11 +104,11 @@ export class Numbered extends Cells {
     svg(this.words, "path", { d: boxes.join(""), stroke: "rgba(128,128,128,.35)", fill: "none" });
   }
 
-  /** Frames in the cells that were changed by hand, and outlines where weights should lie. */
+  /** Frames in the cells that were changed by hand, where weights should lie, and where they differ from what is pinned. */
   drawEdits() {
     const { block } = this.meta;
-    const { wanted, edited } = this.stage;
-    for (const [kind, found] of /** @type {const} */ ([["attn-wanted", wanted], ["attn-edited", edited]])) {
+    const { wanted, edited, differs } = this.stage, { more, less } = differs ?? { more: [], less: [] };
+    for (const [kind, found] of /** @type {const} */ ([["attn-wanted", wanted], ["attn-edited", edited], ["attn-more", more], ["attn-less", less]])) {
       const frames = found.slice(0, MOST_FRAMES).map(([head, row, column]) => {
         const [x, y, w, h] = this.cells(head, Math.floor(row / block[0]), Math.floor(column / block[1]));
         const off = Math.min(INSIDE, w / 6, h / 6);

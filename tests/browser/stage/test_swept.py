@@ -1,0 +1,52 @@
+"""A sweep lays what it has reached out as small maps: one that is pointed at is on the stage, a press keeps it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from attnviz import Config
+from attnviz.ui.panels.sweep import TEMPERATURES
+from tests.browser.stage.test_words_by_hand import Line, shows
+from tests.browser_idle import FRAMES, QUIET
+
+pytestmark = pytest.mark.browser
+
+
+def test_the_values_that_a_sweep_has_reached_are_moved_over_and_kept(browser_page: Any, app: Any) -> None:
+    page = browser_page
+    line = Line(page, app.url, sentence="a king saw his queen")
+    assert page.locator(".attn-values button").count() == 0
+    page.get_by_role("button", name="▶ Temperatures").first.click()
+    strip = page.locator(".attn-values button:not(.all)")
+    strip.nth(2).wait_for()
+    page.get_by_role("button", name="■ Temperature").first.click()
+    page.wait_for_url(lambda url: line.linked(url).temperature in TEMPERATURES[2:])
+    page.evaluate(QUIET)
+    reached = line.linked()
+    assert shows(page, reached), "field, link and picture say the same"
+    values = strip.all_inner_texts()
+    assert [float(value) for value in values] == list(TEMPERATURES[: len(values)])
+    for at in (0, 1):
+        strip.nth(at).hover()
+        page.evaluate(FRAMES, 2)
+        assert shows(page, replace(reached, temperature=TEMPERATURES[at]))
+    assert line.linked() == reached
+    page.mouse.move(5, 5)
+    page.evaluate(FRAMES, 2)
+    assert shows(page, reached)
+    strip.nth(len(values) - 1).focus()
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("ArrowLeft")
+    page.evaluate(FRAMES, 2)
+    kept = replace(reached, temperature=TEMPERATURES[len(values) - 3])
+    assert shows(page, kept)
+    page.keyboard.press("Enter")
+    page.wait_for_url(lambda url: line.linked(url) == kept)
+    page.evaluate(QUIET)
+    page.mouse.move(5, 5)
+    assert shows(page, Config(sentence="a king saw his queen", n_heads=2, temperature=kept.temperature))
+    page.get_by_role("button", name="close").click()
+    page.wait_for_function("document.querySelector('.attn-values').hidden")
