@@ -21,15 +21,15 @@ from typing import Any, NoReturn
 
 import pytest
 
-from tests.browser_idle import PATIENCE
+from tests.browser_idle import PATIENCE, QUIET
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "deploy"))
 
 from local import free_port  # noqa: E402
 
-QUIET = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
-QUIET += ["--disable-sync"]
+SILENT = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
+SILENT += ["--disable-sync"]
 SPARING = ["--renderer-process-limit=1"]
 # With the first of these features Chromium 156 does not use the compiled scripts that it keeps. The others are of those
 # that Playwright turns off: of two such options the last one counts.
@@ -120,7 +120,7 @@ def chromium() -> Iterator[Any]:
     with sync_playwright() as playwright:
         try:
             profile = playwright.chromium.launch_persistent_context(
-                "", executable_path=found, args=QUIET + SPARING, viewport=WINDOW
+                "", executable_path=found, args=SILENT + SPARING, viewport=WINDOW
             )
         except Error as error:
             _missing(f"Chromium does not start: {error.message.splitlines()[0]}")
@@ -138,14 +138,34 @@ def _missing(why: str) -> NoReturn:
     pytest.skip(why)
 
 
+PASSED = pytest.StashKey[bool]()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
+    """Note of a test whether it has passed, for what it leaves to the next."""
+    report = yield
+    if call.when == "call":
+        item.stash[PASSED] = report.passed
+    return report
+
+
+@pytest.fixture(scope="session")
+def walked() -> dict[str, Any]:
+    """The page that a test has left for the next to walk on, and the window that it was opened with."""
+    return {}
+
+
 @pytest.fixture
-def new_page(chromium: Any, request: pytest.FixtureRequest) -> Iterator[Callable[..., Any]]:
+def new_page(chromium: Any, walked: dict[str, Any], request: pytest.FixtureRequest) -> Iterator[Callable[..., Any]]:
     """Open pages, each as if on another machine; takes the options of a browser context.
 
     The first page of a test is one of the profile, with nothing in it but its cache and what is compiled, unless it is
     asked for options that a profile has once for all; any other has a private context of its own. A page that comes
-    `instead` of those before is as a first one: they are closed, with all that they left. A script that fails in any of
-    them fails the test, unless it is marked with `failing_scripts`.
+    `instead` of those before is as a first one: they are closed, with all that they left. One that `walks` is for what
+    an address shows, whatever was shown before: if the test before has passed and left one in the same window, it is
+    that one, and goes from there. A script that fails in any of them fails the test, unless it is marked with
+    `failing_scripts`.
     """
     contexts: list[Any] = []
     failed: list[str] = []
@@ -153,33 +173,63 @@ def new_page(chromium: Any, request: pytest.FixtureRequest) -> Iterator[Callable
     def note(fault: Any) -> None:
         failed.append(fault.error.stack or str(fault.error))
 
-    def leave() -> None:
+    def leave(*, keeps: bool) -> None:
         for context in contexts:
-            if context is chromium:
-                emptied(chromium)
-                chromium.remove_listener("weberror", note)
-            else:
+            if context is not chromium:
                 context.close()
+                continue
+            chromium.remove_listener("weberror", note)
+            if not keeps:
+                walked.clear()
+            if not walked:
+                emptied(chromium)
         contexts.clear()
 
-    def open_page(*, viewport: dict[str, int] = WINDOW, instead: bool = False, **options: Any) -> Any:
+    def open_page(
+        *, viewport: dict[str, int] = WINDOW, instead: bool = False, walks: bool = False, **options: Any
+    ) -> Any:
         if instead:
-            leave()
+            leave(keeps=True)
         shared = chromium not in contexts and options.keys() <= {"color_scheme", "reduced_motion"}
         context = chromium if shared else chromium.browser.new_context(viewport=viewport, **options)
         contexts.append(context)
         context.set_default_timeout(1000 * PATIENCE)
         context.on("weberror", note)
+        window = (viewport, options)
+        if shared and walks and walked.get("window") == window:
+            return rested(walked["page"], *window)
+        if shared and walked:
+            walked.clear()
+            emptied(chromium)
         page = context.new_page()
         page.wait_for_function = partial(wait_for, page.wait_for_function)
         if shared:
             page.set_viewport_size(viewport)
             page.emulate_media(**options)
+        if shared and walks:
+            walked.update(page=page, window=window)
         return page
 
     yield open_page
-    leave()
+    leave(keeps=request.node.stash.get(PASSED, False) and not failed)
     assert bool(failed) == (request.node.get_closest_marker("failing_scripts") is not None), failed
+
+
+AS_NEW = """() => {
+    document.activeElement?.blur();
+    const scrolling = document.querySelectorAll("[data-testid=stMain], [data-testid=stSidebarContent]");
+    for (const part of scrolling) part.scrollTop = 0;
+}"""
+
+
+def rested(page: Any, viewport: dict[str, int], options: dict[str, Any]) -> Any:
+    """Return a page that a test has left, in its window, with nothing pointed at, scrolled or in focus."""
+    page.set_viewport_size(viewport)
+    page.emulate_media(**{"color_scheme": "light", "reduced_motion": "no-preference", "media": "screen"} | options)
+    page.mouse.move(0, 0)
+    page.evaluate(AS_NEW)
+    page.evaluate(QUIET)  # what the test before began last may still be under way
+    return page
 
 
 ARROW = re.compile(r"\s*(?:async\s+)?(?:\([^()]*\)|\w+)\s*=>")
@@ -210,3 +260,9 @@ def emptied(profile: Any) -> None:
 def browser_page(new_page: Callable[..., Any]) -> Any:
     """One page of a fresh browser."""
     return new_page()
+
+
+@pytest.fixture
+def walking_page(new_page: Callable[..., Any]) -> Any:
+    """One page of a browser that may come from another address of the same server; `go_to` leads it on."""
+    return new_page(walks=True)

@@ -16,7 +16,7 @@ from attnviz.engine.pretrained.model_registry import MODELS
 from attnviz.models import hosting
 from attnviz.settings import url_codec
 from attnviz.ui.session.selection import Selection
-from tests.browser_idle import QUIET
+from tests.browser_idle import QUIET, go_to
 from tests.support.small_models import FOLDER
 
 pytestmark = pytest.mark.browser
@@ -70,11 +70,9 @@ def shown(page: Any, key: str, stage: str, wanted: list[str]) -> None:
     assert page.evaluate(NUMBERS, drawn) == wanted
 
 
-def opened(browser_page: Any, site: Any, **query: str) -> Any:
-    page = browser_page
-    page.goto(f"{site.url}/?{urlencode({'v': '1', 'model': 'bert', 'sentence': 'the cat sat'} | query)}")
-    page.locator("[data-test-connection-state=CONNECTED][data-test-script-state=notRunning]").wait_for()
-    page.evaluate(QUIET)
+def opened(walking_page: Any, site: Any, **query: str) -> Any:
+    page = walking_page
+    go_to(page, f"{site.url}/?{urlencode({'v': '1', 'model': 'bert', 'sentence': 'the cat sat'} | query)}")
     return page
 
 
@@ -94,13 +92,15 @@ def test_a_matrix_that_is_changed_changes_all_that_follows(browser_page: Any, si
     config, _ = setting(page)
     np.testing.assert_array_equal(run(config).layers[0]["weights"].array[0], np.eye(n)[::-1])
     shown(page, "explore", "weights", ["1"] * n)
-    opened(page, site, focus="1", layer="2", edits=parse_qs(urlsplit(page.url).query)["edits"][-1])
+    edits = parse_qs(urlsplit(page.url).query)["edits"][-1]
+    page.goto("about:blank")  # so that a link with them is opened anew
+    opened(page, site, focus="1", layer="2", edits=edits)
     assert weights(config, 1, 0) != weights(before, 1, 0)
     shown(page, "explore", "weights", weights(config, 1, 0))
 
 
-def test_a_cell_that_is_closed_is_closed_in_every_layer(browser_page: Any, site: Any) -> None:
-    page = opened(browser_page, site, panel="mask", layer="2", focus="2")
+def test_a_cell_that_is_closed_is_closed_in_every_layer(walking_page: Any, site: Any) -> None:
+    page = opened(walking_page, site, panel="mask", layer="2", focus="2")
     page.locator("[role=grid] [role=row]").nth(2).locator("[role=gridcell]").nth(0).click()
     in_address(page, "mask", "custom")
     config, _ = setting(page)
@@ -108,8 +108,8 @@ def test_a_cell_that_is_closed_is_closed_in_every_layer(browser_page: Any, site:
     shown(page, "explore", "weights", weights(config, 1, 1))
 
 
-def test_a_temperature_sharpens_the_models_own_weights(browser_page: Any, site: Any) -> None:
-    page = opened(browser_page, site, focus="3")
+def test_a_temperature_sharpens_the_models_own_weights(walking_page: Any, site: Any) -> None:
+    page = opened(walking_page, site, focus="3")
     page.locator("[data-testid=stSidebar]").get_by_text("Normaliser", exact=True).first.click()
     field = page.get_by_role("spinbutton", name="Temperature")
     field.fill("0.5")
@@ -120,8 +120,8 @@ def test_a_temperature_sharpens_the_models_own_weights(browser_page: Any, site: 
     shown(page, "explore", "weights", weights(config, 0, 2))
 
 
-def test_b_is_made_causal_by_one_press(browser_page: Any, site: Any) -> None:
-    page = opened(browser_page, site, sentence="the", page="compare", step="weights", layer="2")
+def test_b_is_made_causal_by_one_press(walking_page: Any, site: Any) -> None:
+    page = opened(walking_page, site, sentence="the", page="compare", step="weights", layer="2")
     page.get_by_role("button", name="A causal mask").click()
     in_address(page, "b_mask", "causal")
     config, _ = setting(page)
@@ -129,8 +129,8 @@ def test_b_is_made_causal_by_one_press(browser_page: Any, site: Any) -> None:
     shown(page, "compare", "b", weights(replace(config, mask=("causal",)), 1))
 
 
-def test_b_is_another_model(browser_page: Any, site: Any) -> None:
-    page = opened(browser_page, site, sentence="the", page="compare", step="weights", layer="2", b_model="gpt2")
+def test_b_is_another_model(walking_page: Any, site: Any) -> None:
+    page = opened(walking_page, site, sentence="the", page="compare", step="weights", layer="2", b_model="gpt2")
     config, _ = setting(page)
     shown(page, "compare", "a", weights(config, 1))
     shown(page, "compare", "b", weights(replace(config, model="gpt2"), 1))

@@ -39,9 +39,9 @@ def as_set(sentence: str) -> str:
     return sentence.replace("d_k", "dk")
 
 
-def test_every_question_is_opened_and_answered_in_numbers(browser_page: Any, app: Any) -> None:
-    page, trace = browser_page, run(CONFIG)
-    page.goto(f"{app.url}/?{QUERY}")
+def test_every_question_is_opened_and_answered_in_numbers(walking_page: Any, app: Any) -> None:
+    page, trace = walking_page, run(CONFIG)
+    go_to(page, f"{app.url}/?{QUERY}")
     sides = {side: run(Config(sentence=CONFIG.sentence, n_heads=3, normalise_over=side)) for side in NORMALISED_AXES}
     variants = [run(Config(sentence=CONFIG.sentence, n_heads=3, n_kv_heads=n)) for n in (3, 1)]
     found = permutations.reordered(Config(sentence=CONFIG.sentence, n_heads=3), (3, 2, 1, 0))
@@ -64,9 +64,9 @@ def test_every_question_is_opened_and_answered_in_numbers(browser_page: Any, app
         page.get_by_text(as_set(sentence)).first.wait_for()
 
 
-def test_the_width_is_moved_and_the_charts_follow(browser_page: Any, app: Any) -> None:
-    page = browser_page
-    page.goto(f"{app.url}/?{QUERY}&experiment=scale")
+def test_the_width_is_moved_and_the_charts_follow(walking_page: Any, app: Any) -> None:
+    page = walking_page
+    go_to(page, f"{app.url}/?{QUERY}&experiment=scale")
     page.wait_for_selector(".st-key-chart-spread .js-plotly-plot")
     page.get_by_role("slider", name="Width of queries and keys in the experiment").focus()
     page.keyboard.press("ArrowLeft")
@@ -80,9 +80,9 @@ def test_the_width_is_moved_and_the_charts_follow(browser_page: Any, app: Any) -
     assert page.evaluate("document.querySelectorAll('.st-key-chart-largest .legendtext').length") == 3
 
 
-def test_an_order_is_kept_and_back_undoes_it(browser_page: Any, app: Any) -> None:
-    page = browser_page
-    page.goto(f"{app.url}/?{QUERY}&experiment=shuffle")
+def test_an_order_is_kept_and_back_undoes_it(walking_page: Any, app: Any) -> None:
+    page = walking_page
+    go_to(page, f"{app.url}/?{QUERY}&experiment=shuffle")
     page.get_by_text("Reordered: cats small chase dogs").wait_for()
     page.get_by_role("button", name="Use this order").click()
     settled(page, "sentence=cats+small+chase+dogs")

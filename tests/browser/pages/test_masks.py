@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from attnviz import Config, run
-from tests.browser_idle import QUIET, wait_until
+from tests.browser_idle import QUIET, go_to, wait_until
 
 pytestmark = pytest.mark.browser
 
@@ -22,7 +22,7 @@ def lab(server: Callable[..., Any]) -> Any:
 
 
 def opened(page: Any, app: Any, query: str) -> Any:
-    page.goto(f"{app.url}/?panel=mask&{query}")
+    go_to(page, f"{app.url}/?panel=mask&{query}")
     page.locator("[role=gridcell]").first.wait_for()
     quiet(page)
     return page
@@ -109,9 +109,9 @@ def test_a_stroke_changes_the_weights_travels_in_the_link_and_is_undone(new_page
     drawn_as(page, **painted)
 
 
-def test_a_fast_stroke_over_64_tokens_has_no_holes(browser_page: Any, app: Any) -> None:
+def test_a_fast_stroke_over_64_tokens_has_no_holes(walking_page: Any, app: Any) -> None:
     words = "+".join(f"w{i}" for i in range(64))
-    page = opened(browser_page, app, f"sentence={words}&n_heads=1&mask=none&max_tokens=64")
+    page = opened(walking_page, app, f"sentence={words}&n_heads=1&mask=none&max_tokens=64")
     assert page.locator("[role=gridcell]").count() == 64 * 64
     drag(page, (2, 3), (2, 63))
     settled(page, "custom_cells=bits.64.")
@@ -119,8 +119,8 @@ def test_a_fast_stroke_over_64_tokens_has_no_holes(browser_page: Any, app: Any) 
     assert page.evaluate("document.documentElement.scrollWidth") <= 1280
 
 
-def test_two_strokes_at_once_are_both_kept(browser_page: Any, app: Any) -> None:
-    page = opened(browser_page, app, "sentence=a+b+c+d+e&n_heads=1&mask=none")
+def test_two_strokes_at_once_are_both_kept(walking_page: Any, app: Any) -> None:
+    page = opened(walking_page, app, "sentence=a+b+c+d+e&n_heads=1&mask=none")
     drag(page, (1, 2), (1, 5))
     drag(page, (3, 2), (5, 2))
     drag(page, (2, 4), (2, 4))
@@ -129,8 +129,8 @@ def test_two_strokes_at_once_are_both_kept(browser_page: Any, app: Any) -> None:
     assert grid(page) == ["x....", "xxx.x", "x.xxx", "x.xxx", "x.xxx"]
 
 
-def test_a_stroke_in_progress_is_not_drawn_over(browser_page: Any, app: Any) -> None:
-    page = opened(browser_page, app, "sentence=a+b+c&n_heads=1&mask=none")
+def test_a_stroke_in_progress_is_not_drawn_over(walking_page: Any, app: Any) -> None:
+    page = opened(walking_page, app, "sentence=a+b+c&n_heads=1&mask=none")
     page.get_by_role("button", name="Invert").scroll_into_view_if_needed()
     page.mouse.move(*middle(page, 1, 1))
     page.mouse.down()
@@ -160,8 +160,8 @@ def test_a_finger_paints_too(new_page: Callable[..., Any], app: Any) -> None:
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
-def test_the_keyboard_moves_and_toggles_and_the_state_is_said(browser_page: Any, app: Any) -> None:
-    page = opened(browser_page, app, "sentence=the+cat+the&n_heads=1&mask=causal")
+def test_the_keyboard_moves_and_toggles_and_the_state_is_said(walking_page: Any, app: Any) -> None:
+    page = opened(walking_page, app, "sentence=the+cat+the&n_heads=1&mask=causal")
     assert page.locator("[role=gridcell][tabindex='0']").count() == 1
     cell(page, 1, 1).focus()
     for key in ("ArrowUp", "ArrowDown", "End", "ArrowRight", "ArrowLeft"):
@@ -224,9 +224,9 @@ def test_the_lab_shows_five_ways_and_an_emptied_row(browser_page: Any, lab: Any)
     assert page.evaluate("document.documentElement.scrollWidth") <= 1280
 
 
-def test_a_map_with_every_cell_masked_has_its_words_and_can_be_chosen(browser_page: Any, app: Any) -> None:
-    page = browser_page
-    page.goto(f"{app.url}/?v=1&mask=custom&custom_cells=&sentence=a+b+c&n_heads=1")
+def test_a_map_with_every_cell_masked_has_its_words_and_can_be_chosen(walking_page: Any, app: Any) -> None:
+    page = walking_page
+    go_to(page, f"{app.url}/?v=1&mask=custom&custom_cells=&sentence=a+b+c&n_heads=1")
     weights = page.locator(".st-key-explore [data-stage=weights]")
     weights.locator("text[data-head='0']").wait_for()
     page.evaluate(QUIET)

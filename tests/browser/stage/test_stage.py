@@ -50,7 +50,7 @@ class Page:
     """The Explore page in a window of a size, in the light or the dark."""
 
     def __init__(
-        self, new_page: Callable[..., Any], app: Any, size: tuple[int, int], scheme: str = "light", **more: str
+        self, new_page: Callable[..., Any], app: Any, size: tuple[int, int], scheme: str = "light", **more: Any
     ) -> None:
         self.size, self.app = size, app
         window = {"width": size[0], "height": size[1]}
@@ -147,13 +147,13 @@ def checked(page: Page, settings: list[tuple[int, int, int]]) -> None:
 def test_the_maps_are_whole_in_the_window(
     new_page: Callable[..., Any], app: Any, size: tuple[int, int], scheme: str
 ) -> None:
-    checked(Page(new_page, app, size, scheme), FEW)
+    checked(Page(new_page, app, size, scheme, walks=True), FEW)
 
 
 def test_eight_heads_of_twelve_words_have_every_word_beside_its_row_and_the_bars_are_explained(
     new_page: Callable[..., Any], app: Any
 ) -> None:
-    page = Page(new_page, app, DESK)
+    page = Page(new_page, app, DESK, walks=True)
     found = page.measured(8, 12, 4)["found"]
     for name in ("scores", "weights"):
         beside = Counter(text[0] for text in found[name]["texts"] if text[4] < found[name]["image"][0])
@@ -171,14 +171,14 @@ def test_eight_heads_of_twelve_words_have_every_word_beside_its_row_and_the_bars
 
 
 def test_beside_a_chosen_cell_its_row_is_framed_in_every_map(new_page: Callable[..., Any], app: Any) -> None:
-    page = Page(new_page, app, DESK)
+    page = Page(new_page, app, DESK, walks=True)
     page.measured(4, 7, 4, head="2", query="4", key="3")
     for name in ("scores", "weights", "heads"):
         assert page.page.locator(f".st-key-explore [data-stage={name}] .attn-layer path.attn-ring").count() == 1, name
 
 
 def test_beside_an_answer_nothing_is_cut_and_heads_are_all_called_alike(new_page: Callable[..., Any], app: Any) -> None:
-    page = Page(new_page, app, DESK)
+    page = Page(new_page, app, DESK, walks=True)
     by_hand = {"initialiser": "by_hand", "patterns": "previous.same_word.first.uniform"}
     found = page.measured(4, 7, 4, **by_hand, head="1", query="7", key="6")["found"]
     texts = [text[0] for each in found.values() for text in each["texts"]]
@@ -204,7 +204,7 @@ def test_beside_an_answer_nothing_is_cut_and_heads_are_all_called_alike(new_page
 def test_a_head_in_focus_has_cells_that_can_be_hit(
     new_page: Callable[..., Any], app: Any, size: tuple[int, int]
 ) -> None:
-    page = Page(new_page, app, size)
+    page = Page(new_page, app, size, walks=True)
     for words in (12, 64):
         measured = page.measured(16, words, 4, focus="11")
         check(measured, size, f"{words} words in focus")
@@ -218,8 +218,8 @@ def test_a_head_in_focus_has_cells_that_can_be_hit(
 
 
 def test_focus_by_a_name_by_keys_and_by_the_film_strip(new_page: Callable[..., Any], app: Any) -> None:
-    page = Page(new_page, app, DESK).page
-    page.goto(f"{app.url}/?n_heads=4&v=1")
+    page = Page(new_page, app, DESK, walks=True).page
+    go_to(page, f"{app.url}/?n_heads=4&v=1")
     name = page.locator(".st-key-explore [data-stage=weights] .attn-layer text[data-head='2']")
     name.wait_for()
     page.evaluate(QUIET)
@@ -250,7 +250,7 @@ def test_focus_by_a_name_by_keys_and_by_the_film_strip(new_page: Callable[..., A
 def test_pointing_at_a_word_draws_what_it_takes_and_lights_its_row_everywhere(
     new_page: Callable[..., Any], app: Any
 ) -> None:
-    page = Page(new_page, app, DESK)
+    page = Page(new_page, app, DESK, walks=True)
     page.measured(4, 7, 4)
     text = page.page.locator(".attn-opening .at-text p")
     before = text.inner_text()
@@ -265,7 +265,7 @@ def test_pointing_at_a_word_draws_what_it_takes_and_lights_its_row_everywhere(
 
 
 def test_a_cell_of_a_map_is_told_by_the_sentence_in_its_own_head(new_page: Callable[..., Any], app: Any) -> None:
-    page = Page(new_page, app, DESK)
+    page = Page(new_page, app, DESK, walks=True)
     image = page.measured(4, 7, 4)["found"]["weights"]["image"]
     page.page.mouse.move(image[2] - 40, image[3] - 10)
     page.page.locator(".attn-opening small", has_text="head 4").wait_for()
@@ -273,7 +273,7 @@ def test_a_cell_of_a_map_is_told_by_the_sentence_in_its_own_head(new_page: Calla
 
 
 def test_every_picture_has_a_name_of_its_own_and_the_page_has_headings(new_page: Callable[..., Any], app: Any) -> None:
-    page = Page(new_page, app, DESK)
+    page = Page(new_page, app, DESK, walks=True)
     page.measured(4, 7, 4)
     names = page.page.locator(".st-key-explore .attn-focus").evaluate_all("(all) => all.map((e) => e.ariaLabel)")
     assert len({*names}) == len(names) == 3
@@ -285,7 +285,7 @@ def test_every_picture_has_a_name_of_its_own_and_the_page_has_headings(new_page:
 def test_zero_is_as_the_ground_and_what_is_large_stands_out(
     new_page: Callable[..., Any], app: Any, scheme: str
 ) -> None:
-    page = Page(new_page, app, DESK, scheme)
+    page = Page(new_page, app, DESK, scheme, walks=True)
     page.measured(4, 7, 4)
     low, high, ground = page.page.evaluate("""() => {
         const { colorscale } = document.querySelector('.st-key-explore [data-stage=weights]').picture.filled;
@@ -315,7 +315,7 @@ CUT = """() => {
 def test_nothing_that_is_said_over_the_maps_is_cut(
     new_page: Callable[..., Any], app: Any, size: tuple[int, int], lang: str
 ) -> None:
-    page = Page(new_page, app, size)
+    page = Page(new_page, app, size, walks=True)
     for heads, words, wide in ((4, 7, 4), (8, 12, 4), (16, 64, 16)):
         page.measured(heads, words, wide, lang=lang)
         assert page.page.evaluate(CUT) == [], (heads, words)
@@ -370,7 +370,7 @@ def test_a_phone_turns_over_from_stage_to_stage_and_from_head_to_head(new_page: 
 
 
 def test_escape_brings_all_heads_back_also_while_a_cell_is_pointed_at(new_page: Callable[..., Any], app: Any) -> None:
-    page = Page(new_page, app, DESK)
+    page = Page(new_page, app, DESK, walks=True)
     image = page.measured(4, 7, 4, focus="2")["found"]["weights"]["image"]
     page.page.mouse.move(image[0] + 30, image[1] + 30)
     page.page.locator(".attn-tip .attn-value").wait_for()
@@ -448,7 +448,7 @@ def test_shift_keeps_the_lens_and_a_finger_brings_it(new_page: Callable[..., Any
 def test_the_places_are_few_and_in_one_line_and_what_changes_something_stands_under_the_maps(
     new_page: Callable[..., Any], app: Any, size: tuple[int, int], lang: str
 ) -> None:
-    page = Page(new_page, app, size)
+    page = Page(new_page, app, size, walks=True)
     whole = page.measured(4, 7, 4, lang=lang)["found"]["weights"]["chart"]
     places = page.page.locator(".st-key-pick-place button")
     assert places.count() == 6
