@@ -8,18 +8,21 @@ from functools import partial
 from typing import Any
 
 PATIENCE = 90  # seconds until what has not come about counts as broken, whatever else is running
+STILL = 15  # frames, a quarter of a second: the pictures are Plotly's after 150 ms, and no other part waits longer
 
-QUIET = """() => new Promise((done, fail) => {
+QUIET = """(frames) => new Promise((done, fail) => {
     const rest = "[data-test-connection-state=CONNECTED][data-test-script-state=notRunning]";
+    const coming = "[data-testid=stSkeleton]"; // stands for a part of the page whose script is being loaded
+    const rests = () => document.querySelector(rest) && !document.querySelector(coming);
     let still = 0;
     const look = () => {
-        still = document.querySelector(rest) ? still + 1 : 0;
-        still > 30 ? done() : requestAnimationFrame(look);
+        still = rests() ? still + 1 : 0;
+        still > (frames ?? STILL) ? done() : requestAnimationFrame(look);
     };
     setTimeout(() => fail(new Error("no rest within PATIENCE s")), 1000 * PATIENCE);
     look();
-})""".replace("PATIENCE", str(PATIENCE))
-"""For `page.evaluate`: comes back when no run has begun for thirty frames."""
+})""".replace("PATIENCE", str(PATIENCE)).replace("STILL", str(STILL))
+"""For `page.evaluate`: comes back when no run has begun for so many frames, by itself for `STILL` of them."""
 
 LEAVE = """(address) => {
     history.pushState(null, "", address);
@@ -37,7 +40,7 @@ FRAMES = """(n) => new Promise((done) => {
 def go_to(page: Any, address: str) -> None:
     """Show an address and wait for rest: in the page that is open if it is of this server: a third of a load."""
     if page.url.partition("?")[0].rstrip("/") == address.partition("?")[0].rstrip("/"):
-        page.evaluate(QUIET)  # a run that is under way writes its own address at its end
+        page.evaluate(QUIET, 3)  # a run that is under way writes its own address at its end
         heard = page.heard
         page.evaluate(LEAVE, address)
         wait_until(page, lambda: page.heard > heard)

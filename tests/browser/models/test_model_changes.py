@@ -16,7 +16,7 @@ from attnviz.engine.pretrained.model_registry import MODELS
 from attnviz.models import hosting
 from attnviz.settings import url_codec
 from attnviz.ui.session.selection import Selection
-from tests.browser_idle import QUIET
+from tests.browser_idle import QUIET, go_to
 from tests.support.small_models import FOLDER
 
 pytestmark = pytest.mark.browser
@@ -72,9 +72,7 @@ def shown(page: Any, key: str, stage: str, wanted: list[str]) -> None:
 
 def opened(browser_page: Any, site: Any, **query: str) -> Any:
     page = browser_page
-    page.goto(f"{site.url}/?{urlencode({'v': '1', 'model': 'bert', 'sentence': 'the cat sat'} | query)}")
-    page.locator("[data-test-connection-state=CONNECTED][data-test-script-state=notRunning]").wait_for()
-    page.evaluate(QUIET)
+    go_to(page, f"{site.url}/?{urlencode({'v': '1', 'model': 'bert', 'sentence': 'the cat sat'} | query)}")
     return page
 
 
@@ -94,7 +92,9 @@ def test_a_matrix_that_is_changed_changes_all_that_follows(browser_page: Any, si
     config, _ = setting(page)
     np.testing.assert_array_equal(run(config).layers[0]["weights"].array[0], np.eye(n)[::-1])
     shown(page, "explore", "weights", ["1"] * n)
-    opened(page, site, focus="1", layer="2", edits=parse_qs(urlsplit(page.url).query)["edits"][-1])
+    edits = parse_qs(urlsplit(page.url).query)["edits"][-1]
+    page.goto("about:blank")  # so that a link with them is opened anew
+    opened(page, site, focus="1", layer="2", edits=edits)
     assert weights(config, 1, 0) != weights(before, 1, 0)
     shown(page, "explore", "weights", weights(config, 1, 0))
 

@@ -41,7 +41,7 @@ def as_set(sentence: str) -> str:
 
 def test_every_question_is_opened_and_answered_in_numbers(browser_page: Any, app: Any) -> None:
     page, trace = browser_page, run(CONFIG)
-    page.goto(f"{app.url}/?{QUERY}")
+    go_to(page, f"{app.url}/?{QUERY}")
     sides = {side: run(Config(sentence=CONFIG.sentence, n_heads=3, normalise_over=side)) for side in NORMALISED_AXES}
     variants = [run(Config(sentence=CONFIG.sentence, n_heads=3, n_kv_heads=n)) for n in (3, 1)]
     found = permutations.reordered(Config(sentence=CONFIG.sentence, n_heads=3), (3, 2, 1, 0))
@@ -66,7 +66,7 @@ def test_every_question_is_opened_and_answered_in_numbers(browser_page: Any, app
 
 def test_the_width_is_moved_and_the_charts_follow(browser_page: Any, app: Any) -> None:
     page = browser_page
-    page.goto(f"{app.url}/?{QUERY}&experiment=scale")
+    go_to(page, f"{app.url}/?{QUERY}&experiment=scale")
     page.wait_for_selector(".st-key-chart-spread .js-plotly-plot")
     page.get_by_role("slider", name="Width of queries and keys in the experiment").focus()
     page.keyboard.press("ArrowLeft")
@@ -82,7 +82,7 @@ def test_the_width_is_moved_and_the_charts_follow(browser_page: Any, app: Any) -
 
 def test_an_order_is_kept_and_back_undoes_it(browser_page: Any, app: Any) -> None:
     page = browser_page
-    page.goto(f"{app.url}/?{QUERY}&experiment=shuffle")
+    go_to(page, f"{app.url}/?{QUERY}&experiment=shuffle")
     page.get_by_text("Reordered: cats small chase dogs").wait_for()
     page.get_by_role("button", name="Use this order").click()
     settled(page, "sentence=cats+small+chase+dogs")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
 from typing import Any
 from urllib.parse import urlencode
 
@@ -27,11 +26,11 @@ SENT = """() => {
 }"""
 
 
-def test_backwards_is_learned_in_the_worker_with_our_bits(server: Callable[..., Any], browser_page: Any) -> None:
+def test_backwards_is_learned_in_the_worker_with_our_bits(app: Any, browser_page: Any) -> None:
     config = TASKS["backwards"].config(seed=3)
     browser_page.add_init_script(f"({SENT})()")
     address = link_check.checked({"page": "learn", **url_codec.encode(config)})
-    browser_page.goto(f"{server('app.py').url}/?{urlencode(address)}")
+    browser_page.goto(f"{app.url}/?{urlencode(address)}")
     browser_page.get_by_text("On 200 new sentences: 100 % of the words right").wait_for()
     (answer,) = browser_page.evaluate("window.films")
     job = learning_job.job(config, 80, 80)
@@ -51,10 +50,10 @@ RESTS = "document.querySelector('.st-key-learn .attn-canvas').style.visibility =
 TAGGED = "() => [...document.querySelectorAll('.attn-stage, .js-plotly-plot')].map((chart) => chart.tag ?? '')"
 
 
-def test_no_chart_is_built_anew_while_the_film_is_played(server: Callable[..., Any], browser_page: Any) -> None:
+def test_no_chart_is_built_anew_while_the_film_is_played(app: Any, browser_page: Any) -> None:
     config = TASKS["translation"].config()
     address = link_check.checked({"page": "learn", **url_codec.encode(config)})
-    browser_page.goto(f"{server('app.py').url}/?{urlencode(address)}")
+    browser_page.goto(f"{app.url}/?{urlencode(address)}")
     browser_page.locator(".st-key-learn [data-stage=layer0] .attn-cells").wait_for(state="attached")
     browser_page.locator(".st-key-learn-loss .js-plotly-plot .trace").first.wait_for(state="attached")
     browser_page.evaluate(QUIET)
@@ -78,11 +77,9 @@ def test_no_chart_is_built_anew_while_the_film_is_played(server: Callable[..., A
     assert abs(mark - axis) < 2
 
 
-def test_a_frame_of_the_slider_is_told_everywhere_and_back_leads_to_the_one_before(
-    server: Callable[..., Any], browser_page: Any
-) -> None:
+def test_a_frame_of_the_slider_is_told_everywhere_and_back_leads_to_the_one_before(app: Any, browser_page: Any) -> None:
     address = link_check.checked({"page": "learn", **url_codec.encode(TASKS["backwards"].config())})
-    browser_page.goto(f"{server('app.py').url}/?{urlencode(address)}")
+    browser_page.goto(f"{app.url}/?{urlencode(address)}")
     browser_page.locator(".st-key-learn [data-stage=layer0] .attn-cells").wait_for(state="attached")
 
     slider = browser_page.get_by_test_id("stMain").get_by_role("slider", name="Steps of learning")
@@ -103,9 +100,9 @@ def test_a_frame_of_the_slider_is_told_everywhere_and_back_leads_to_the_one_befo
     shown(80)
 
 
-def test_maps_follow_the_slider_without_a_word_of_the_server(server: Callable[..., Any], browser_page: Any) -> None:
+def test_maps_follow_the_slider_without_a_word_of_the_server(app: Any, browser_page: Any) -> None:
     address = link_check.checked({"page": "learn", **url_codec.encode(TASKS["backwards"].config())})
-    browser_page.goto(f"{server('app.py').url}/?{urlencode(address)}")
+    browser_page.goto(f"{app.url}/?{urlencode(address)}")
     browser_page.locator(".st-key-learn [data-stage=layer0] .attn-cells").wait_for(state="attached")
     browser_page.evaluate(QUIET)
     slider = browser_page.get_by_test_id("stMain").get_by_role("slider", name="Steps of learning")

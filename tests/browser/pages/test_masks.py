@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from attnviz import Config, run
-from tests.browser_idle import QUIET, wait_until
+from tests.browser_idle import QUIET, go_to, wait_until
 
 pytestmark = pytest.mark.browser
 
@@ -22,7 +22,7 @@ def lab(server: Callable[..., Any]) -> Any:
 
 
 def opened(page: Any, app: Any, query: str) -> Any:
-    page.goto(f"{app.url}/?panel=mask&{query}")
+    go_to(page, f"{app.url}/?panel=mask&{query}")
     page.locator("[role=gridcell]").first.wait_for()
     quiet(page)
     return page
@@ -226,7 +226,7 @@ def test_the_lab_shows_five_ways_and_an_emptied_row(browser_page: Any, lab: Any)
 
 def test_a_map_with_every_cell_masked_has_its_words_and_can_be_chosen(browser_page: Any, app: Any) -> None:
     page = browser_page
-    page.goto(f"{app.url}/?v=1&mask=custom&custom_cells=&sentence=a+b+c&n_heads=1")
+    go_to(page, f"{app.url}/?v=1&mask=custom&custom_cells=&sentence=a+b+c&n_heads=1")
     weights = page.locator(".st-key-explore [data-stage=weights]")
     weights.locator("text[data-head='0']").wait_for()
     page.evaluate(QUIET)

@@ -27,7 +27,8 @@ def typed_in(url: str, kind: str) -> str:
 def test_an_example_is_computed_by_one_press(new_page: Callable[..., Any], app: Any, kind: str) -> None:
     """The first and the last of each kind; that every one is right is shown without a browser."""
     page = new_page(instead=True)
-    page.goto(f"{app.url}/?v=1&sentence=a+king+saw+the+queen&{kind}=formula&head=1&query=3&key=3&all_lines=yes")
+    few = "n_heads=1&d_model=8&d_k=2&d_v=2"  # all lines are written, with each number of the vectors
+    page.goto(f"{app.url}/?v=1&{few}&sentence=a+king+saw+the+queen&{kind}=formula&head=1&query=3&key=3&all_lines=yes")
     page.locator(".st-key-part-weight .katex-html").first.wait_for()
     page.locator(".ad-chip").first.click()  # the setting, which the answer stands in the room of
     if kind in GROUPS:
@@ -35,7 +36,8 @@ def test_an_example_is_computed_by_one_press(new_page: Callable[..., Any], app: 
     for name, line in [*EXAMPLES[kind].items()][:: len(EXAMPLES[kind]) - 1]:
         page.get_by_role("radio", name=LABELS[name], exact=True).click()
         page.wait_for_url(lambda url, line=line: typed_in(url, kind) == line)
-        config = Config(**{kind: "formula", f"{kind}_formula": line}, sentence="a king saw the queen")
+        typed = {kind: "formula", f"{kind}_formula": line}
+        config = Config(**typed, sentence="a king saw the queen", n_heads=1, d_model=8, d_k=2, d_v=2)
         wanted = f"{run(config)['weights'].array[0, 2, 2]:.4g}".replace("-", "−")
         page.locator(".st-key-part-weight .katex-html", has_text=wanted).first.wait_for()
 

@@ -11,7 +11,7 @@ import pytest
 
 from attnviz import Config, run
 from attnviz.engine.records.edits import decode
-from tests.browser_idle import QUIET
+from tests.browser_idle import QUIET, go_to
 
 pytestmark = pytest.mark.browser
 
@@ -46,7 +46,7 @@ def enter(page: Any, number: str) -> None:
 
 def test_numbers_are_typed_one_after_the_other_and_taken_back(browser_page: Any, app: Any) -> None:
     page = browser_page
-    page.goto(f"{app.url}/?v=1&sentence=a+b+c+d&n_heads=1&panel=what_if&step=scores")
+    go_to(page, f"{app.url}/?v=1&sentence=a+b+c+d&n_heads=1&panel=what_if&step=scores")
     page.locator("[data-testid=stDataFrame] canvas").first.wait_for()
     page.evaluate(QUIET)
     choose(page, 0, 1)
@@ -72,7 +72,7 @@ def test_numbers_are_typed_one_after_the_other_and_taken_back(browser_page: Any,
 
 def test_a_pasted_matrix_is_set_and_a_bad_one_is_refused_with_its_position(browser_page: Any, app: Any) -> None:
     page = browser_page
-    page.goto(f"{app.url}/?v=1&sentence=a+b&n_heads=1&d_model=2&panel=what_if&step=embedded&edits=scores.1.1.1.1~2.0")
+    go_to(page, f"{app.url}/?v=1&sentence=a+b&n_heads=1&d_model=2&panel=what_if&step=embedded&edits=scores.1.1.1.1~2.0")
     page.get_by_text("Paste or upload a whole matrix").click()
     area = page.locator(".st-key-pasted_matrix textarea")
     area.fill("1 2\n3 oops")
@@ -89,7 +89,7 @@ def test_a_pasted_matrix_is_set_and_a_bad_one_is_refused_with_its_position(brows
 
 def test_an_emptied_cell_goes_back_to_what_it_was(browser_page: Any, app: Any) -> None:
     page = browser_page
-    page.goto(f"{app.url}/?v=1&sentence=a+b+c+d&n_heads=1&panel=what_if&step=scores&edits=scores.1.1.2.2~-3.0")
+    go_to(page, f"{app.url}/?v=1&sentence=a+b+c+d&n_heads=1&panel=what_if&step=scores&edits=scores.1.1.2.2~-3.0")
     page.locator("[data-testid=stDataFrame] canvas").first.wait_for()
     whole = (
         "() => [...document.querySelectorAll('[data-testid=stDataFrame] canvas [role=gridcell]')]"
@@ -110,7 +110,7 @@ def test_an_emptied_cell_goes_back_to_what_it_was(browser_page: Any, app: Any) -
 
 def test_a_visitor_finds_compare_and_changes_one_thing(browser_page: Any, app: Any) -> None:
     page = browser_page
-    page.goto(f"{app.url}/?v=1")
+    go_to(page, f"{app.url}/?v=1")
     page.get_by_role("button", name="Compare").or_(page.get_by_role("radio", name="Compare")).first.click()
     page.get_by_role("button", name="A causal mask").wait_for()
     page.evaluate(QUIET)  # a button that is drawn anew under a press has not heard it
@@ -135,7 +135,7 @@ def test_a_visitor_finds_compare_and_changes_one_thing(browser_page: Any, app: A
 def test_a_comparison_is_whole_within_the_window(browser_page: Any, app: Any) -> None:
     page = browser_page
     query = urlencode({"v": 1, "sentence": "the quick brown fox jumped over the lazy dog in the rain", "n_heads": 8})
-    page.goto(f"{app.url}/?{query}&page=compare&b_score=additive")
+    go_to(page, f"{app.url}/?{query}&page=compare&b_score=additive")
     for width, height in ((1280, 720), (1920, 1080)):
         page.set_viewport_size({"width": width, "height": height})
         page.locator(".st-key-compare .attn-layer").nth(2).wait_for()

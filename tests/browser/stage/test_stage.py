@@ -219,7 +219,7 @@ def test_a_head_in_focus_has_cells_that_can_be_hit(
 
 def test_focus_by_a_name_by_keys_and_by_the_film_strip(new_page: Callable[..., Any], app: Any) -> None:
     page = Page(new_page, app, DESK).page
-    page.goto(f"{app.url}/?n_heads=4&v=1")
+    go_to(page, f"{app.url}/?n_heads=4&v=1")
     name = page.locator(".st-key-explore [data-stage=weights] .attn-layer text[data-head='2']")
     name.wait_for()
     page.evaluate(QUIET)

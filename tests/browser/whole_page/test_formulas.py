@@ -81,7 +81,7 @@ def test_what_cannot_be_broken_scrolls_and_fades_until_its_end(new_page: Callabl
 def test_the_formula_of_a_step_is_not_cut(browser_page: Any, app: Any, step: str) -> None:
     page = browser_page
     page.set_viewport_size({"width": 390, "height": 844})
-    page.goto(f"{app.url}/?v=1&page=class&step={step}&residual=yes&mask=causal&bias=t5&score=additive")
+    go_to(page, f"{app.url}/?v=1&page=class&step={step}&residual=yes&mask=causal&bias=t5&score=additive")
     page.wait_for_selector(".st-key-formula .katex")
     page.evaluate(QUIET)
     assert page.evaluate(CUT) == page.evaluate(LOW) == []
@@ -123,7 +123,7 @@ def test_where_a_line_goes_wrong_is_seen_below_it_without_scrolling(new_page: Ca
 )
 def test_no_formula_of_a_panel_is_cut_on_a_phone(browser_page: Any, app: Any, query: str) -> None:
     browser_page.set_viewport_size({"width": 390, "height": 844})
-    browser_page.goto(f"{app.url}/?v=1&{query}")
+    go_to(browser_page, f"{app.url}/?v=1&{query}")
     browser_page.wait_for_selector("[data-test-script-state=notRunning] .stMain .stHtml")
     browser_page.evaluate(QUIET)
     browser_page.wait_for_function("document.querySelector('.stMain').scrollWidth <= innerWidth")

@@ -16,14 +16,14 @@ from attnviz.ui.main import OPENING
 from attnviz.ui.pages.explore import GONE
 from attnviz.ui.session import places
 from attnviz.ui.session.selection import PANEL_NAMES
-from tests.browser_idle import QUIET, wait_until
+from tests.browser_idle import QUIET, go_to, wait_until
 from tests.support.cases import for_each
 
 pytestmark = pytest.mark.browser
 
 
 def opened(page: Any, app: Any, query: str = "") -> Any:
-    page.goto(f"{app.url}/?{query}")
+    go_to(page, f"{app.url}/?{query}")
     page.wait_for_selector(".st-key-explore [data-stage=weights] .attn-focus")
     return page
 
@@ -58,6 +58,7 @@ def number_in(words: str) -> float:
     return float(re.findall(r"[-−]?\d[\d.]*(?:e[-−]?\d+)?$", said)[-1].replace("−", "-"))
 
 
+GROUND = "getComputedStyle(document.querySelector('.stApp')).backgroundColor"
 RESTS = "document.querySelector('.attn-canvas')?.style.visibility === 'hidden'"
 """Nothing has moved for a while, so Plotly has drawn what is there."""
 
@@ -149,10 +150,12 @@ def test_a_cell_is_followed_down_to_its_products(browser_page: Any, app: Any) ->
 
 
 def test_one_word_says_what_it_takes_without_asking_the_server(browser_page: Any, app: Any) -> None:
+    frames: list[object] = []
+    browser_page.on("websocket", lambda socket: socket.on("framesent", lambda frame: frames.append(frame)))
     page = opened(browser_page, app, "mask=causal&panel=word&head=2")
     page.get_by_text("Queries ask").wait_for()
-    frames: list[object] = []
-    page.on("websocket", lambda socket: socket.on("framesent", frames.append))
+    assert frames, "the visit itself"
+    frames.clear()
     before = page.evaluate("location.search")
     page.locator(".st-key-explore [data-stage=weights] .attn-focus").focus()
     for key in ("PageDown", "ArrowDown", "ArrowDown"):
@@ -212,7 +215,7 @@ def test_a_step_of_the_way_is_opened_large(browser_page: Any, app: Any) -> None:
 
 def test_the_one_row_of_a_vector_has_no_word(browser_page: Any, app: Any) -> None:
     page = browser_page
-    page.goto(f"{app.url}/?initialiser=glorot&score=additive&n_heads=2&d_a=5&panel=flow&step=score_v")
+    go_to(page, f"{app.url}/?initialiser=glorot&score=additive&n_heads=2&d_a=5&panel=flow&step=score_v")
     page.wait_for_selector(".st-key-explore [data-stage=score_v] .attn-layer text")
     page.evaluate(QUIET)
     words = page.locator(".st-key-explore [data-stage=score_v] .attn-layer text").all_text_contents()
@@ -240,7 +243,8 @@ NAMED = "name => (new URLSearchParams(location.search).get('panel') ?? 'cell') =
 
 
 def test_every_panel_opens_by_its_button(browser_page: Any, app: Any) -> None:
-    page = opened(browser_page, app, "head=1&query=2&key=2&all_lines=yes")
+    few = "n_heads=2&d_model=8&d_k=2&d_v=2"  # lines are written, with each number of the vectors
+    page = opened(browser_page, app, f"{few}&head=1&query=2&key=2&all_lines=yes")
     assert set(SHOWN) == set(PANEL_NAMES) - {*GONE, *places.OF_DECODERS}  # these need a model
     page.locator(SHOWN["cell"]).first.wait_for()
     for name, part in SHOWN.items():
@@ -267,7 +271,7 @@ def test_the_statistics_are_those_of_the_run(browser_page: Any, app: Any) -> Non
 
 def test_the_class_page_goes_on_with_the_arrow_keys(browser_page: Any, app: Any) -> None:
     page = browser_page
-    page.goto(f"{app.url}/?page=class&step=embedded")
+    go_to(page, f"{app.url}/?page=class&step=embedded")
     page.wait_for_selector(".st-key-class [data-stage=embedded] .attn-focus")
     page.keyboard.press("ArrowRight")
     page.get_by_role("heading", name="Queries").wait_for()
@@ -318,13 +322,17 @@ def test_a_broken_link_and_hostile_words_leave_the_page_whole(browser_page: Any,
     assert alarms == []
 
 
-@for_each("width, height, scheme", [(1280, 720, "light"), (390, 844, "light"), (1280, 720, "dark"), (390, 844, "dark")])
-def test_nothing_scrolls_sideways(new_page: Callable[..., Any], app: Any, width: int, height: int, scheme: str) -> None:
-    window = {"width": width, "height": height}
-    page = new_page(viewport=window, color_scheme=scheme, instead=True)
+@for_each("width, height", [(1280, 720), (390, 844)])
+def test_nothing_scrolls_sideways(new_page: Callable[..., Any], app: Any, width: int, height: int) -> None:
+    page = new_page(viewport={"width": width, "height": height}, color_scheme="light", instead=True)
     opened(page, app, "n_heads=8&head=1&query=1&key=1&all_lines=yes")
     page.evaluate(QUIET)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
+    light = page.evaluate(GROUND)
+    page.emulate_media(color_scheme="dark")
+    page.wait_for_function(f"(light) => {GROUND} !== light", arg=light)
+    page.evaluate(QUIET)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width, "in the dark"
 
 
 def test_the_page_buttons_can_be_hit_all_over(browser_page: Any, app: Any) -> None:
@@ -349,7 +357,7 @@ def test_the_page_buttons_can_be_hit_all_over(browser_page: Any, app: Any) -> No
 
 def test_the_class_page_is_in_large_type(browser_page: Any, app: Any) -> None:
     page = browser_page
-    page.goto(f"{app.url}/?v=1&page=class&step=weights")
+    go_to(page, f"{app.url}/?v=1&page=class&step=weights")
     page.wait_for_selector(".st-key-class [data-stage=weights] .attn-layer text")
     texts = "document.querySelectorAll('.st-key-class [data-stage=weights] .attn-layer text')"
     sizes = f"[...{texts}].map(text => parseFloat(getComputedStyle(text).fontSize))"
