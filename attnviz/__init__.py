@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from attnviz.settings.faults import ConfigError
     from attnviz.settings.rows import Knob
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "BIASES",

@@ -165,6 +165,7 @@ def test_the_scores_before_the_mask_do_not_depend_on_it() -> None:
     assert np.isfinite(unmasked(masked.layers[0])).all()
 
 
+@pytest.mark.slow
 @given(st.integers(1, 5), st.integers(1, 6))
 def test_what_leaks_and_what_is_allowed_are_the_whole_row(n_query: int, n_key: int) -> None:
     A = np.arange(2.0 * n_query * n_key).reshape(2, n_query, n_key)

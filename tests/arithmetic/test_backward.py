@@ -14,6 +14,7 @@ from tests.support.cases import for_each
 BASE = Config(sentence="the cat sat on", n_heads=2, d_k=(3, 2), d_v=(2, 3), mask="causal", seed=4, temperature=0.7)
 
 
+@pytest.mark.slow
 @for_each("over", ["keys", "queries"])
 @for_each("normaliser", NORMALISERS)
 def test_the_lines_recompute_the_slope_of_every_cell(normaliser: str, over: str) -> None:

@@ -90,6 +90,7 @@ def test_the_lines_are_those_of_the_page(score: str, normaliser: str) -> None:
         {"score": "cosine", "n_kv_heads": 1, "normaliser": "sparsemax"},
     ],
 )
+@pytest.mark.slow
 def test_a_row_holds_every_cell_and_what_they_share_once(settings: dict[str, object]) -> None:
     trace = run(Config(sentence="a b c d e", n_heads=3, **settings))  # type: ignore[arg-type]
     document = worked_solution.row(trace, len(trace.layers) - 1, 1, 3, digits=5)

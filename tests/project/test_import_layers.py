@@ -135,6 +135,7 @@ def test_imports_only_go_down() -> None:
     assert not faults, "\n".join(faults)
 
 
+@pytest.mark.slow
 def test_no_files_import_each_other_in_a_circle() -> None:
     faults = circles(FILES)
     assert not faults, "\n".join(faults)

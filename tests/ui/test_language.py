@@ -255,6 +255,7 @@ def test_a_language_that_there_is_not_is_said_like_any_other_fault() -> None:
     assert any("Language was 'xx'; choose from auto, en, de" in html.unescape(text) for text in read(at))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("bracketed")
 def test_a_switch_changes_the_words_and_nothing_else() -> None:
     at = opened(panel="mask", b_seed="3")

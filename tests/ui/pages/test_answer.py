@@ -97,7 +97,7 @@ def test_the_answer_is_sent_before_the_maps_where_the_browser_does_not_explain_b
             return show(*given, **named)
 
         monkeypatch.setattr(module, "show", show)
-    opened(head="2", query="4", key="3", edits="embedded.1.1~0.5")
+    opened(head="2", query="4", key="3", edits="scaled.1.1.1.1~0.5")
     assert sent_so_far == [drawer, heatmap]
     sent_so_far.clear()
     opened(head="2", query="4", key="3")

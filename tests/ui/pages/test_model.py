@@ -169,6 +169,7 @@ def test_every_place_works_with_a_model_or_says_why_not(bert: str, query: dict[s
     )
 
 
+@pytest.mark.slow
 def test_the_layers_of_a_model_are_offered_as_programs_and_as_a_workbook(bert: str) -> None:
     hosting.offer_those_in_the_package()
     at = opened(model="small", sentence="anna gave", page="take")
