@@ -327,10 +327,10 @@ def test_numbers_of_any_size_are_no_error(value):
 
 @pytest.mark.slow
 @for_each("settings", [{"d_model": 1}, {"sentence": "one"}, {"n_heads": 16}, {"sentence": "a", "bos": True}])
-@for_each("score", ["scaled_dot", "location", "additive"])
+@for_each("score", ["scaled_dot", "location"])
 def test_no_setting_is_an_error(settings, score):
-    for layers in (1, 2, 3):
-        for d in (1, 2, (1, 2, 3)):
+    for layers in (1, 3):
+        for d in (1, (1, 2, 3)):
             trace = run(by_hand(*PATTERNS, score=score, d_k=d, d_v=d, n_layers=layers, **{"n_heads": 6} | settings))
             assert np.isfinite(trace["output"].array).all()
 

@@ -147,10 +147,9 @@ def stale(written: Spreadsheet, computed: Spreadsheet) -> list[object]:
     return wrong
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("part", range(3))
-def test_recalculated_it_is_the_run_and_follows_what_is_changed_in_it(part, tmp_path):
-    names = [*traces()][part::3]
+@pytest.mark.slow(seconds=12)
+def test_recalculated_it_is_the_run_and_follows_what_is_changed_in_it(tmp_path):
+    names = [*traces()]
     files = {name: written(name).stripped() for name in names}
     before = Spreadsheet(workbook(run(CHANGED)))
     changes = {before.corner(matrix_of(edit), *edit[2][-2:]): edit[3] for edit in EDITS}
