@@ -179,7 +179,7 @@ def test_every_line_says_the_same_in_every_reading() -> None:
 
 
 def test_so_do_random_lines_and_all_in_javascript(node: str, tmp_path: Path) -> None:
-    lines = all_lines(12)
+    lines = all_lines(8)
     assert disagreeing([*lines], READINGS) == []
     found = zip(lines, interactive_file.disagreeing([line.trace for line in lines], node, tmp_path))
     assert {line.text: wrong[0] for line, wrong in found if wrong} == {}

@@ -22,7 +22,7 @@ from attnviz.settings.language import set_language
 from tests.support.sample_settings import repeated_words
 
 SCRIPT = Path(browser_facts.__file__).with_name("explanation.js")
-SETTINGS, CELLS = 100, 5
+SETTINGS, CELLS = 60, 5
 TYPED = ("2 * (q @ k) + norm(q)", "sum(tanh(q * k + b)) / d_k", "q @ W @ k - sum(abs(q - k)) * alpha", "i - j + h")
 TYPED_NORMALISERS = ("exp(x) / (1 + sum(exp(x)))", "relu(x) / n + j * 0.01", "e = exp(x - max(x)); e / sum(e)")
 ASK = """
