@@ -74,7 +74,7 @@ def check(name: str, *, every: int = 1, **free: Any) -> None:
 @pytest.mark.slow
 @for_each("name", NAMES)
 def test_slopes_of_every_step_are_what_changed_numbers_do(name: str) -> None:
-    check(name, every=3)
+    check(name)
 
 
 def test_slopes_hold_under_another_mask_normaliser_and_a_changed_number() -> None:
