@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 PATIENCE = 90  # seconds until what has not come about counts as broken, whatever else is running
-STILL = 15  # frames, a quarter of a second: the pictures are Plotly's after 150 ms, and no other part waits longer
+STILL = 30  # frames, half a second: under load a run begins later than a quarter of one after what asks for it
 
 QUIET = """(frames) => new Promise((done, fail) => {
     const rest = "[data-test-connection-state=CONNECTED][data-test-script-state=notRunning]";

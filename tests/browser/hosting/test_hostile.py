@@ -180,7 +180,9 @@ def whole(text: str, word: str) -> bool:
 
 def pointed(watch: Watch, word: str) -> bool:
     """Whether the tooltip says the word of the first row, once the pointer has come to the first cell."""
-    box = watch.page.locator(".st-key-explore [data-stage=weights] .attn-cells").bounding_box()
+    cells = watch.page.locator(".st-key-explore [data-stage=weights] .attn-cells")
+    cells.scroll_into_view_if_needed()  # where the page stands is kept from one address to the next
+    box = cells.bounding_box()
     for below in (5, 3):
         watch.page.mouse.move(box["x"] + 3, box["y"] + below)
     return bool(watch.page.locator(".attn-tip").get_by_text(word).first.is_visible())

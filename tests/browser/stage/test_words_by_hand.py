@@ -66,7 +66,7 @@ class Line:
         """Wait until it is in the link, and compare what is shown with the run of that."""
         self.page.wait_for_url(lambda url: self.linked(url).sentence == sentence)
         self.page.evaluate(QUIET)
-        assert shows(self.page, self.linked())
+        wait_until(self.page, lambda: shows(self.page, self.linked()))
         assert self.page.locator("[data-held], .at-ghost, .at-field").count() == 0
 
 
