@@ -119,6 +119,10 @@ DECIDED = {
     "engine/solved_heads.py": ({"scaled_dot"}, "the setting that heads set by hand are solved for"),
     "exports/script/torch_script.py": ({"causal"}, "PyTorch has an argument for it"),
     "pictures/answer/browser_facts.py": ({"custom"}, "what a mask is called once it is painted"),
+    "ui/components/sentence/opening_sentence.py": (
+        {"custom"},
+        "cells that were painted stay where they are when words move",
+    ),
     "ui/panels/model.py": ({"causal"}, "what a model that writes on computes"),
 }
 """The files that decide something by the name of a row, words of other meaning too: which, and why.
