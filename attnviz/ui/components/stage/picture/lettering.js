@@ -6,6 +6,7 @@ import { Numbered } from "./numbers.js";
 const BARE = 20; // pixels left of a map in which no word fits
 const NARROWEST_LEGEND = 84; // pixels
 const APART = 10; // pixels between two heads over which their names are told apart
+const SWITCH = 18; // pixels of what switches a head off, where no pointer hovers over it
 /** @typedef {[text: string, size: [wide: number, tall: number], fill?: string]} LegendLine */
 
 export class Lettered extends Numbered {
@@ -96,12 +97,13 @@ export class Lettered extends Numbered {
     const group = this.group(this.words, this.meta.large ? 14 : 11, 400, "end");
     group.setAttribute("class", "attn-soft");
     const { spread } = this.heatmap.data.words;
-    const free = this.columns * this.w + room[1] - context.measureText(spread).width;
+    const isBeside = matchMedia("(hover: none)").matches && this.heatmap.data.live?.off; // what switches a head off stands at the end
+    const endAt = room[1] - (isBeside ? SWITCH : 0), free = this.columns * this.w + endAt - context.measureText(spread).width;
     const end = Math.min(across, heads.length);
     const isClose = end > 1 && this.edgeX(1, 0) - this.edgeX(0, this.columns) - room[1] < APART;
     const begin = isClose ? end - 1 : 0;
     if (this.named.slice(begin, end).some((name) => name > free)) return;
-    for (let head = begin; head < end; head++) svg(group, "text", { x: this.edgeX(head, this.columns) + 2 + room[1], y: this.y - 5 }, spread);
+    for (let head = begin; head < end; head++) svg(group, "text", { x: this.edgeX(head, this.columns) + 2 + endAt, y: this.y - 5 }, spread);
   }
 
   /** The lines of the legend: of the bars, or of colours where each head has a scale of its own.
