@@ -11,7 +11,7 @@ import pytest
 
 from attnviz import Config, run
 from attnviz.settings import url_codec
-from tests.browser_idle import FRAMES, QUIET
+from tests.browser_idle import FRAMES, QUIET, go_to
 
 pytestmark = pytest.mark.browser
 
@@ -203,3 +203,21 @@ def test_a_number_over_the_weights_is_moved_and_one_of_a_cell_typed(new_page: Ca
     page.keyboard.press("Enter")
     check(held, maps.run(), "typed")
     assert "edits=scores.1.1.1.2~-1.5" in page.url
+
+
+COVERED = """() => {
+    const boxes = (query) => [...document.querySelectorAll(`.st-key-explore [data-stage=weights] ${query}`)]
+        .map((each) => ({ text: each.textContent, box: each.getBoundingClientRect() }));
+    const meet = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+    const words = boxes(".attn-layer text");
+    return boxes(".attn-switch").map(({ box }) => words.filter((word) => meet(word.box, box)).map(({ text }) => text));
+}"""
+"""For each button that switches a head off, the words that it covers."""
+
+
+def test_on_a_phone_what_switches_a_head_off_covers_no_word(new_page: Callable[..., Any], app: Any) -> None:
+    page = new_page(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+    words = "+".join(["king", "saw", "her", "dog"] * 3)
+    go_to(page, f"{app.url}/?v=1&n_heads=8&mask=causal&sentence={words}")
+    page.locator(".attn-switch").nth(7).wait_for()
+    assert page.evaluate(COVERED) == [[]] * 8

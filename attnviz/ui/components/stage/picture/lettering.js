@@ -57,13 +57,19 @@ export class Lettered extends Numbered {
     this.drawCells();
   }
 
+  /** Whether what switches a head off stands at the end of its name for good. */
+  get isSwitched() {
+    return this.meta.share && Boolean(this.heatmap.data.live?.off) && matchMedia("(hover: none)").matches;
+  }
+
   /** Over each head its name, and what it does where there is room for that. */
   drawNames() {
     const { heads, roles, room, large, across, true: all } = this.meta;
     const ragged = new Set(all).size > 1;
     const pitch = across > 1 ? this.edgeX(1, 0) - this.edgeX(0, 0) - 4 : this.columns * this.w + room[1];
     const group = this.group(this.words, large ? 15 : 12, 600, "start");
-    const beside = (/** @type {number} */ head) => (head % across === across - 1 && room[1] ? this.columns * this.w + room[1] : pitch);
+    const free = this.isSwitched ? this.columns * this.w - SWITCH : Infinity;
+    const beside = (/** @type {number} */ head) => Math.min(free, head % across === across - 1 && room[1] ? this.columns * this.w + room[1] : pitch);
     const fits = (/** @type {string[]} */ parts, /** @type {number} */ head) => context.measureText(parts.join("  ")).width <= beside(head);
     const plains = heads.map((name) => name.split(" · ")[0]);
     const numbers = heads.map((name) => name.match(/\d+/)?.[0] ?? "");
@@ -97,8 +103,7 @@ export class Lettered extends Numbered {
     const group = this.group(this.words, this.meta.large ? 14 : 11, 400, "end");
     group.setAttribute("class", "attn-soft");
     const { spread } = this.heatmap.data.words;
-    const isBeside = matchMedia("(hover: none)").matches && this.heatmap.data.live?.off; // what switches a head off stands at the end
-    const endAt = room[1] - (isBeside ? SWITCH : 0), free = this.columns * this.w + endAt - context.measureText(spread).width;
+    const endAt = this.isSwitched ? -SWITCH : room[1], free = this.columns * this.w + endAt - context.measureText(spread).width;
     const end = Math.min(across, heads.length);
     const isClose = end > 1 && this.edgeX(1, 0) - this.edgeX(0, this.columns) - room[1] < APART;
     const begin = isClose ? end - 1 : 0;
