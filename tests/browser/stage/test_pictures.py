@@ -105,8 +105,8 @@ def test_a_folder_of_pages_is_opened_from_a_disk(new_page: Callable[..., Any], t
     page, faults = new_page(offline=True, instead=True), []
     page.on("console", lambda message: faults.append(message.text))
     page.goto((tmp_path / "index.html").as_uri())
-    sizes = page.evaluate("Array.from(document.images, (image) => image.complete && image.naturalWidth)")
-    assert sizes == [1200, 1200]
+    page.wait_for_function("[...document.images].every((image) => image.complete)")  # read as they come in sight
+    assert page.evaluate("Array.from(document.images, (image) => image.naturalWidth)") == [1200, 1200]
     page.get_by_role("link", name="Open a cat sat").click()
     assert page.inner_text("#sentence") == "a cat sat"
     assert page.locator("input[type=range]").count() == 2
