@@ -74,6 +74,8 @@ def with_typed_number(config: Config, setting: str, value: float) -> Config:
 
     >>> with_typed_number(Config(bias="formula", bias_formula="-0.1*abs(i-j)"), "bias_formula.0", 0.25).bias_formula
     '-0.25*abs(i-j)'
+    >>> with_typed_number(Config(bias="formula", bias_formula="0.1*i"), "bias_formula.0", 1 / 3).bias_formula
+    '0.3333333333333333*i'
     """
     field = setting.partition(".")[0]
     text = getattr(config, field)

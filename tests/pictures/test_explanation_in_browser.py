@@ -15,10 +15,14 @@ import pytest
 from attnviz import BIASES, MASKS, NORMALISERS, SCORES, Config, ConfigError, Trace, run
 from attnviz.arithmetic.cell import derive
 from attnviz.exports.bundle import joined
+from attnviz.live.program import arrays_of
 from attnviz.pictures import stage_bytes
 from attnviz.pictures.answer import browser_facts
 from attnviz.pictures.answer.explanation import explanation, most_telling
 from attnviz.settings.language import set_language
+from attnviz.text.query_sentences import query_weights
+from attnviz.ui.components.answer import drawer
+from attnviz.ui.components.sentence import opening_sentence
 from tests.support.sample_settings import repeated_words
 
 SCRIPT = Path(browser_facts.__file__).with_name("explanation.js")
@@ -158,3 +162,106 @@ def test_every_answer_is_that_of_python(
         traces.append((f"setting {number}", trace, number % len(trace.layers)))
     assert len(traces) > SETTINGS / 8
     assert disagreeing(traces, node, tmp_path) == []
+
+
+HELD = Path(drawer.__file__).with_name("held_cells.js")
+SENTENCE = Path(opening_sentence.__file__).with_name("weight_rows.js")
+ASK_HELD = """
+const { readFileSync } = require("node:fs");
+(async () => {
+  const found = [];
+  for (const { file, cells, changes, layer, arrays, opening } of JSON.parse(readFileSync(process.argv[2], "utf-8"))) {
+    const stage = unpackStage(new Uint8Array(readFileSync(file)));
+    const text = encodeURIComponent(stage.header.answer.functions);
+    const functions = (await import(`data:text/javascript,${text}`)).default;
+    const numbers = ({ values, ...array }) => ({ ...array, values: Float64Array.from(values, Number) });
+    const held = { changes, layer, array: (name) => (arrays[name] ? numbers(arrays[name]) : null) };
+    const now = heldStage(stage, held), known = now && new Cells(now, functions);
+    const { weights, kinds } = heldRows(held, opening);
+    const said = known && cells.map((cell) => explanation(known, cell));
+    found.push({ said, weights: [...weights].map(String), kinds });
+  }
+  console.log(JSON.stringify(found));
+})();
+"""
+BEFORE: dict[str, Any] = {"sentence": "the cat sat on the mat", "n_heads": 2, "n_layers": 2, "mask": "causal"}
+MOVES: tuple[tuple[dict[str, Any], str, float], ...] = (
+    ({}, "temperature", 0.4),
+    ({"score": "additive"}, "temperature", 2.0),
+    ({"normaliser": "sparsemax"}, "scale", 1.7),
+    ({"d_k": (2, 3)}, "scale", -0.3),
+    ({"softcap": 3.0}, "softcap", 0.8),
+    ({"normaliser": "sigmoid", "bias": "linear"}, "bias_slope", 1.5),
+    ({"normaliser": "linear"}, "scores", 2.5),
+    ({"bias": "alibi"}, "scores", -1.25),
+    ({"position": "none", "n_kv_heads": 1}, "queries", 0.75),
+    ({"normaliser": "formula", "normaliser_formula": "e = exp(x); e / sum(e)"}, "scores", 1.5),
+    ({"normalise_over": "queries", "mask": "none", "score": "formula", "score_formula": "0 * i"}, "temperature", 2.0),
+)
+"""What is added to a setting, the number that is held, and what it is moved to."""
+ASIDE: tuple[tuple[dict[str, Any], str, float], ...] = (
+    ({}, "capped", 0.5),
+    ({"normaliser": "entmax"}, "entmax.alpha", 1.7),
+)
+"""And what no line explains."""
+
+
+def moved(before: Trace, name: str, value: float) -> tuple[Trace, dict[str, Any]]:
+    """The run of the setting in which a number of the last layer is another, and the change as the browser has it."""
+    config, layer = before.config, len(before.layers) - 1
+    if name in before.layers[layer]:
+        step = before.layers[layer][name]
+        index = (1, 3, 1)
+        change = {"step": f"{name}.{layer}", "at": int(np.ravel_multi_index(index, step.shape)), "value": value}
+        return run(config, edits=[(layer, name, index, value)]), change
+    knob: dict[str, Any] = {"normaliser_knobs": {name: value}} if "." in name else {name: value}
+    return run(replace(config, **knob)), {"setting": name, "value": value}
+
+
+def test_what_is_said_of_held_numbers_is_what_is_said_of_the_run_with_them(node: str, tmp_path: Path) -> None:
+    dice, questions, answers = random.Random(3), [], []  # noqa: S311 - nothing secret
+    for number, (more, name, value) in enumerate((*MOVES, *ASIDE)):
+        before = run(Config(**BEFORE | more))
+        (after, change), layer = moved(before, name, value), len(before.layers) - 1
+        data = browser_facts.cells_of(before, layer)
+        assert data is not None
+        (tmp_path / f"{number}.bin").write_bytes(stage_bytes.packed(data.header | {"head": data.head}, data.arrays))
+        was, now = arrays_of(before), arrays_of(after)
+        arrays = {
+            step: {"axes": [], "shape": found.shape, "values": [*map(str, np.ravel(found).tolist())]}
+            | {"isMoved": not np.array_equal(found, was[name])}
+            for name, found in now.items()
+            for step in [name.removesuffix(f".{layer}")]
+            if step != name
+        }
+        weights = query_weights(after, layer, 1)
+        cells = asked(after, dice)
+        opening = {"head": 1, "positions": None, "queries": weights.queries, "keys": None}
+        questions.append(
+            {"file": str(tmp_path / f"{number}.bin"), "cells": cells, "changes": [change], "layer": layer}
+            | {"arrays": arrays, "opening": opening | {"promises": bool(weights.is_promised)}}
+        )
+        answers.append(
+            {
+                "said": [wanted(after, layer, cell) for cell in cells] if number < len(MOVES) else None,
+                "weights": [float(x) for x in np.where(weights.masked, np.nan, weights.weights).ravel()],
+                "kinds": [weights.kind(query) for query in range(len(weights.queries))],
+            }
+        )
+    (tmp_path / "asked.json").write_text(
+        json.dumps(questions).replace('"inf"', '"Infinity"').replace('"-inf"', '"-Infinity"'), "utf-8"
+    )
+    parts = (Path(stage_bytes.__file__).with_suffix(".js"), SCRIPT, HELD, SENTENCE)
+    script = "\n".join([*map(joined, parts), ASK_HELD])
+    (tmp_path / "held.cjs").write_text(f'"use strict";\n{script}', "utf-8")
+    done = subprocess.run(
+        [node, str(tmp_path / "held.cjs"), str(tmp_path / "asked.json")],
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    for made, should, (_, name, _) in zip(json.loads(done.stdout), answers, (*MOVES, *ASIDE), strict=True):
+        np.testing.assert_array_equal([*map(float, made["weights"])], should["weights"], err_msg=name)
+        assert made["kinds"] == should["kinds"], name
+        assert differences(made["said"], should["said"], name) == []
