@@ -78,7 +78,8 @@ def page(config: Config, selection: Selection) -> Selection:
     slide, at = lesson.slides[selection.slide], _at(lesson, selection)
     times = _times_reseeded(lesson, selection)
     seed = slides.next_seed(lesson, times) if times else None
-    baseline, shown = run(slides.with_seed(lesson.config, seed)), run(lesson.on(slide, seed))
+    baseline, here = run(slides.with_seed(lesson.config, seed)), lesson.on(slide, seed)
+    shown = baseline if here == baseline.config else run(here)
     question = resolve(slide.question, shown, baseline) if slide.question else None
     is_open = _is_open(slide, at)
     if selection.presenter:
