@@ -272,6 +272,7 @@ def test_the_card_draws_lines_in_masked_cells_and_cuts_no_word_that_has_room() -
     svg = link_route.link_card.card(trace, 0, told)
     assert "url(#" not in svg  # a pattern takes as much of the processor as all the rest
     corners = [(float(x), float(y)) for x, y in re.findall(r'd="M([0-9.]+) ([0-9.]+)h', svg)]
+    assert all(x.is_integer() and y.is_integer() for x, y in corners), "an edge between two pixels takes long to pack"
     step, n = float(re.findall(r'd="M[0-9. ]+h([0-9.]+)', svg)[0]) + 1, len(trace.key_tokens)
     lines = re.findall(r"M([0-9.]+) ([0-9.]+)L([0-9.]+) ([0-9.]+)", svg)
     middles = [((float(a) + float(c)) / 2, (float(b) + float(d)) / 2) for a, b, c, d in lines]
