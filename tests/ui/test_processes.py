@@ -22,7 +22,8 @@ from typing import Any
 import pytest
 from websockets.sync.client import connect
 
-from attnviz import command
+from attnviz import command, serving
+from attnviz.models import hosting as model_hosting
 from attnviz.ui.hosting import counts, front
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -211,6 +212,23 @@ def test_metrics_name_the_process_that_each_number_is_of(monkeypatch: pytest.Mon
     assert sum(line.startswith("# TYPE attnviz_visitors ") for line in lines) == 1
     monkeypatch.setattr(counts, "OLD", 0.0)
     assert 'process="0"' not in counts.text(), "it has said nothing for long"
+
+
+def test_each_process_is_started_with_all_that_was_said_and_one_secret(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Any] = []
+    monkeypatch.setattr(front, "served", lambda *given: asked.extend(given) or 3)
+    monkeypatch.setattr(os, "environ", {name: text for name, text in os.environ.items() if name != serving.SECRET})
+    monkeypatch.setattr(model_hosting, "offer", lambda *_: None)
+    monkeypatch.setattr(command, "load_rows", lambda _: None)
+    with socket.create_server(("127.0.0.1", 0)) as found:
+        port = found.getsockname()[1]
+    words = ["--processes", "3", "--port", str(port), "--address=127.0.0.1", "--with=own.py", "--model=minilm"]
+    assert command.main([*words, "--model-tokens", "9", "--watch", "--server.baseUrlPath=attention"]) == 3
+    n, listener, started = asked
+    assert (n, listener.fileno()) == (3, -1), "nobody listens any more"
+    page = [sys.executable, "-m", "attnviz", "--with=own.py", "--model=minilm", "--model-tokens=9"]
+    assert started(2, 7) == [*page, "--server.baseUrlPath=attention", "--replica=2:7"]
+    assert len(os.environ[serving.SECRET]) == 64
 
 
 def test_what_cannot_be_several_is_refused_in_a_sentence(capsys: pytest.CaptureFixture[str]) -> None:
