@@ -17,7 +17,6 @@ from typing import Any
 from attnviz import watchdog
 from attnviz.engine.cost import estimate as cost
 from attnviz.settings.faults import ConfigError, shorten
-from attnviz.ui.hosting import front
 
 HERE = Path(__file__).parent
 NEEDED = ("streamlit", "plotly", "pandas")
@@ -93,6 +92,8 @@ def serve_several(arguments: argparse.Namespace, rest: Sequence[str]) -> int:
 
     Raises ConfigError for what cannot be started so.
     """
+    from attnviz.ui.hosting import front  # with an event loop, which no other command needs
+
     port, n = checked_port(arguments.port or PORT), arguments.processes
     if not (n.isascii() and n.isdecimal() and 1 <= int(n[:3]) <= front.MOST):
         raise ConfigError(FAULTS["processes"].format(given=shorten(n), most=front.MOST))

@@ -8,7 +8,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 import urllib.request
 from collections.abc import Iterator
 from contextlib import suppress
@@ -19,10 +18,13 @@ import pytest
 
 from attnviz import Config
 from attnviz.settings import url_codec
-from tests.browser.conftest import free_port
 from tests.browser_idle import PATIENCE
 
 ROOT = Path(__file__).resolve().parents[3]
+sys.path.insert(0, str(ROOT / "deploy"))
+
+from local import free_port, wait_for  # noqa: E402
+
 pytestmark = [
     pytest.mark.browser,
     pytest.mark.skipif(not hasattr(socket, "send_fds"), reason="no connection can be handed over here"),
@@ -68,17 +70,9 @@ def metrics(url: str) -> str:
         return str(answer.read().decode())
 
 
-def wait_until_it_answers(url: str) -> None:
-    """Wait until somebody listens; then a question waits for the first process."""
-    for _ in range(200):
-        with suppress(OSError), urllib.request.urlopen(f"{url}/attnviz/health", timeout=PATIENCE):  # noqa: S310
-            return
-        time.sleep(0.1)
-
-
 def test_a_visitor_of_a_process_that_is_lost_goes_on_with_another(site: Any, browser_page: Any) -> None:
     url, front, log = site
-    wait_until_it_answers(url)
+    wait_for(f"{url}/attnviz/health", front)
     browser_page.goto(f"{url}/?{url_codec.query_string(Config(sentence='zebra quagga okapi', n_heads=3, seed=4))}")
     browser_page.locator(REST).wait_for()
     place, pid = process_of(browser_page, front)
