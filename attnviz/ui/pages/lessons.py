@@ -78,7 +78,7 @@ def page(config: Config, selection: Selection) -> Selection:
     slide, at = lesson.slides[selection.slide], _at(lesson, selection)
     times = _times_reseeded(lesson, selection)
     seed = slides.next_seed(lesson, times) if times else None
-    baseline, shown = run(slides.with_seed(lesson.config, seed)), run(lesson.on(slide, seed))
+    baseline, shown = _runs(slides.with_seed(lesson.config, seed), lesson.on(slide, seed))
     question = resolve(slide.question, shown, baseline) if slide.question else None
     is_open = _is_open(slide, at)
     if selection.presenter:
@@ -110,6 +110,12 @@ def page(config: Config, selection: Selection) -> Selection:
             path.summary(lesson, config, selection)
         _ways_on(lesson, slide, selection, baseline.config, tried.trace.config)
     return selection
+
+
+def _runs(one: Config, other: Config) -> tuple[Trace, Trace]:
+    """Return the runs of two settings, which are often the same."""
+    baseline = run(one)
+    return baseline, baseline if other == one else run(other)
 
 
 def _completed(selection: Selection) -> Selection:
