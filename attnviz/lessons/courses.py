@@ -80,9 +80,9 @@ COURSES: dict[str, Course] = table(
     Course(
         "short",
         "20 minutes: what attention does",
-        "Whatever writes, translates or answers questions today reads its text by attention: each word takes up a little of "
-        "those that matter to it. Here you see that happen with real numbers, see a head learn it, and see a next word come "
-        "out.",
+        "Whatever writes, translates or answers questions today reads its text by attention: each word takes "
+        "up a little of those that matter to it. Here you see that happen with real numbers, see a head learn "
+        "it, and see a next word come out.",
         20,
         (
             Part("two_meanings", last=1),
@@ -94,8 +94,9 @@ COURSES: dict[str, Course] = table(
     Course(
         "single",
         "45 minutes: from bits to a next word",
-        "Whatever writes, translates or answers questions today reads its text by attention. It is arithmetic that fits on "
-        "a sheet of paper: you do it once by hand, and then find the same numbers in a trained model.",
+        "Whatever writes, translates or answers questions today reads its text by attention. It is arithmetic "
+        "that fits on a sheet of paper: you do it once by hand, and then find the same numbers in a trained "
+        "model.",
         45,
         (
             Part("two_meanings"),
@@ -108,8 +109,9 @@ COURSES: dict[str, Course] = table(
     Course(
         "double",
         "90 minutes: and whom the answer is owed to",
-        "Whatever writes, translates or answers questions today reads its text by attention. You do its arithmetic by hand, "
-        "find it in a trained model, and after a break prove which of its heads an answer depends on.",
+        "Whatever writes, translates or answers questions today reads its text by attention. You do its "
+        "arithmetic by hand, find it in a trained model, and after a break prove which of its heads an answer "
+        "depends on.",
         90,
         (
             Part("two_meanings"),
