@@ -1,10 +1,11 @@
 // Sliders for the numbers of the setting, and the number of a cell under the hand.
 
 /** @import { Knob } from "../../live/types" */
+/** @import { Picture } from "./picture.js" */
 /** @import { Cell, Marked, Stage } from "./types" */
 import { make } from "./canvas.js";
 import { exact } from "./formats.js";
-import { allow, canMove, hasMask, isHeld, moveBack, moveNumber, moveSetting, savedNumber } from "./moved.js";
+import { allow, canMove, hasMask, hasOutput, isHeld, isOff, moveBack, moveNumber, moveSetting, savedNumber, switchHead } from "./moved.js";
 import { at, data, element, step, view, words } from "./run.js";
 
 const STOPS = 400; // of a slider
@@ -63,6 +64,12 @@ export function offerKnobs(moved) {
       moveSetting(knob.name, value);
       moved();
     });
+    label.addEventListener("keydown", ({ key }) => {
+      if (key !== "Escape") return;
+      show(knob.value);
+      moveSetting(knob.name, knob.value);
+      moved();
+    });
     show(knob.value);
     back.push(() => show(knob.value));
   }
@@ -107,6 +114,10 @@ export function showHeld({ stage, cell }) {
   if (open && document.activeElement !== field) field.value = String(at(stage.name, ...cell));
   button.hidden = !stage.worded || !hasMask();
   button.textContent = masked ? words.allow : words.forbid;
+  const off = element("off", HTMLButtonElement);
+  off.hidden = !hasOutput();
+  off.setAttribute("aria-pressed", String(isOff(h)));
+  off.textContent = isOff(h) ? words.head_on : words.head_off;
 }
 
 /**
@@ -136,6 +147,34 @@ export function offerNumber(moved) {
     allow(view.chosen.cell, at("masked", h, i, j) === -Infinity);
     moved();
   });
+  element("off", HTMLButtonElement).addEventListener("click", () => {
+    if (!view.chosen) return;
+    switchHead(view.chosen.cell[0]);
+    moved();
+  });
+}
+
+/**
+ * Let a head be switched off by its name, or by a key where one of its cells is chosen.
+ *
+ * @param {Picture} picture
+ * @param {() => void} moved
+ */
+export function offerSwitch(picture, moved) {
+  const { box } = picture;
+  if (!picture.switches) return;
+  /** @param {number} head */
+  const toggle = (head) => {
+    switchHead(head);
+    moved();
+  };
+  box.addEventListener("pointermove", (event) => {
+    const head = picture.headAt(event);
+    box.title = head < 0 ? "" : isOff(head) ? words.head_on : words.head_off;
+    if (head >= 0) box.style.cursor = "pointer";
+  });
+  box.addEventListener("click", (event) => picture.headAt(event) >= 0 && toggle(picture.headAt(event)));
+  box.addEventListener("keydown", ({ key }) => key.toLowerCase() === "x" && view.chosen && toggle(view.chosen.cell[0]));
 }
 
 /**

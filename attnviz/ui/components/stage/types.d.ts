@@ -223,7 +223,7 @@ export interface StageAhead extends StagesSent {
   heads?: number;
   /** Head, query and key that the page opens on, counted among all. */
   opening?: [head: number, query: number, key: number] | null;
-  /** Those that lead to the weights. */
+  /** The numbers of the setting that headings show. */
   handles?: LiveKnob[];
   positions?: { query: number[] | null; key: number[] | null };
 }
@@ -259,6 +259,8 @@ export interface LiveSent extends Packed {
 /** A number of the setting that may be moved, with a letter or a short word for it. */
 export interface LiveKnob extends Knob {
   sign: string;
+  /** Whether what follows has to be asked for: the length of an axis. */
+  asks?: boolean;
 }
 
 /** What a hand has let go of. */
@@ -297,7 +299,10 @@ export interface Heading {
   paints: boolean | null;
   /** The typed lines that stand there with their numbers as handles. */
   lines: string[];
-  /** Pixels for its phrase, and those that are left free of it. */
+  /** The settings whose numbers are handles in its shape. */
+  sizes: string[];
+  /** Pixels for all of it; for its phrase, and those that are left free of it. */
+  height: number;
   room: number;
   gap: number;
   /** Names and titles of the stages to turn over to, where there is room for one at a time. */

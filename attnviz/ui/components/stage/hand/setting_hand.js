@@ -1,5 +1,5 @@
-// The numbers of the setting that lead from the scores to the weights: handles over the map, dragged sideways, typed, or
-// changed by keys.
+// The numbers of the setting that headings show: handles that are dragged sideways, typed, or changed by keys. What
+// follows from most is computed here; the length of an axis makes another run, of which the server's stages are asked.
 
 /** @import { Holding } from "./holding.js" */
 /** @import { Picture } from "../picture/picture.js" */
@@ -13,6 +13,10 @@ const KNOB_FINER = 0.1; // with Shift
 const KNOB_NUDGE = 4; // pixels that an arrow stands for
 const DIGITS = 3; // of what is dragged, and of what there is room for
 const FIGURE = /^[\d.,−-]$/;
+const ROOM = 96; // pixels of what is said of it, or of a field
+const PER_LINE = 4; // handles of which a narrow window has room in a line
+/** @type {Record<string, string>} */
+const SIZES = { n_heads: "scores", d_v: "heads" }; // the stages in whose shapes these stand
 
 export class SettingHand {
   /** @type {LiveKnob | null} */
@@ -21,12 +25,19 @@ export class SettingHand {
   at = 0; // pixels from where it was
   x = 0; // of the pointer
   isDragged = false;
+  hasMoved = false; // since it was taken
+  /** @type {PointerEvent | null} */
+  pressed = null; // the press that waits for the run,
+  /** @type {PointerEvent | null} */
+  tapped = null; // or that was let go meanwhile
   isSettling = false; // while headings are made anew
   drawn = "";
   /** @type {Map<string, HTMLElement>} */
   handles = new Map(); // by the names of their numbers
   /** @type {Map<string, HTMLElement>} */
   lines = new Map(); // that were typed, by the names of their fields
+  /** @type {Map<string, HTMLElement>} */
+  sizes = new Map(); // in shapes, by the names of their fields
 
   /** @param {Holding} holding */
   constructor(holding) {
@@ -44,15 +55,27 @@ export class SettingHand {
 
   /** @returns {LiveKnob[]} */
   get knobs() {
-    return this.holding.heatmap.data.live?.knobs ?? [];
+    const { data, ahead } = this.holding.heatmap, { live } = data;
+    return (live?.knobs ?? []).filter(({ name, asks }) => !asks || (ahead.follow && name in ahead.follow.fields));
+  }
+
+  /** How many lines the handles take in a narrow window. */
+  get lineCount() {
+    return Math.ceil(this.knobs.filter(isOverMap).length / PER_LINE);
+  }
+
+  /** Whether a number can be held now. @param {LiveKnob} knob */
+  isFree({ asks }) {
+    const { run, isAhead, latest } = this.holding;
+    return asks ? latest === 0 : run !== null && !isAhead;
   }
 
   /** @param {AbortSignal} signal */
   attach(signal) {
     this.listen(this.box);
     window.addEventListener("pointermove", (event) => this.move(event), { signal });
-    window.addEventListener("pointerup", () => this.isDragged && this.keep(), { signal });
-    window.addEventListener("pointercancel", () => this.isDragged && this.leave(), { signal });
+    window.addEventListener("pointerup", (event) => this.release(event), { signal });
+    window.addEventListener("pointercancel", () => ((this.pressed = null), this.isDragged && this.leave()), { signal });
   }
 
   /** Listen to what is done at the handles in a box. @param {HTMLElement} box */
@@ -61,7 +84,7 @@ export class SettingHand {
       const handle = target instanceof Element && target.closest(".attn-knob");
       return handle instanceof HTMLElement ? this.knobs.find(({ name }) => name === handle.dataset.knob) : undefined;
     };
-    box.addEventListener("pointerenter", () => this.holding.prepare());
+    box.addEventListener("pointermove", () => this.holding.prepare());
     box.addEventListener("focusin", () => this.holding.prepare());
     box.addEventListener("focusout", () => this.held && !this.isDragged && !this.isSettling && !this.field.isOpen && this.keep());
     box.addEventListener("keydown", (event) => this.onKeydown(knobOf(event.target), event));
@@ -74,15 +97,20 @@ export class SettingHand {
     return lines.filter((line) => (line === "score_formula" ? "scores" : "weights") === stage);
   }
 
+  /** The numbers that are handles in the shape of a stage. @param {string} stage  its name */
+  sizesOf(stage) {
+    return this.knobs.flatMap(({ name }) => (SIZES[name] === stage ? [name] : []));
+  }
+
   /** Set the handles into the heading of a picture; the one with the focus keeps it. @param {Picture} picture @param {() => void} entitle  makes the heading */
   settle(picture, entitle) {
     const focused = document.activeElement;
     this.isSettling = true;
     entitle();
     this.make();
-    const slots = /** @type {NodeListOf<HTMLElement>} */ (picture.head.querySelectorAll(".attn-handles, .attn-typed"));
+    const slots = /** @type {NodeListOf<HTMLElement>} */ (picture.head.querySelectorAll(".attn-handles, .attn-typed, .attn-size"));
     for (const slot of slots) {
-      const box = slot.dataset.line ? this.lines.get(slot.dataset.line) : this.box;
+      const { line, size } = slot.dataset, box = line ? this.lines.get(line) : size ? this.sizes.get(size) : this.box;
       if (box && slot.firstChild !== box) slot.append(box);
     }
     this.write();
@@ -97,7 +125,8 @@ export class SettingHand {
     this.drawn = drawn;
     this.handles = new Map(knobs.map((knob) => [knob.name, this.handle(knob)]));
     const handleOf = (/** @type {LiveKnob} */ { name }) => /** @type {HTMLElement} */ (this.handles.get(name));
-    this.box.replaceChildren(...knobs.filter(({ line }) => !line).map(handleOf));
+    this.box.replaceChildren(...knobs.filter(isOverMap).map(handleOf));
+    this.sizes = new Map(knobs.filter(({ name }) => name in SIZES).map((knob) => [knob.name, this.sizeOf(handleOf(knob))]));
     for (const old of this.lines.values()) old.remove();
     this.lines = new Map();
     for (const knob of knobs)
@@ -106,6 +135,14 @@ export class SettingHand {
         box.append(knob.before ?? "", handleOf(knob), knob.after ?? "");
         this.lines.set(knob.line, box);
       }
+  }
+
+  /** @param {HTMLElement} handle  of the length of an axis */
+  sizeOf(handle) {
+    const box = document.createElement("span");
+    box.append(handle);
+    this.listen(box);
+    return box;
   }
 
   /** An empty typed line. @param {LiveKnob} knob */
@@ -117,12 +154,15 @@ export class SettingHand {
   }
 
   /** @param {LiveKnob} knob */
-  handle({ name, label, sign, line, least, most }) {
+  handle({ name, label, sign, line, least, most, asks }) {
     const handle = document.createElement("button");
     Object.assign(handle, { type: "button", className: "attn-knob", title: `${label}: ${this.holding.heatmap.data.words.knob}` });
     Object.assign(handle.dataset, { knob: name });
     for (const [key, value] of Object.entries({ role: "slider", "aria-label": label, "aria-valuemin": least, "aria-valuemax": most })) handle.setAttribute(key, String(value));
-    handle.append(line ? "" : `${sign} `, document.createElement("b"));
+    const [first, index] = sign.split("_");
+    handle.append(line || name in SIZES ? "" : first);
+    if (asks && index && !(name in SIZES)) handle.appendChild(document.createElement("sub")).textContent = index;
+    handle.append(line || name in SIZES ? "" : " ", document.createElement("b"));
     return handle;
   }
 
@@ -137,11 +177,27 @@ export class SettingHand {
     }
   }
 
-  /** @param {LiveKnob | undefined} knob @param {PointerEvent} event */
-  press(knob, event) {
-    if (!knob || event.button !== 0 || !event.isPrimary || !this.holding.run || this.holding.isAhead) return;
+  /** Hold a number; a finger is there before the run of which it is. @param {LiveKnob | undefined} knob @param {PointerEvent} event */
+  async press(knob, event) {
+    if (!knob || event.button !== 0 || !event.isPrimary) return;
+    if (event.pointerType === "touch") event.preventDefault(); // a field that it opens keeps the focus
+    this.pressed = event;
+    if (!knob.asks && !this.holding.run) await this.holding.prepare();
+    if (!this.isFree(knob)) return;
+    if (this.tapped === event) this.type(knob, String(knob.value));
+    if (this.pressed !== event) return;
     this.take(knob);
     Object.assign(this, { isDragged: true, x: event.clientX });
+  }
+
+  /** What is dragged is kept; a tap opens a field, as there are no keys. @param {PointerEvent} event */
+  release({ pointerType }) {
+    const { held, hasMoved, isDragged, pressed } = this, isTap = pointerType === "touch" && !hasMoved;
+    Object.assign(this, { pressed: null, tapped: isTap ? pressed : null });
+    if (!held || !isDragged) return;
+    this.isDragged = false;
+    if (isTap) this.type(held, String(held.value));
+    else this.keep();
   }
 
   /** @param {LiveKnob} knob */
@@ -149,7 +205,7 @@ export class SettingHand {
     if (this.held === knob) return;
     this.leave();
     const value = this.holding.run?.setting(knob.name) ?? knob.value;
-    Object.assign(this, { held: { ...knob, value }, value, at: 0 });
+    Object.assign(this, { held: { ...knob, value }, value, at: 0, hasMoved: false });
   }
 
   /** @param {PointerEvent} event */
@@ -172,7 +228,8 @@ export class SettingHand {
     const { held, holding } = this;
     if (!held) return;
     this.value = Math.min(Math.max(held.whole ? Math.round(value) : value, held.least), held.most);
-    holding.show(this.value === held.value ? [] : [{ setting: held.name, value: this.value }]);
+    this.hasMoved ||= this.value !== held.value;
+    this.follow(held, this.value, true);
     this.write();
     const [x, y] = this.point(held.name);
     this.note.textContent = "";
@@ -181,10 +238,17 @@ export class SettingHand {
     holding.heatmap.frame.append(this.note);
   }
 
+  /** Show what follows from a number. @param {LiveKnob} knob @param {number} value @param {boolean} isHeld */
+  follow({ name, value: first, asks }, value, isHeld) {
+    const { holding } = this, isAsBefore = value === first;
+    if (asks) holding.heatmap.ahead.receive({ key: name, text: isAsBefore ? null : String(value), isHeld });
+    else holding.show(isAsBefore ? [] : [{ setting: name, value }]);
+  }
+
   /** Where what is said of a handle stands. @param {string} name @returns {[x: number, y: number]} */
   point(name) {
     const handle = this.handles.get(name)?.getBoundingClientRect(), outer = this.holding.heatmap.frame.getBoundingClientRect();
-    return handle ? [handle.left - outer.left, handle.bottom - outer.top + 14] : [0, 0];
+    return handle ? [Math.min(handle.left - outer.left, outer.width - ROOM), handle.bottom - outer.top + 14] : [0, 0];
   }
 
   keep() {
@@ -192,16 +256,18 @@ export class SettingHand {
     if (!held) return;
     if (value === held.value) return this.leave();
     this.end();
-    this.holding.show([{ setting: held.name, value }]);
-    this.holding.keep({ setting: held.name, value });
+    this.follow(held, value, false);
+    if (held.asks) this.holding.forget(); // the run is another one
+    this.holding[held.asks ? "send" : "keep"]({ setting: held.name, value });
     this.write();
   }
 
   /** Take it back. */
   leave() {
-    if (!this.held) return;
+    const { held } = this;
+    if (!held) return;
     this.end();
-    this.holding.show([]);
+    this.follow(held, held.value, false);
     this.write();
   }
 
@@ -213,7 +279,8 @@ export class SettingHand {
 
   /** @param {LiveKnob | undefined} knob @param {KeyboardEvent} event */
   onKeydown(knob, event) {
-    if (!knob || !this.holding.run || event.ctrlKey || event.metaKey || event.altKey) return;
+    this.holding.prepare(); // one that was there may have been of another setting
+    if (!knob || !(this.held?.name === knob.name || this.isFree(knob)) || event.ctrlKey || event.metaKey || event.altKey) return;
     const by = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 }[event.key] ?? 0;
     if (by) {
       if (this.held?.name !== knob.name) this.take(knob);
@@ -238,6 +305,9 @@ export class SettingHand {
     });
   }
 }
+
+/** Whether a number stands in a handle over the map of the weights. @param {LiveKnob} knob */
+const isOverMap = ({ name, line }) => !line && !(name in SIZES);
 
 /** The number of a handle that is so many pixels from where it was: by factors where all are above 0. @param {LiveKnob} knob @param {number} by */
 function numberAt({ low, high, value, whole }, by) {
