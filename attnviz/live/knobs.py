@@ -66,7 +66,7 @@ def sizes_of(config: Config) -> Iterator[Data]:
         if item.name in SIZES and item.name in live and len(each) == 1:  # heads of several widths have one each
             kind: Any = item.metadata["kind"]
             whole = Number(kind.low, kind.high, 1, integer=True)
-            yield _knob(item.name, translate(item.metadata["label"]), each.pop(), whole, kind.high) | {"asks": True}
+            yield _knob(item.name, translate(item.metadata["label"]), each.pop(), whole, kind.high) | {"reruns": True}
 
 
 def _fields(trace: Trace, values: Data, read: Container[str]) -> Iterator[Data]:

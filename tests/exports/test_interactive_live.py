@@ -73,11 +73,14 @@ CHECK = """
     else if (kind === "head") switchHead(cell[0]);
     else moveNumber(name, cell, value);
   }
-  const isEdited = data.live.program.edits.length > 0 || moves.some(([kind]) => kind !== "setting"), cells = isEdited ? [] : data.layers.flatMap(({ steps }, layer) =>
-    Array.from(numbersOf(steps.weights), (_, n) => [layer, Math.floor(n / data.keys.length / data.queries.length), Math.floor(n / data.keys.length) %% data.queries.length, n %% data.keys.length]));
-  const wrong = cells.flatMap(([layer, ...cell]) => {
+  const isEdited = data.live.program.edits.length > 0 || moves.some(([kind]) => kind !== "setting");
+  const [n, m] = [data.queries.length, data.keys.length];
+  const cellOf = (at) => [at / n / m, (at / m) %% n, at %% m].map(Math.floor);
+  const wrong = data.layers.flatMap(({ steps }, layer) => {
     view.layer = layer;
-    return lines({ name: "weights" }, cell).filter(([, text]) => text.includes(words.edited)).map((line) => `${layer} ${cell}: ${line}`);
+    const cells = Array.from(isEdited ? [] : numbersOf(steps.weights), (_, at) => cellOf(at));
+    const told = cells.map((cell) => lines({ name: "weights" }, cell));
+    return told.flat().filter(([, text]) => text.includes(words.edited)).map((line) => `${layer} ${line}`);
   });
   const found = [...compared(after), ...wrong], isMoved = view.moved;
   moveBack();

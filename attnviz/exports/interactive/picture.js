@@ -220,13 +220,15 @@ export class Picture {
   /** Cross out a head that is switched off. @param {CanvasRenderingContext2D} pen @param {number} width @param {number} x @param {number} y */
   cross(pen, width, x, y) {
     const [right, foot] = [x + width * this.cell, y + this.rows * this.cell];
-    pen.strokeStyle = pen.fillStyle;
-    pen.lineWidth = 2;
+    const ink = pen.fillStyle;
     pen.beginPath();
     for (const [from, to] of [[x, right], [right, x]]) {
       pen.moveTo(from, y);
       pen.lineTo(to, foot);
     }
+    [pen.strokeStyle, pen.lineWidth] = [getComputedStyle(document.body).backgroundColor, 4];
+    pen.stroke();
+    [pen.strokeStyle, pen.lineWidth] = [ink, 2];
     pen.stroke();
   }
 

@@ -21,12 +21,14 @@ SETTINGS = (
     "sentence=who+saw+him&n_heads=2&score=additive&mask=window&reach=1&n_kv_heads=1&d_v=5",
 )
 KNOBS = "sentence=the+cat+sat+on+the+warm+mat&n_heads=6&score=dot&mask=window&reach=1&bias=linear&temperature=0.5"
-SHOWN = """() => Object.fromEntries([...document.querySelectorAll('.st-key-explore [data-stage]')].map((each) => {
+SHOWN = """async (frames) => {
+    for (let n = 0; n < frames; n++) await new Promise(requestAnimationFrame);
+    return Object.fromEntries([...document.querySelectorAll('.st-key-explore [data-stage]')].map((each) => {
     const { stage, heatmap } = each.picture;
     const hidden = (at) => stage.mask?.[stage.isShared ? at % (stage.shape[1] * stage.shape[2]) : at];
     const numbers = [...stage.values].map((number, at) => (hidden(at) ? 'masked' : String(number)));
     return [stage.name, { shape: stage.shape, numbers }];
-}))"""
+}))}"""
 PARTS = ".st-key-explore :is(.attn-cells > div, .attn-box, .attn-stage)"
 BOXES = f"""() => [...document.querySelectorAll('{PARTS}')].map((each) => {{
     const {{ left, top, width, height }} = each.getBoundingClientRect();
@@ -45,17 +47,18 @@ IS_ANSWERED = f"() => {PICTURE}.heatmap.holding.latest === 0"
 class Maps:
     """The maps of a setting on a page, and the hand over them."""
 
-    def __init__(self, page: Any, address: str = "") -> None:
+    def __init__(self, page: Any, address: str = "", *, is_at_rest: bool = False) -> None:
         self.page = page
         if address:
             page.goto(address)
         page.wait_for_function("document.querySelectorAll('.st-key-explore .attn-layer svg path').length > 1")
-        page.evaluate(QUIET)
+        if not is_at_rest:
+            page.evaluate(QUIET)
         self.boxes = page.evaluate(BOXES)
 
-    def shown(self) -> dict[str, np.ndarray]:
-        """The numbers of each map, NaN where they are masked."""
-        found = self.page.evaluate(SHOWN)
+    def shown(self, frames: int = 0) -> dict[str, np.ndarray]:
+        """The numbers of each map after so many frames, NaN where they are masked."""
+        found = self.page.evaluate(SHOWN, frames)
         as_number = {"masked": "nan", "Infinity": "inf", "-Infinity": "-inf"}
         return {
             name: np.array([float(as_number.get(text, text)) for text in each["numbers"]]).reshape(each["shape"])
@@ -247,7 +250,9 @@ COVERED = """() => {
 """For each button that switches a head off, the words that it covers."""
 
 
-def test_on_a_phone_a_head_is_switched_beside_its_words_and_a_finger_moves_a_number(new_page: Callable[..., Any], app: Any) -> None:
+def test_on_a_phone_a_head_is_switched_beside_its_words_and_a_finger_moves_a_number(
+    new_page: Callable[..., Any], app: Any
+) -> None:
     page = new_page(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
     words = "+".join(["king", "saw", "her", "dog"] * 3)
     go_to(page, f"{app.url}/?v=1&n_heads=8&mask=causal&sentence={words}")

@@ -101,7 +101,7 @@ def test_it_is_kept_as_the_panels_keep_it() -> None:
 
 def test_the_length_of_an_axis_is_kept_where_all_heads_have_one() -> None:
     config = Config(n_heads=3, d_k=(5,), d_v=(3, 2))
-    asked = {knob["name"]: knob["value"] for knob in stage_of_run.handles(run(config)) if knob.get("asks")}
+    asked = {knob["name"]: knob["value"] for knob in stage_of_run.handles(run(config)) if knob.get("reruns")}
     assert asked == {"d_k": 5, "n_heads": 3}, "values of two widths have no one number"
     assert {*asked} <= {*held_fields.fields(config)}, "and it is asked for as the field is"
     wider = kept_in(config, KeptSetting("d_k", 8.0), 0, ())

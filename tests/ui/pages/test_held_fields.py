@@ -61,7 +61,17 @@ def cases() -> list[tuple[Config, str, str, Any]]:
 def test_what_a_field_says_stands_in_the_address_that_the_browser_asks_for() -> None:
     asked = cases()
     names = {key.partition(".")[0] for _, key, _, _ in asked}
-    assert {"sentence", "seed", "d_model", "n_heads", "d_k", "temperature", "scale", "reach", "normaliser_knobs"} <= names
+    assert {
+        "sentence",
+        "seed",
+        "d_model",
+        "n_heads",
+        "d_k",
+        "temperature",
+        "scale",
+        "reach",
+        "normaliser_knobs",
+    } <= names
     assert not names & {"n_kv_heads", "custom_cells", "score", "tied"}, "it is not held, or not alone"
     selection = Selection(shown="queries", colours="common", key=1)
     questions = []

@@ -76,8 +76,8 @@ WORDS = Words(
 _component = component(__file__, is_isolated=False)
 HEADINGS = Path(__file__).with_name("heading.css")
 """The style of the headings: a page sends it along with its own."""
-REPORTED = ("picked", "focus", "scale", "shown", "head", "window")
-"""What the component reports: the last two of the film strip and of the overview."""
+REPORTED = ("picked", "focus", "scale", "shown", "head", "window", "pinned")
+"""What the component reports: `head` and `window` of the film strip and of the overview."""
 
 
 @dataclass(frozen=True)
@@ -120,6 +120,7 @@ def show(
     lettering: Lettering = Lettering(),
     holding: Holding | None = None,
     follow: Mapping[str, Any] | None = None,
+    pinned: str | None = None,
     swept: Mapping[str, Any] | None = None,
     kept: Callable[[], None] = ignore,
     cells: CellFacts | None = None,
@@ -129,6 +130,7 @@ def show(
     picked   what is picked now; it is marked in every stage that it concerns
     holding  how their numbers can be held; None where they cannot
     follow   the fields that the maps follow while they are held, as `held_fields.of_run` has them; none of them if None
+    pinned   where the stages are that a link has pinned
     swept    the number of the setting that moves by itself, as `sweep.laid_out` has it; `kept` is called when a visitor
              has kept one of its values, before the next run
     cells    what explains any cell: the numbers are sent here, and the facts by `cells_of_stage`
@@ -147,6 +149,7 @@ def show(
         "plotly": plotly_bundle.address(),
         "live": holding and holding.described(),
         "follow": follow,
+        "pinned": pinned,
         "swept": swept,
         "cells": None if cells is None else {"name": cells.header["name"], "head": cells.head},
     }

@@ -181,6 +181,8 @@ export interface StageData extends StagesSent {
   cells: { name: string; head: number } | null;
   /** The fields that the maps follow while they are held. */
   follow: Follow | null;
+  /** Where the stages are that the link has pinned. */
+  pinned: string | null;
   /** The number of the setting that moves by itself, or has moved. */
   swept: Swept | null;
 }
@@ -260,7 +262,7 @@ export interface LiveSent extends Packed {
 export interface LiveKnob extends Knob {
   sign: string;
   /** Whether what follows has to be asked for: the length of an axis. */
-  asks?: boolean;
+  reruns?: boolean;
 }
 
 /** What a hand has let go of. */
@@ -272,6 +274,7 @@ export interface StageValues {
   focus: number;
   scale: true;
   shown: string;
+  pinned: boolean;
   head: number;
   window: [query: number, key: number];
   held: Kept & { id: number };

@@ -6,6 +6,7 @@
 /** @import { LiveKnob } from "../types" */
 import { fourDigits } from "../../number_format.js";
 import { Field } from "./field.js";
+import { Handles } from "./handles.js";
 
 const KNOB_PULL = 220; // pixels over which a number goes from one end to the other
 const PER_WHOLE = 14; // pixels for each whole number
@@ -14,9 +15,6 @@ const KNOB_NUDGE = 4; // pixels that an arrow stands for
 const DIGITS = 3; // of what is dragged, and of what there is room for
 const FIGURE = /^[\d.,−-]$/;
 const ROOM = 96; // pixels of what is said of it, or of a field
-const PER_LINE = 4; // handles of which a narrow window has room in a line
-/** @type {Record<string, string>} */
-const SIZES = { n_heads: "scores", d_v: "heads" }; // the stages in whose shapes these stand
 
 export class SettingHand {
   /** @type {LiveKnob | null} */
@@ -31,20 +29,12 @@ export class SettingHand {
   /** @type {PointerEvent | null} */
   tapped = null; // or that was let go meanwhile
   isSettling = false; // while headings are made anew
-  drawn = "";
-  /** @type {Map<string, HTMLElement>} */
-  handles = new Map(); // by the names of their numbers
-  /** @type {Map<string, HTMLElement>} */
-  lines = new Map(); // that were typed, by the names of their fields
-  /** @type {Map<string, HTMLElement>} */
-  sizes = new Map(); // in shapes, by the names of their fields
+  handles = new Handles();
 
   /** @param {Holding} holding */
   constructor(holding) {
     this.holding = holding;
     this.field = new Field(holding.heatmap);
-    this.box = document.createElement("span");
-    this.box.className = "attn-knobs";
     this.note = document.createElement("div");
     this.note.className = "attn-hold";
   }
@@ -56,23 +46,17 @@ export class SettingHand {
   /** @returns {LiveKnob[]} */
   get knobs() {
     const { data, ahead } = this.holding.heatmap, { live } = data;
-    return (live?.knobs ?? []).filter(({ name, asks }) => !asks || (ahead.follow && name in ahead.follow.fields));
-  }
-
-  /** How many lines the handles take in a narrow window. */
-  get lineCount() {
-    return Math.ceil(this.knobs.filter(isOverMap).length / PER_LINE);
+    return (live?.knobs ?? []).filter(({ name, reruns }) => !reruns || (ahead.follow && name in ahead.follow.fields));
   }
 
   /** Whether a number can be held now. @param {LiveKnob} knob */
-  isFree({ asks }) {
+  isFree({ reruns }) {
     const { run, isAhead, latest } = this.holding;
-    return asks ? latest === 0 : run !== null && !isAhead;
+    return reruns ? latest === 0 : run !== null && !isAhead;
   }
 
   /** @param {AbortSignal} signal */
   attach(signal) {
-    this.listen(this.box);
     window.addEventListener("pointermove", (event) => this.move(event), { signal });
     window.addEventListener("pointerup", (event) => this.release(event), { signal });
     window.addEventListener("pointercancel", () => ((this.pressed = null), this.isDragged && this.leave()), { signal });
@@ -91,79 +75,16 @@ export class SettingHand {
     box.addEventListener("pointerdown", (event) => this.press(knobOf(event.target), event));
   }
 
-  /** The typed lines whose numbers are handles over a map. @param {string} stage  its name */
-  linesOf(stage) {
-    const lines = [...new Set(this.knobs.flatMap(({ line }) => line ?? []))];
-    return lines.filter((line) => (line === "score_formula" ? "scores" : "weights") === stage);
-  }
-
-  /** The numbers that are handles in the shape of a stage. @param {string} stage  its name */
-  sizesOf(stage) {
-    return this.knobs.flatMap(({ name }) => (SIZES[name] === stage ? [name] : []));
-  }
-
   /** Set the handles into the heading of a picture; the one with the focus keeps it. @param {Picture} picture @param {() => void} entitle  makes the heading */
   settle(picture, entitle) {
-    const focused = document.activeElement;
+    const focused = document.activeElement, { handles, knobs } = this;
     this.isSettling = true;
     entitle();
-    this.make();
-    const slots = /** @type {NodeListOf<HTMLElement>} */ (picture.head.querySelectorAll(".attn-handles, .attn-typed, .attn-size"));
-    for (const slot of slots) {
-      const { line, size } = slot.dataset, box = line ? this.lines.get(line) : size ? this.sizes.get(size) : this.box;
-      if (box && slot.firstChild !== box) slot.append(box);
-    }
+    handles.make(knobs, this.holding.heatmap.data.words.knob, (box) => this.listen(box));
+    handles.settle(picture);
     this.write();
     if (focused instanceof HTMLElement && focused !== document.activeElement && focused.isConnected) focused.focus({ preventScroll: true });
     this.isSettling = false;
-  }
-
-  /** Make the handles, where they are others than before. */
-  make() {
-    const { knobs } = this, drawn = JSON.stringify(knobs.map(({ name, label, before, after }) => [name, label, before, after]));
-    if (drawn === this.drawn) return;
-    this.drawn = drawn;
-    this.handles = new Map(knobs.map((knob) => [knob.name, this.handle(knob)]));
-    const handleOf = (/** @type {LiveKnob} */ { name }) => /** @type {HTMLElement} */ (this.handles.get(name));
-    this.box.replaceChildren(...knobs.filter(isOverMap).map(handleOf));
-    this.sizes = new Map(knobs.filter(({ name }) => name in SIZES).map((knob) => [knob.name, this.sizeOf(handleOf(knob))]));
-    for (const old of this.lines.values()) old.remove();
-    this.lines = new Map();
-    for (const knob of knobs)
-      if (knob.line) {
-        const box = this.lines.get(knob.line) ?? this.lineOf(knob);
-        box.append(knob.before ?? "", handleOf(knob), knob.after ?? "");
-        this.lines.set(knob.line, box);
-      }
-  }
-
-  /** @param {HTMLElement} handle  of the length of an axis */
-  sizeOf(handle) {
-    const box = document.createElement("span");
-    box.append(handle);
-    this.listen(box);
-    return box;
-  }
-
-  /** An empty typed line. @param {LiveKnob} knob */
-  lineOf({ line, sign }) {
-    const box = document.createElement("span");
-    if (line !== "score_formula") box.append(`${sign} `);
-    this.listen(box);
-    return box;
-  }
-
-  /** @param {LiveKnob} knob */
-  handle({ name, label, sign, line, least, most, asks }) {
-    const handle = document.createElement("button");
-    Object.assign(handle, { type: "button", className: "attn-knob", title: `${label}: ${this.holding.heatmap.data.words.knob}` });
-    Object.assign(handle.dataset, { knob: name });
-    for (const [key, value] of Object.entries({ role: "slider", "aria-label": label, "aria-valuemin": least, "aria-valuemax": most })) handle.setAttribute(key, String(value));
-    const [first, index] = sign.split("_");
-    handle.append(line || name in SIZES ? "" : first);
-    if (asks && index && !(name in SIZES)) handle.appendChild(document.createElement("sub")).textContent = index;
-    handle.append(line || name in SIZES ? "" : " ", document.createElement("b"));
-    return handle;
   }
 
   /** Write each number as it is now. */
@@ -171,7 +92,7 @@ export class SettingHand {
     const { latest, run } = this.holding;
     for (const { name, value, text } of this.knobs) {
       const now = this.held?.name === name ? this.value : ((latest && run?.setting(name)) || value);
-      const handle = this.handles.get(name), number = handle?.querySelector("b");
+      const handle = this.handles.of.get(name), number = handle?.querySelector("b");
       if (number) number.textContent = text && now === value ? text : fourDigits(Number(now.toPrecision(DIGITS)));
       handle?.setAttribute("aria-valuenow", String(now));
     }
@@ -182,7 +103,7 @@ export class SettingHand {
     if (!knob || event.button !== 0 || !event.isPrimary) return;
     if (event.pointerType === "touch") event.preventDefault(); // a field that it opens keeps the focus
     this.pressed = event;
-    if (!knob.asks && !this.holding.run) await this.holding.prepare();
+    if (!knob.reruns && !this.holding.run) await this.holding.prepare();
     if (!this.isFree(knob)) return;
     if (this.tapped === event) this.type(knob, String(knob.value));
     if (this.pressed !== event) return;
@@ -239,15 +160,15 @@ export class SettingHand {
   }
 
   /** Show what follows from a number. @param {LiveKnob} knob @param {number} value @param {boolean} isHeld */
-  follow({ name, value: first, asks }, value, isHeld) {
+  follow({ name, value: first, reruns }, value, isHeld) {
     const { holding } = this, isAsBefore = value === first;
-    if (asks) holding.heatmap.ahead.receive({ key: name, text: isAsBefore ? null : String(value), isHeld });
+    if (reruns) holding.heatmap.ahead.receive({ key: name, text: isAsBefore ? null : String(value), isHeld });
     else holding.show(isAsBefore ? [] : [{ setting: name, value }]);
   }
 
   /** Where what is said of a handle stands. @param {string} name @returns {[x: number, y: number]} */
   point(name) {
-    const handle = this.handles.get(name)?.getBoundingClientRect(), outer = this.holding.heatmap.frame.getBoundingClientRect();
+    const handle = this.handles.of.get(name)?.getBoundingClientRect(), outer = this.holding.heatmap.frame.getBoundingClientRect();
     return handle ? [Math.min(handle.left - outer.left, outer.width - ROOM), handle.bottom - outer.top + 14] : [0, 0];
   }
 
@@ -257,8 +178,8 @@ export class SettingHand {
     if (value === held.value) return this.leave();
     this.end();
     this.follow(held, value, false);
-    if (held.asks) this.holding.forget(); // the run is another one
-    this.holding[held.asks ? "send" : "keep"]({ setting: held.name, value });
+    if (held.reruns) this.holding.forget(); // the run is another one
+    this.holding[held.reruns ? "send" : "keep"]({ setting: held.name, value });
     this.write();
   }
 
@@ -295,7 +216,7 @@ export class SettingHand {
   /** @param {LiveKnob} knob @param {string} text */
   type(knob, text) {
     this.take(knob);
-    this.field.open(this.point(knob.name), this.handles.get(knob.name) ?? this.box, text, {
+    this.field.open(this.point(knob.name), /** @type {HTMLElement} */ (this.handles.of.get(knob.name)), text, {
       typed: (value) => this.set(value),
       nudged: (by, isFine) => this.pull(by * (knob.whole ? PER_WHOLE : KNOB_NUDGE * (isFine ? KNOB_FINER : 1))),
       kept: () => this.keep(),
@@ -305,9 +226,6 @@ export class SettingHand {
     });
   }
 }
-
-/** Whether a number stands in a handle over the map of the weights. @param {LiveKnob} knob */
-const isOverMap = ({ name, line }) => !line && !(name in SIZES);
 
 /** The number of a handle that is so many pixels from where it was: by factors where all are above 0. @param {LiveKnob} knob @param {number} by */
 function numberAt({ low, high, value, whole }, by) {
