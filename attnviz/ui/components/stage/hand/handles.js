@@ -4,7 +4,7 @@
 /** @import { LiveKnob } from "../types" */
 
 const PER_LINE = 4; // handles of which a narrow window has room in a line
-const SCORE_LINE = "score_formula";
+const TYPED_SCORE = "score_formula";
 /** @type {Record<string, string>} */
 const SIZES = { n_heads: "scores", d_v: "heads" }; // the stages in whose shapes these stand
 
@@ -26,7 +26,7 @@ export class Handles {
   /** The typed lines whose numbers are handles over a map. @param {LiveKnob[]} knobs @param {string} stage  its name */
   linesOf(knobs, stage) {
     const lines = [...new Set(knobs.flatMap(({ line }) => line ?? []))];
-    return lines.filter((line) => (line === SCORE_LINE ? "scores" : "weights") === stage);
+    return lines.filter((line) => (line === TYPED_SCORE ? "scores" : "weights") === stage);
   }
 
   /** The numbers that are handles in the shape of a stage. @param {LiveKnob[]} knobs @param {string} stage  its name */
@@ -58,7 +58,7 @@ export class Handles {
     for (const old of this.boxes.values()) old.remove();
     this.boxes = new Map();
     for (const knob of knobs) {
-      const known = this.boxes.get(slotOf(knob)), box = known ?? boxOf(knob);
+      const known = this.boxes.get(slotOf(knob)), box = known ?? boxAround(knob);
       if (!known) listen(box);
       box.append(knob.before ?? "", /** @type {HTMLElement} */ (this.of.get(knob.name)), knob.after ?? "");
       this.boxes.set(slotOf(knob), box);
@@ -67,10 +67,10 @@ export class Handles {
 }
 
 /** What stands around the handles of a place. @param {LiveKnob} knob  the first of them */
-function boxOf({ name, line, sign }) {
+function boxAround({ name, line, sign }) {
   const box = document.createElement("span");
   if (!line && !(name in SIZES)) box.className = "attn-knobs";
-  if (line && line !== SCORE_LINE) box.append(`${sign} `);
+  if (line && line !== TYPED_SCORE) box.append(`${sign} `);
   return box;
 }
 
