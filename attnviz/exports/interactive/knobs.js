@@ -11,6 +11,8 @@ import { at, data, element, step, view, words } from "./run.js";
 const STOPS = 400; // of a slider
 const DIGITS = 3; // of what a slider gives
 const HELD_FROM = 4; // pixels from which a pressed cell is held
+const NUDGE = 0.02; // of that scale, by an arrow
+const FINER = 0.1; // with Shift
 const PULL = 150; // pixels over which a held number goes through the whole scale of its picture
 
 /** @param {Knob} knob @param {number} stop @returns {number} what a stop of the slider stands for */
@@ -136,6 +138,13 @@ export function offerNumber(moved) {
   });
   field.addEventListener("change", (event) => event.stopPropagation());
   field.addEventListener("keydown", (event) => {
+    const by = { ArrowUp: 1, ArrowDown: -1 }[event.key];
+    if (by && view.chosen) {
+      event.preventDefault();
+      const { low, high } = view.chosen.stage.scale, more = by * (event.shiftKey ? FINER : 1) * NUDGE * (high - low);
+      field.value = String(Number((field.valueAsNumber + more).toPrecision(2 * DIGITS)));
+      field.dispatchEvent(new Event("input"));
+    }
     if (event.key !== "Escape" || !view.chosen) return;
     moveNumber(view.chosen.stage.name, view.chosen.cell, null);
     field.value = String(at(view.chosen.stage.name, ...view.chosen.cell));
@@ -207,7 +216,7 @@ export function makeHoldable(box, stage, locate, choose, moved) {
         box.addEventListener("click", (click) => click.stopImmediatePropagation(), { capture: true, once: true }); // of letting go
         choose(cell);
       }
-      moveNumber(stage.name, cell, Number((first + up * unit * (event.shiftKey ? 0.1 : 1)).toPrecision(DIGITS)));
+      moveNumber(stage.name, cell, Number((first + up * unit * (event.shiftKey ? FINER : 1)).toPrecision(DIGITS)));
       moved();
     };
     /** @param {KeyboardEvent} event */

@@ -217,6 +217,14 @@ def test_numbers_follow_the_hand_and_are_those_of_a_run(opened: Callable[..., Fi
     assert number(file.caption) == first
     mouse.move(x, y - 60)  # it is let go
     mouse.up()
+    page.focus("#number")
+    page.keyboard.press("ArrowUp")
+    coarse = float(page.input_value("#number"))
+    page.keyboard.press("Shift+ArrowUp")
+    fine = float(page.input_value("#number"))
+    assert first < coarse < fine < coarse + 0.2 * (coarse - first)
+    page.evaluate("new Promise(requestAnimationFrame)")
+    assert number(file.caption.partition(" (")[0]) == fine
     page.fill("#number", str(held))
     page.select_option("#layer", "2")
     for at, name in enumerate(("scores", "weights", "heads")):
