@@ -152,7 +152,7 @@ export class Heatmap {
     const measured = this.space.measure(data.view);
     const answered = data.answered !== null && roomFor(data.view, measured, { film: false, overview: false }).isNarrow ? data.answered : null;
     this.alone = data.focus ?? answered;
-    const room = roomFor(data.view, measured, { film: this.alone !== null, overview: this.beside.hasOverview, handles: setting.handles.lineCount(setting.knobs) });
+    const room = roomFor(data.view, measured, { film: this.alone !== null, overview: this.beside.hasOverview, handles: setting.handles.lineCount(setting.knobs, measured.width) });
     this.turns = room.one && stages.length > 1 ? stages.map(({ name, title }) => [name, title]) : [];
     const first = this.turned ?? data.view.first;
     const front = stages.find(({ name }) => name === first) ?? stages.find(({ leads }) => leads) ?? stages[0];

@@ -3,7 +3,8 @@
 /** @import { Picture } from "../picture/picture.js" */
 /** @import { LiveKnob } from "../types" */
 
-const PER_LINE = 4; // handles of which a narrow window has room in a line
+const [A_LETTER, AROUND] = [7.5, 24]; // pixels of a letter of a handle for a finger, and of what stands around its letters
+const [OF_WHOLE, OF_OTHERS] = [3, 6]; // letters that a number may come to have
 const TYPED_SCORE = "score_formula";
 /** @type {Record<string, string>} */
 const SIZES = { n_heads: "scores", d_v: "heads" }; // the stages in whose shapes these stand
@@ -18,9 +19,15 @@ export class Handles {
   /** @type {Map<string, HTMLElement>} */
   boxes = new Map(); // by their places
 
-  /** How many lines they take in a narrow window. @param {LiveKnob[]} knobs */
-  lineCount(knobs) {
-    return Math.ceil(knobs.filter((knob) => !slotOf(knob)).length / PER_LINE);
+  /** How many lines they take in a narrow window, whatever their numbers become. @param {LiveKnob[]} knobs @param {number} width */
+  lineCount(knobs, width) {
+    let [lines, left] = [0, 0];
+    for (const { sign, whole } of knobs.filter((knob) => !slotOf(knob))) {
+      const wide = A_LETTER * (sign.length + (whole ? OF_WHOLE : OF_OTHERS)) + AROUND;
+      if (wide > left) [lines, left] = [lines + 1, width];
+      left -= wide;
+    }
+    return lines;
   }
 
   /** The typed lines whose numbers are handles over a map. @param {LiveKnob[]} knobs @param {string} stage  its name */
