@@ -113,7 +113,7 @@ export class Heatmap {
     this.ahead.take(header.follow);
     if (header.cells) announceArrays(header.cells, arrays);
     this.preview.answered(this.stages);
-    this.pin.receive(header.pinned);
+    this.pin.receive(header.follow?.pinned);
     this.follow();
     this.beside.take(arrays);
     this.lay(true);

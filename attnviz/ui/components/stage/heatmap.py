@@ -120,7 +120,6 @@ def show(
     lettering: Lettering = Lettering(),
     holding: Holding | None = None,
     follow: Mapping[str, Any] | None = None,
-    pinned: str | None = None,
     swept: Mapping[str, Any] | None = None,
     kept: Callable[[], None] = ignore,
     cells: CellFacts | None = None,
@@ -129,8 +128,8 @@ def show(
 
     picked   what is picked now; it is marked in every stage that it concerns
     holding  how their numbers can be held; None where they cannot
-    follow   the fields that the maps follow while they are held, as `held_fields.of_run` has them; none of them if None
-    pinned   where the stages are that a link has pinned
+    follow   the fields that the maps follow while they are held, as `held_fields.of_run` has them, and under `pinned`
+             where the stages are that a link has pinned; none of them if None
     swept    the number of the setting that moves by itself, as `sweep.laid_out` has it; `kept` is called when a visitor
              has kept one of its values, before the next run
     cells    what explains any cell: the numbers are sent here, and the facts by `cells_of_stage`
@@ -149,7 +148,6 @@ def show(
         "plotly": plotly_bundle.address(),
         "live": holding and holding.described(),
         "follow": follow,
-        "pinned": pinned,
         "swept": swept,
         "cells": None if cells is None else {"name": cells.header["name"], "head": cells.head},
     }

@@ -181,8 +181,6 @@ export interface StageData extends StagesSent {
   cells: { name: string; head: number } | null;
   /** The fields that the maps follow while they are held. */
   follow: Follow | null;
-  /** Where the stages are that the link has pinned. */
-  pinned: string | null;
   /** The number of the setting that moves by itself, or has moved. */
   swept: Swept | null;
 }
@@ -218,6 +216,8 @@ export interface Follow {
   address: string;
   setting: Record<string, string>;
   fields: Record<string, HeldField>;
+  /** Where the stages are that the link has pinned. */
+  pinned?: string | null;
 }
 
 /** Stages that are drawn ahead of the server's message, and what the route of the stage says beside them. */
