@@ -138,6 +138,17 @@ def _missing(why: str) -> NoReturn:
     pytest.skip(why)
 
 
+FAILED = pytest.StashKey[bool]()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
+    """Note of a test that it has failed, so that what its pages show is told beside."""
+    report = yield
+    item.stash[FAILED] = report.failed
+    return report
+
+
 @pytest.fixture
 def new_page(chromium: Any, request: pytest.FixtureRequest) -> Iterator[Callable[..., Any]]:
     """Open pages, each as if on another machine; takes the options of a browser context.
@@ -145,16 +156,27 @@ def new_page(chromium: Any, request: pytest.FixtureRequest) -> Iterator[Callable
     The first page of a test is one of the profile, with nothing in it but its cache and what is compiled, unless it is
     asked for options that a profile has once for all; any other has a private context of its own. A page that comes
     `instead` of those before is as a first one: they are closed, with all that they left. A script that fails in any of
-    them fails the test, unless it is marked with `failing_scripts`.
+    them fails the test, unless it is marked with `failing_scripts`. What they showed is printed of a test that fails.
     """
     contexts: list[Any] = []
     failed: list[str] = []
+    errors: list[str] = []
 
     def note(fault: Any) -> None:
         failed.append(fault.error.stack or str(fault.error))
 
+    def hear(message: Any) -> None:
+        if message.type == "error":
+            errors.append(message.text)
+
     def leave() -> None:
+        if request.node.stash.get(FAILED, False):
+            for context in dict.fromkeys(contexts):
+                for page in context.pages[context is chromium :]:  # not the one that is kept
+                    print(shown_by(page))
+            print("errors in the console:", *errors, sep="\n")
         for context in contexts:
+            context.remove_listener("console", hear)
             if context is chromium:
                 emptied(chromium)
                 chromium.remove_listener("weberror", note)
@@ -170,6 +192,7 @@ def new_page(chromium: Any, request: pytest.FixtureRequest) -> Iterator[Callable
         contexts.append(context)
         context.set_default_timeout(1000 * PATIENCE)
         context.on("weberror", note)
+        context.on("console", hear)
         page = context.new_page()
         page.wait_for_function = partial(wait_for, page.wait_for_function)
         if shared:
@@ -180,6 +203,16 @@ def new_page(chromium: Any, request: pytest.FixtureRequest) -> Iterator[Callable
     yield open_page
     leave()
     assert bool(failed) == (request.node.get_closest_marker("failing_scripts") is not None), failed
+
+
+def shown_by(page: Any) -> str:
+    """Return what a page shows, for a test that has failed: its address, the state of its connection and its text."""
+    state = "({...document.querySelector('[data-test-connection-state]')?.dataset})"
+    try:
+        page.set_default_timeout(5000)
+        return f"{page.url}\n{page.evaluate(state)}\n{' '.join(page.inner_text('body').split())[:4000]}"
+    except Exception as error:  # the page may be gone, or stand still
+        return f"{page.url} tells nothing: {error}"
 
 
 ARROW = re.compile(r"\s*(?:async\s+)?(?:\([^()]*\)|\w+)\s*=>")

@@ -51,6 +51,7 @@ def test_option_is_in_force(name: str, in_force: dict[str, object]) -> None:
         ("client.showErrorDetails", "none"),
         ("server.maxWidgetStateSize", 1),
         ("server.maxMessageSize", 20),
+        ("global.maxCachedMessageAge", 30),
     ],
 )
 def test_what_protects_a_class_is_written_down(name: str, value: object) -> None:

@@ -190,7 +190,7 @@ def _panel_named(name: str) -> str:
 def _uploaded(config: Config) -> None:
     """Take in the file; as a callback, so that what it says is drawn at once."""
     file = st.session_state.get(_FILE)
-    if file is None:
+    if file is None or _KIND not in st.session_state:
         return
     upload, data = HeldUpload(st.session_state[_KIND]), file.getvalue()
     try:
@@ -210,7 +210,9 @@ def _uploaded(config: Config) -> None:
 @callback
 def _pasted(config: Config) -> None:
     """Take in what was pasted, once there is a text for every part."""
-    kind = st.session_state[_KIND]
+    kind = st.session_state.get(_KIND)
+    if kind is None:  # the page has been left since
+        return
     texts = {part: st.session_state.get(_PASTE.format(part=part), "") for part in PARTS[kind]}
     if not all(text.strip() for text in texts.values()):
         return
@@ -232,7 +234,7 @@ def _named(config: Config) -> None:
 def _other_kind(config: Config) -> None:
     """See what is there as another kind; an example gives way to the example of that kind."""
     upload: HeldUpload = st.session_state[_HELD]
-    kind = st.session_state[_KIND]
+    kind = st.session_state.get(_KIND, upload.kind)
     if upload.is_example or "" not in upload.parts:
         _example(config, kind)
     else:

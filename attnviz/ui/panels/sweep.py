@@ -143,7 +143,9 @@ def _movable(config: Config, skip: Collection[str]) -> list[str]:
 
 @callback
 def _keep() -> None:
-    """Stop, and have the value that is shown as the setting."""
+    """Stop, and have the value that is shown as the setting; the last one is already, if that was shown meanwhile."""
+    if not is_moving():
+        return
     config, selection = session_state.saved(Config, Selection)
     session_state.adopt(_reached(config), selection)
     st.session_state.pop(PLAYED)

@@ -117,7 +117,9 @@ def _typed(
     key: str, config: Config, selection: Selection, on: EditedMatrix, n_axes: int, columns: tuple[str, ...], base: Any
 ) -> None:
     """Take over what was typed or pasted into the table; a callback."""
-    rows = st.session_state[key]["edited_rows"]
+    rows = st.session_state.get(key, {}).get("edited_rows")
+    if rows is None:  # the table has been taken away since
+        return
     try:
         new = edit_table.changed_cells(replace(config, edits=base), on, n_axes, rows, columns)
     except ConfigError as error:

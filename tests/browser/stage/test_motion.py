@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -109,12 +110,13 @@ def test_temperatures_pass_by_themselves_and_where_they_are_stopped_is_the_setti
     page = browser_page
     page.goto(f"{app.url}/?v=1&sentence=the+cat+sat")
     page.get_by_role("button", name="▶ Temperatures").click()
-    for temperature in ("0.2", "0.3"):  # the first may have passed before it is looked for
-        page.get_by_role("button", name=f"Temperature {temperature}").wait_for()
+    passing = page.get_by_role("button", name=re.compile(r"^■ Temperature (?!0\.1$)"))  # a slow browser may miss some
+    passing.wait_for()
     assert page.url.endswith("/?v=1&sentence=the+cat+sat")
-    page.get_by_role("button", name="■ Temperature").click()
+    seen = float(passing.inner_text().split()[-1])
+    passing.click()
     page.get_by_role("button", name="▶ Temperatures").wait_for()
     page.wait_for_function("location.search.includes('temperature=')")
     said = parse_qs(urlsplit(page.url).query)
     assert said["sentence"] == ["the cat sat"]
-    assert float(said["temperature"][0]) >= 0.3
+    assert seen <= float(said["temperature"][0]) <= 5

@@ -58,6 +58,12 @@ def test_what_it_reaches_is_kept_at_the_last_value_and_where_another_page_is_ope
     assert (parameters(at)["seed"], parameters(at)["temperature"]) == ("1", "5.0")
     assert sweep.PLAYED not in at.session_state
 
+    at = opened(**QUERY)
+    at.button(key="sweep_temperature").click().run()
+    del at.session_state[sweep.PLAYED]
+    at.button(key="sweep_stop").click().run()
+    assert clean(at), "a press that comes after the last value is none"
+
 
 @pytest.mark.parametrize(
     ("query", "offered"),

@@ -40,6 +40,27 @@ def test_a_request_that_arrives_waits_until_a_callback_has_returned() -> None:
     assert page.session_state["runs"] == 3, "the request that arrived is run, and ends the run that came before it"
 
 
+def called_for_what_is_gone() -> None:
+    from attnviz import Config
+    from attnviz.text.edit_table import EditedMatrix
+    from attnviz.ui.pages import your_data
+    from attnviz.ui.panels import what_if
+    from attnviz.ui.panels.learn import controls
+    from attnviz.ui.session.browser import component
+    from attnviz.ui.session.selection import Selection
+
+    config, selection = Config(), Selection()
+    component._hear("gone", "picked", lambda: 1 / 0)
+    what_if._typed("gone", config, selection, EditedMatrix(0, "scores", 0), 3, (), ())
+    controls._to_frame(config, selection)
+    your_data._uploaded(config)
+    your_data._pasted(config)
+
+
+def test_a_press_on_what_a_later_run_has_taken_away_changes_nothing() -> None:
+    assert not AppTest.from_function(called_for_what_is_gone).run().exception
+
+
 def modules() -> Iterator[tuple[str, ast.Module]]:
     for path in sorted(ROOT.rglob("*.py")):
         yield path.stem, ast.parse(path.read_text("utf-8"))

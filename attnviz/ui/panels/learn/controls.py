@@ -78,7 +78,8 @@ def begin(config: Config, selection: Selection) -> None:
 @callback
 def _to_frame(config: Config, selection: Selection) -> None:
     st.session_state.pop(PLAYED, None)
-    session_state.adopt(replace(config, learn_steps=st.session_state[SLIDER]), selection)
+    if SLIDER in st.session_state:  # on a slow line it may have been taken away since
+        session_state.adopt(replace(config, learn_steps=st.session_state[SLIDER]), selection)
 
 
 @callback

@@ -117,12 +117,16 @@ def _hear(key: str, name: str, function: Callable[[], None]) -> None:
     """Keep a click until a run has saved what follows from it: Streamlit forgets it after one that another one ended.
 
     One that a run has heard already gives way to a new one, as clicks are not counted in the order in which they came.
+    On a slow line one may come from a component that a run has taken away since: nothing follows from it.
     """
     with uninterrupted():
+        said = st.session_state.get(key)
+        if said is None:
+            return
         if st.session_state.pop(_IS_OLD, False):
             forget()
         heard = st.session_state.get(_HEARD, {})
-        st.session_state[_HEARD] = {**heard, key: {**heard.get(key, {}), name: st.session_state[key].get(name)}}
+        st.session_state[_HEARD] = {**heard, key: {**heard.get(key, {}), name: said.get(name)}}
     function()
 
 
