@@ -21,14 +21,16 @@ SETTINGS = (
     "sentence=who+saw+him&n_heads=2&score=additive&mask=window&reach=1&n_kv_heads=1&d_v=5",
 )
 KNOBS = "sentence=the+cat+sat+on+the+warm+mat&n_heads=6&score=dot&mask=window&reach=1&bias=linear&temperature=0.5"
+PICTURE = "document.querySelector('.st-key-explore [data-stage=weights]').picture"
 SHOWN = """async (frames) => {
-    for (let n = 0; n < frames; n++) await new Promise(requestAnimationFrame);
+    const { holding } = PICTURE.heatmap; // a slow machine leaves frames out, and draws the last one
+    for (let n = 0; n < frames || (frames && holding.frame); n++) await new Promise(requestAnimationFrame);
     return Object.fromEntries([...document.querySelectorAll('.st-key-explore [data-stage]')].map((each) => {
     const { stage, heatmap } = each.picture;
     const hidden = (at) => stage.mask?.[stage.isShared ? at % (stage.shape[1] * stage.shape[2]) : at];
     const numbers = [...stage.values].map((number, at) => (hidden(at) ? 'masked' : String(number)));
     return [stage.name, { shape: stage.shape, numbers }];
-}))}"""
+}))}""".replace("PICTURE", PICTURE)
 PARTS = ".st-key-explore :is(.attn-cells > div, .attn-box, .attn-stage)"
 BOXES = f"""() => [...document.querySelectorAll('{PARTS}')].map((each) => {{
     const {{ left, top, width, height }} = each.getBoundingClientRect();
@@ -39,7 +41,6 @@ CELL = """([name, head, row, column]) => {
     const { left, top } = picture.layer.getBoundingClientRect(), [x, y, w, h] = picture.cells(head, row, column);
     return [left + x + w / 2, top + y + h / 2, picture.value({ head, row, column })];
 }"""
-PICTURE = "document.querySelector('.st-key-explore [data-stage=weights]').picture"
 IS_READY = f"() => {PICTURE}.heatmap.holding.run?.address === {PICTURE}.heatmap.data.live.address"
 IS_ANSWERED = f"() => {PICTURE}.heatmap.holding.latest === 0"
 
