@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import argparse
 import os
-import re
 import sys
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, replace
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NoReturn
 
-from attnviz import __version__, inspections, options, watchdog
+from attnviz import __version__, inspections, options, serving
 from attnviz.arguments import linked, unusable, with_model
-from attnviz.engine.cost import estimate as cost
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.run import run
@@ -28,14 +24,9 @@ from attnviz.settings.fields import settings
 from attnviz.ui.session.selection import Selection, within
 from attnviz.uploads import read_files, to_trace
 
-HERE = Path(__file__).parent
-NEEDED = ("streamlit", "plotly", "pandas")
-PORT = "8501"
-"""That of a page that is watched, where none is given: who watches has to know it."""
-STREAMLIT_OPTION = re.compile(r"--[a-zA-Z]+(\.[a-zA-Z]+)+=.*", re.DOTALL)
-
 WORDS = {
-    "usage": "attnviz [--with FILE] [--model NAME] [--port N] [--address HOST] [--watch]\n"
+    "usage": "attnviz [--with FILE] [--model NAME] [--port N] [--address HOST] [--watch] "
+    "[--processes N]\n"
     "       attnviz [--with FILE] [--model NAME] render [SENTENCE] -o FILE [settings]\n"
     "       attnviz diff A B\n       attnviz check FILE.py",
     "render_usage": "attnviz render [SENTENCE] -o FILE [settings]\n       attnviz render --site FOLDER --links FILE",
@@ -43,6 +34,7 @@ WORDS = {
     "more": "Any option of Streamlit may follow, written as --server.baseUrlPath=attention.",
     "port": "1 to 65535; otherwise Streamlit's own, 8501 or the next that is free",
     "address": "who may open the page: localhost is this machine alone, 0.0.0.0 the whole network [localhost]",
+    "processes": "so many processes behind one port, each watched, and each visitor held to one of them; 1 to 64",
     "watch": "start the page anew if it ends, or does not answer for 20 seconds",
     "with": "a Python file of your own with scores and normalisers, each a LineRow; may be given more than once",
     "model": "a trained model to offer: minilm, if it is installed, or name=FOLDER as Hugging Face writes it; may be "
@@ -62,10 +54,7 @@ WORDS = {
 }
 FAULTS = {
     "dash": "; where a value begins with a dash, write --option=value",
-    "unknown": "there is no {what}; attnviz {command}--help lists what there is",
     "quotes": "{what} is one word too many; put the sentence in quotes",
-    "port": "--port is {given}; choose 1 to 65535",
-    "page": 'the page needs {module}, which is not installed; pip install "attnviz[app]" brings it',
     "format": "--output is -, which does not say what kind of file it is; add --format and one of {known}",
     "binary": "standard output is a terminal, and a file of this kind is not text; name a file after --output",
     "links": "{name} holds no link; give one a line, as the page copies them",
@@ -91,10 +80,12 @@ def main(words: Sequence[str] | None = None) -> int:
         hosting.offer_those_in_the_package()
         hosting.offer_those_of_the_environment()
         hosting.offer(arguments.offered or (), arguments.model_tokens)
+        if arguments.command is None and arguments.processes is not None:
+            return serving.serve_several(arguments, rest)
         if arguments.command is None and arguments.watch:
-            return _watch(arguments.port, arguments.address, sys.argv[1:] if words is None else words)
+            return serving.watch(arguments.port, arguments.address, sys.argv[1:] if words is None else words)
         if arguments.command is None:
-            _start(arguments.port, arguments.address, rest)
+            serving.start(arguments.port, arguments.address, [*rest, *serving.handed_over(arguments.replica)])
             return 0
         _refuse(rest, arguments.command)
         if arguments.command in inspections.COMMANDS:
@@ -119,6 +110,8 @@ def _parser() -> Parser:
     parser.add_argument("--port", metavar="N", help=WORDS["port"])
     parser.add_argument("--address", metavar="HOST", default="localhost", help=WORDS["address"])
     parser.add_argument("--watch", action="store_true", help=WORDS["watch"])
+    parser.add_argument("--processes", metavar="N", help=WORDS["processes"])
+    parser.add_argument("--replica", default="", help=argparse.SUPPRESS)
     kinds = [WORDS["kinds"], *(f"  {'.' + name:11}{form.note}" for name, form in FORMATS.items())]
     commands = parser.add_subparsers(dest="command", metavar="render | diff | check")
     inspections.add_to(commands)
@@ -153,55 +146,9 @@ def _parser() -> Parser:
 def _refuse(rest: Sequence[str], command: str) -> None:
     """Raise ConfigError if there is more on the command line than it can mean."""
     for what in rest[:1]:
-        which = "unknown" if what.startswith("-") else "quotes"
-        raise ConfigError(FAULTS[which].format(what=shorten(what), command=f"{command} "))
-
-
-def _start(port: str | None, host: str, rest: Sequence[str]) -> None:
-    """Start the page with the settings that it was made for, wherever this is called, until it is stopped."""
-    for what in rest:
-        if not STREAMLIT_OPTION.fullmatch(what):
-            raise ConfigError(FAULTS["unknown"].format(what=shorten(what), command=""))
-    for module in NEEDED:
-        if find_spec(module) is None:
-            raise ConfigError(FAULTS["page"].format(module=module))
-    cost.most_bytes(os.environ.get(cost.VARIABLE, ""))
-    from streamlit.web import cli
-
-    flags = [f"--{name}={value}" for name, value in server_settings().items()]
-    flags.append(f"--server.address={host}")
-    if port is not None:
-        flags.append(f"--server.port={_checked_port(port)}")
-    cli.main(["run", str(HERE / "app.py"), *flags, *rest], prog_name="attnviz")
-
-
-def _checked_port(port: str) -> str:
-    if not (port.isascii() and port.isdecimal() and 1 <= int(port[:6]) <= 65535):
-        raise ConfigError(FAULTS["port"].format(given=shorten(port)))
-    return port
-
-
-def _watch(port: str | None, host: str, words: Sequence[str]) -> int:
-    """Start the page in a process of its own, and anew whenever that ends or hangs; return its exit code."""
-    port = _checked_port(port or PORT)
-    asked = "localhost" if host in ("0.0.0.0", "::") else host  # noqa: S104 - every address of the machine
-    command = [sys.executable, "-m", "attnviz", *(word for word in words if word != "--watch"), f"--port={port}"]
-    return watchdog.watched(command, f"http://{f'[{asked}]' if ':' in asked else asked}:{port}")
-
-
-def server_settings() -> dict[str, str]:
-    """Return Streamlit's options by their names in `.streamlit/config.toml`, in a clone or in the package."""
-    packaged = HERE / "server" / "config.toml"
-    file = packaged if packaged.is_file() else HERE.parent / ".streamlit" / "config.toml"
-    return dict(_flat(tomllib.loads(file.read_text(encoding="utf-8"))))
-
-
-def _flat(table: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, str]]:
-    for name, value in table.items():
-        if isinstance(value, dict):
-            yield from _flat(value, f"{before}{name}.")
-        else:
-            yield before + name, str(value).lower() if isinstance(value, bool) else str(value)
+        if what.startswith("-"):
+            raise serving.unknown(what, f"{command} ")
+        raise ConfigError(FAULTS["quotes"].format(what=shorten(what)))
 
 
 def _render_site(arguments: Mapping[str, Any]) -> None:

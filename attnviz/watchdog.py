@@ -50,7 +50,7 @@ class Watchdog:
             last = self.process.wait()
             if not self.has_answered:
                 return last
-            self._say("silent" if code is None else "ended")
+            say("silent" if code is None else "ended")
             self._begin()
         return self._end()
 
@@ -72,10 +72,12 @@ class Watchdog:
         self.process.wait()
         return 0
 
-    def _say(self, reason: str) -> None:
-        line = {"time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), "event": "replaced", "reason": reason}
-        with suppress(OSError, ValueError):  # a full disk, or nobody who reads
-            print(json.dumps(line), file=sys.stderr, flush=True)
+
+def say(reason: str, **more: int) -> None:
+    """Say in the log that a server was replaced, and why."""
+    line = {"time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), "event": "replaced", "reason": reason, **more}
+    with suppress(OSError, ValueError):  # a full disk, or nobody who reads
+        print(json.dumps(line), file=sys.stderr, flush=True)
 
 
 def watched(command: Sequence[str], address: str) -> int:

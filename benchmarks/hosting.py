@@ -26,7 +26,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from benchmarks import floods, frames, learners, limits, load, model_visitors, stage_route, stranger, table
+from benchmarks import chaos, floods, frames, learners, limits, load, model_visitors, stage_route, stranger, table
 from benchmarks.outcome import Outcome
 from benchmarks.served import commit, load_average, machine, served
 
@@ -49,6 +49,7 @@ class Sizes:
     rest: float = 75.0
     disk: int = 10
     bare: int = 8
+    chaos: tuple[int, float, int] = (30, 60.0, 10)
     memory: tuple[int, int, tuple[int, ...], int] = (1_000, 300, (1, 2, 3, 4, 5, 6), 1)
     trials: int = 50
     learners: int = 30
@@ -70,7 +71,8 @@ SMALL: dict[str, Any] = {
     "stranger": (1, 300_000),
     "rest": 1.0,
     "disk": 3,
-    "bare": 3,
+    "bare": 2,
+    "chaos": (30, 3.0, 2),
     "memory": (1_000, 10, (1,), 1),
     "trials": 2,
     "learners": 3,
@@ -105,6 +107,7 @@ PARTS: dict[str, Callable[[Sizes], Outcome]] = {
     "stranger": lambda sizes: alone(stranger.tries, *sizes.stranger, sizes.rest),
     "disk": lambda sizes: limits.disk(sizes.disk),
     "bare": lambda sizes: limits.bare(sizes.bare),
+    "chaos": lambda sizes: chaos.chaos(*sizes.chaos),
     "memory": lambda sizes: limits.memory(*sizes.memory),
     "visit": lambda sizes: in_browser("benchmarks.first_visit", "visit", sizes.browser),
     "kill": lambda sizes: in_browser("benchmarks.faults", "kill", sizes.trials, sizes.browser),

@@ -174,18 +174,21 @@ PLACED = ("positions", "positions_kv", "bias", "allowed")
 """Steps whose rows belong to positions and not to words."""
 
 
-def reordered(config: Config, order: Sequence[int]) -> Reordered | None:
+def reordered(config: Config, order: Sequence[int], known: Trace | None = None) -> Reordered | None:
     """Run the setting and its words in another order; the vectors of the words and all matrices stay the same.
 
     A one-hot vector depends on which word comes first and own numbers belong to a position, so both are moved along;
     heads that are set by hand are solved once, for the first order.
+
+    known  a run that there is already, perhaps that of this very setting
 
     None where the words cannot be put into that order.
     """
     moved = in_order(config, order)
     if moved is None:
         return None
-    before, of_tokens = run(config), order_of_tokens(config, order)
+    before = known if known is not None and known.config == config else run(config)
+    of_tokens = order_of_tokens(config, order)
     solved = [_solved(layer) for layer in before.layers] if INITIALISERS[config.initialiser].solved else None
     wanted = {"token_embeddings": before.around["token_embeddings"].array[list(of_tokens)]}
     if config.is_cross_attention:

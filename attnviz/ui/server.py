@@ -129,14 +129,19 @@ async def _health(_: Request) -> Response:
     return PlainTextResponse("alive")
 
 
+def has_begun() -> bool:
+    """Have what makes the page be read beside what else there is to do; return whether that is done."""
+    if not _reading:
+        _reading.append(asyncio.ensure_future(asyncio.to_thread(import_module, "attnviz.ui.main")))
+    return _reading[0].done()
+
+
 async def _ready(_: Request) -> Response:
     """Say whether newcomers should be sent here: there is room, and what makes the page has been read.
 
     The first who asks has it read, so that the first visitor does not wait for that.
     """
-    if not _reading:
-        _reading.append(asyncio.ensure_future(asyncio.to_thread(import_module, "attnviz.ui.main")))
-    if not _reading[0].done():
+    if not has_begun():
         return PlainTextResponse("starting", 503, {"Retry-After": "1"})
     return PlainTextResponse("ready") if has_room() else PlainTextResponse("full", 503, RETRY)
 

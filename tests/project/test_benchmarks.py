@@ -5,9 +5,12 @@ from __future__ import annotations
 import ast
 import asyncio
 import json
+import os
 import random
 import re
+import subprocess
 import sys
+import time
 import zlib
 from dataclasses import replace
 from itertools import islice
@@ -31,7 +34,19 @@ from attnviz.pictures.stage_bytes import packed
 from attnviz.ui.panels.stage_of_run import stage_of_run
 from attnviz.ui.session.admission import MAPS
 from attnviz.ui.session.selection import Selection
-from benchmarks import frames, hosting, limits, load, model_visitors, served, stage_route, stranger, table, visitors
+from benchmarks import (
+    chaos,
+    frames,
+    hosting,
+    limits,
+    load,
+    model_visitors,
+    served,
+    stage_route,
+    stranger,
+    table,
+    visitors,
+)
 from benchmarks.outcome import Outcome, outcome
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -385,6 +400,35 @@ def test_a_stranger_asks_for_the_longest_that_is_admitted_and_for_more() -> None
     assert run_sizes.sizes(stranger.TYPED).working > 0  # the line can be read
     assert run(stranger.TYPED).layers  # and is not beyond the steps that a line may take
     assert not refusal(stranger.TYPED)
+
+
+def test_a_slow_line_brings_everything_in_order_and_later_and_a_clock_goes_a_day_back(tmp_path: Path) -> None:
+    sent = bytes(range(256)) * 1000
+
+    async def echo(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(await reader.readexactly(len(sent)))
+        writer.close()
+        await writer.wait_closed()
+
+    async def through() -> tuple[bytes, float]:
+        server = await asyncio.start_server(echo, "127.0.0.1", 0)
+        async with server, chaos.delayed(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}", 0.1) as url:
+            reader, writer = await asyncio.open_connection(*url.removeprefix("http://").split(":"))
+            start = time.perf_counter()
+            writer.write(sent)
+            heard = await reader.read(-1)
+            writer.close()
+            await writer.wait_closed()
+            return heard, time.perf_counter() - start
+
+    heard, seconds = asyncio.run(asyncio.wait_for(through(), 30))
+    assert heard == sent
+    assert 0.2 <= seconds < 5
+    (tmp_path / "sitecustomize.py").write_text(chaos.CLOCK.format(flag=str(tmp_path / "back")), "utf-8")
+    (tmp_path / "back").touch()
+    asked = [sys.executable, "-c", "import time; print(time.time())"]
+    found = subprocess.run(asked, env=os.environ | {"PYTHONPATH": str(tmp_path)}, capture_output=True, text=True)
+    assert time.time() - 2 * chaos.DAY < float(found.stdout) < time.time() - chaos.DAY + 60
 
 
 def test_the_small_form_is_smaller_in_everything() -> None:

@@ -18,7 +18,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import attnviz
-from attnviz import Config, ConfigError, command, run
+from attnviz import Config, ConfigError, command, run, serving
 from attnviz.exports.formats import FORMATS, ExportTarget, export
 from attnviz.settings import url_codec
 from attnviz.settings.fields import default, settings
@@ -348,7 +348,7 @@ def test_a_page_that_cannot_be_started(
 
 
 def test_a_page_without_streamlit(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr(command, "find_spec", lambda name: None)
+    monkeypatch.setattr(serving, "find_spec", lambda name: None)
     assert command.main([]) == 2
     message = 'attnviz: the page needs streamlit, which is not installed; pip install "attnviz[app]" brings it\n'
     assert capfd.readouterr().err == message

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from attnviz import command
+from attnviz import command, serving
 from attnviz.watchdog import Watchdog
 
 PATIENCE = 20.0
@@ -72,7 +72,7 @@ def test_a_server_that_cannot_begin_is_not_started_again() -> None:
 
 def test_the_command_watches_a_page_at_an_address_that_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = list[tuple[list[str], str]]()
-    monkeypatch.setattr(command.watchdog, "watched", lambda *given: asked.append(given) or 3)
+    monkeypatch.setattr(serving.watchdog, "watched", lambda *given: asked.append(given) or 3)
     page = [sys.executable, "-m", "attnviz"]
     for words, given, address in (
         (["--watch"], ["--port=8501"], "http://localhost:8501"),

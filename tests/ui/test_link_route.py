@@ -6,7 +6,11 @@ import asyncio
 import json
 import re
 import struct
+import threading
+import time
 from collections import Counter
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from html.parser import HTMLParser
 from typing import Any
@@ -22,10 +26,10 @@ from attnviz.engine.cost import estimate as cost
 from attnviz.pictures.static import png
 from attnviz.settings import short_link, url_codec
 from attnviz.text import link_words
-from attnviz.ui import link_route, server, stage_route
+from attnviz.ui import link_route, server, shared_answers, stage_route
 from attnviz.ui.hosting import counts, index_page, public_address, security_headers
 from attnviz.ui.main import OPENING
-from attnviz.ui.session import admission
+from attnviz.ui.session import admission, run_queue
 from attnviz.ui.session.selection import Selection
 from attnviz.ui.shared_answers import SharedAnswers
 from tests.browser.hosting.test_hostile import ALL
@@ -46,6 +50,7 @@ class Answered:
     def __init__(self, messages: list[Any]) -> None:
         self.status: int = messages[0]["status"]
         self.headers = {name.decode(): text.decode() for name, text in messages[0]["headers"]}
+        self.names = [name.decode() for name, _ in messages[0]["headers"]]
         self.body = b"".join(message.get("body", b"") for message in messages)
 
 
@@ -267,6 +272,7 @@ def test_the_card_draws_lines_in_masked_cells_and_cuts_no_word_that_has_room() -
     svg = link_route.link_card.card(trace, 0, told)
     assert "url(#" not in svg  # a pattern takes as much of the processor as all the rest
     corners = [(float(x), float(y)) for x, y in re.findall(r'd="M([0-9.]+) ([0-9.]+)h', svg)]
+    assert all(x.is_integer() and y.is_integer() for x, y in corners), "an edge between two pixels takes long to pack"
     step, n = float(re.findall(r'd="M[0-9. ]+h([0-9.]+)', svg)[0]) + 1, len(trace.key_tokens)
     lines = re.findall(r"M([0-9.]+) ([0-9.]+)L([0-9.]+) ([0-9.]+)", svg)
     middles = [((float(a) + float(c)) / 2, (float(b) + float(d)) / 2) for a, b, c, d in lines]
@@ -287,6 +293,23 @@ def test_what_is_not_there_is_not_there() -> None:
     assert get("/?" + "x" * 9000).status == 200
 
 
+HEADERS = {
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "permissions-policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
+    "cross-origin-opener-policy": "same-origin",
+}
+PLACES = ("/", "/?embed=true", "/nothing", "/robots.txt", "/favicon.png", "/attnviz/stage?x=1", "/attnviz/stage?seed=x")
+PLACES += (
+    "/attnviz/live",
+    "/attnviz/preview.png?seed=x",
+    "/s/1wombat",
+    "/readyz",
+    "/attnviz/health",
+    "/attnviz/metrics",
+)
+
+
 def test_every_answer_has_the_headers_and_the_host_says_who_may_frame(monkeypatch: pytest.MonkeyPatch) -> None:
     for sites, allowed in (
         ("", "*"),
@@ -296,11 +319,11 @@ def test_every_answer_has_the_headers_and_the_host_says_who_may_frame(monkeypatc
     ):
         monkeypatch.setenv(security_headers.FRAMES, sites)
         security_headers.policy.cache_clear()
-        for path in ("/", "/?embed=true", "/nothing", "/robots.txt", "/favicon.png", "/attnviz/stage?x=1"):
-            headers = get(path).headers
-            assert headers["x-content-type-options"] == "nosniff"
-            assert headers["referrer-policy"] == "no-referrer"
-            assert f"; frame-ancestors {allowed};" in headers["content-security-policy"]
+        for path in PLACES if sites == "self" else PLACES[:1]:
+            found = get(path)
+            assert {name: found.headers.get(name) for name in HEADERS} == HEADERS, path
+            assert f"; frame-ancestors {allowed};" in found.headers["content-security-policy"], path
+            assert max(map(found.names.count, ("content-security-policy", *HEADERS))) == 1, path
     monkeypatch.undo()
     security_headers.policy.cache_clear()
 
@@ -331,7 +354,78 @@ def test_the_server_tells_how_it_fares_to_who_knows_the_token(
     said = [json.loads(line) for line in capfd.readouterr().err.splitlines() if line.startswith("{")]
     assert [(line["reason"], line["n"]) for line in said] == [("address", 1), ("short_link", 1)]
     assert "wombat" not in json.dumps(said) + counts.text()
+    assert after.keys() == before.keys() == sample().keys()
     assert get("/attnviz/health").body == b"alive"
+
+
+def grown(act: Callable[[], object]) -> dict[str, float]:
+    """The numbers that something changes, without those of the process itself, and by how much."""
+    before = counts.numbers()
+    act()
+    changed = {name: n - before.get(name, 0) for name, n in counts.numbers().items() if n != before.get(name, 0)}
+    assert changed.pop("attnviz_memory_bytes ", 1)
+    return {name: n for name, n in changed.items() if not name.startswith("attnviz_wait_seconds")}
+
+
+def test_everything_is_counted_once_and_under_a_name_of_ours(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*_: object) -> None:
+        raise ValueError("wombat")
+
+    def over(*_: object) -> None:
+        raise shared_answers.FullError
+
+    run_of, refusal = "attnviz_runs_total ", "attnviz_refusals_total "
+    stage, other = "/attnviz/stage?sentence=wombat+dog", "/attnviz/stage?sentence=wombat+cat"
+    assert grown(lambda: get(stage)) == {f"{run_of}stage": 1}
+    assert grown(lambda: get("/attnviz/live?sentence=wombat+dog")) == {f"{run_of}live": 1}
+    assert grown(lambda: get("/?sentence=wombat+dog")) == {f"{run_of}link": 1}
+    if not png.missing():
+        assert grown(lambda: get("/attnviz/preview.png?sentence=wombat+dog")) == {f"{run_of}picture": 1}
+    with monkeypatch.context() as changed:
+        changed.setattr(admission, "refusal", lambda *_: "a wombat is too large")
+        assert grown(lambda: get(other)) == {f"{run_of}stage": 1, f"{refusal}large": 1}
+    with monkeypatch.context() as changed:
+        changed.setattr(stage_route, "untrained", lambda _: "heads of a wombat")
+        assert grown(lambda: get(other)) == {f"{run_of}stage": 1, f"{refusal}untrained": 1}
+        changed.setattr(stage_route, "untrained", fails)
+        assert grown(lambda: get(other)) == {f"{run_of}stage": 1, f"{refusal}failed": 1}
+        changed.setattr(stage_route.ANSWERS, "answer", over)
+        assert grown(lambda: get(other)) == {f"{refusal}busy": 1}
+        changed.setattr(server, "has_room", lambda: False)
+        assert grown(lambda: get("/?sentence=wombat")) == {f"{refusal}full": 1}
+    assert grown(lambda: get("/attnviz/stage?seed=wombat")) == {f"{run_of}stage": 1, f"{refusal}address": 1}
+    assert grown(lambda: get(f"/attnviz/stage?sentence={'wombat' * 2000}")) == {f"{refusal}address": 1}
+    assert grown(lambda: get("/s/1wombat")) == {f"{refusal}short_link": 1}
+    known = {"attnviz_runs_total": counts.KINDS, "attnviz_refusals_total": counts.REASONS}
+    assert counts.numbers().keys() <= {f"{name} {label}" for name in counts.METRICS for label in known.get(name, [""])}
+
+
+def test_who_is_there_is_counted_while_there_and_who_waits_while_waiting() -> None:
+    open_pages, inside = [], counts.numbers
+
+    async def page(*_: object) -> None:
+        open_pages.append(inside()["attnviz_visitors "])
+        raise ConnectionError
+
+    def visit() -> None:
+        with suppress(ConnectionError):
+            asyncio.run(server.WhileThereIsRoom(page)({"type": "websocket"}, None, None))  # type: ignore[arg-type]
+
+    before = counts.numbers().get("attnviz_visitors ", 0)
+    assert grown(visit) == {"attnviz_visits_total ": 1}
+    assert open_pages == [before + 1]
+
+    queue, waiting = run_queue.RunQueue(long=30), threading.Thread(target=lambda: queue.turn().__enter__())
+    waited = "attnviz_wait_seconds_total "
+    with queue.turn():
+        seconds = inside()[waited]
+        waiting.start()
+        while not (n := inside()["attnviz_waiting "]):
+            time.sleep(0.01)
+        time.sleep(0.1)
+    waiting.join(30)
+    assert (n, inside()["attnviz_waiting "]) == (1, 0)
+    assert 0.1 <= inside()[waited] - seconds < 5
 
 
 def sample() -> dict[str, float]:

@@ -100,6 +100,10 @@ def test_every_bit_and_every_word_is_that_of_a_run_here(one: Workers) -> None:
         language.set_language("en")
 
 
+def kills() -> float:
+    return workers.counts.numbers().get("attnviz_kills_total ", 0)
+
+
 @pytest.mark.slow
 def test_what_takes_too_much_ends_and_the_next_is_computed(monkeypatch: pytest.MonkeyPatch) -> None:
     pool, processes = Workers(1, 64 * MB, seconds=1), list[int]()
@@ -113,10 +117,11 @@ def test_what_takes_too_much_ends_and_the_next_is_computed(monkeypatch: pytest.M
         if make is os.kill:
             given = processes[-1], *given[1:]
         monkeypatch.setattr(workers, "PATIENCE", 1 if signal.SIGSTOP in given else SOON)
-        start = time.monotonic()
+        start, killed = time.monotonic(), kills()
         with pytest.raises(Ended, match=workers.WORDS[why].split("{")[0][:30]):
             pool(make, *given)
         assert time.monotonic() - start < SOON
+        assert kills() == killed + 1
         monkeypatch.setattr(workers, "PATIENCE", SOON)
         assert pool(abs, -3) == 3
     assert len({*processes}) == 4 - 1  # it lives on where memory was refused

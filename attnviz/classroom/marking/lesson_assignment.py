@@ -11,6 +11,7 @@ from attnviz.classroom.marking.assignments import PANELS, PICTURES, Assignment
 from attnviz.classroom.question_codec import AS_STEP, AXES, CHANGES, KINDS, Item, Value
 from attnviz.classroom.resolved_question import ResolvedQuestion
 from attnviz.engine.records.config import Config
+from attnviz.engine.records.trace import Trace
 from attnviz.engine.run import run
 from attnviz.lessons.lesson import Lesson, Question
 from attnviz.settings.faults import ConfigError
@@ -65,20 +66,21 @@ def of_lesson(lesson: Lesson) -> tuple[Config, Assignment] | None:
     config, items = max(settings(lesson), key=lambda each: len(each[1]), default=(None, ()))
     if config is None:
         return None
+    trace = run(config)
     task = Assignment(
         task_title=lesson.title[:LONGEST_TITLE],
         task_text=lesson.about,
-        task_own=is_random(config),
+        task_own=is_random(trace),
         task_questions=items,
     )
-    questions = assignments.resolved_questions(task, run(config))
+    questions = assignments.resolved_questions(task, trace)
     hides = {each.hides for each in questions if isinstance(each, ResolvedQuestion)}
     order = list(PICTURES)
     first = min((order.index(name) for name in hides if name in order), default=len(order))
     return config, replace(task, task_hidden=(*order[first:], *PANELS))
 
 
-def is_random(config: Config) -> bool:
-    """Return whether another seed gives other weights."""
-    one, other = run(config), run(replace(config, seed=(config.seed + 1) % assignments.N_SEEDS))
-    return any((a["weights"].array != b["weights"].array).any() for a, b in zip(one.layers, other.layers))
+def is_random(trace: Trace) -> bool:
+    """Return whether another seed gives other weights than those of a run."""
+    other = run(replace(trace.config, seed=(trace.config.seed + 1) % assignments.N_SEEDS))
+    return any((a["weights"].array != b["weights"].array).any() for a, b in zip(trace.layers, other.layers))

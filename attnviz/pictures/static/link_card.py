@@ -129,7 +129,8 @@ def _map(stage: Stage, telling: Telling) -> list[Element]:
     rows, across = _part(n, telling.query), _part(m, telling.key)
     longest = max(width(word(stage.rows[row]), 18) for row in rows)
     left = 640 + min(longest, LABELS)
-    cell = min((RIGHT - left) / len(across), (LOWEST - TOP) / len(rows), LARGEST_CELL)
+    # In whole pixels, as an edge between two is drawn and packed as something curved is.
+    cell = float(math.floor(min((RIGHT - left) / len(across), (LOWEST - TOP) / len(rows), LARGEST_CELL)))
     seen = Seen(rows, across, cell, RIGHT - cell * len(across))
     end = TOP + cell * len(rows)
     elements = [*_cells(stage, telling.head, seen), *_words(stage, telling, seen)]
@@ -163,7 +164,8 @@ def _cells(stage: Stage, head: int, seen: Seen) -> list[Element]:
                 label = cell_number.share(number, seen.cell)
                 middle = y + seen.cell / 2 + 0.15 * seen.cell
                 numbers.append(text(label, x + seen.cell / 2, middle, fill=contrast(fill)))
-    masked = ET.Element("path", {"stroke": HATCH[0], "stroke-width": "1.2", "d": "".join(lines)})
+    look = {"stroke": HATCH[0], "stroke-width": "1.2", "shape-rendering": "crispEdges"}
+    masked = ET.Element("path", {**look, "d": "".join(lines)})
     return [*cells, masked, group("numbers", numbers, font_size=size, font_weight=700, text_anchor="middle")]
 
 

@@ -1,6 +1,7 @@
 """The state of the server, in numbers for whoever watches it, and a line of the log for what it refuses.
 
-Nothing that a visitor typed is in either: names and reasons are ours.
+Nothing that a visitor typed is in either: names and reasons are ours. Of several processes behind one port each can
+tell of all of them, by what it has been told of the others.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import sys
 import threading
 import time
 from collections import Counter, defaultdict
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -37,6 +39,8 @@ METRICS = {
 }
 BETWEEN_LINES = 1.0
 """Seconds between two lines on refusals for one reason; a line says how many it stands for."""
+OLD = 10.0
+"""Seconds after which what was told of another process counts no more."""
 
 _STARTED = time.time()
 _STATUS = Path("/proc/self/statm")
@@ -45,6 +49,8 @@ _lock = threading.Lock()
 _counted: defaultdict[tuple[str, str], float] = defaultdict(float)
 _logged: dict[str, float] = {}
 _unsaid: Counter[str] = Counter()
+_place: str | None = None
+_others: dict[str, tuple[float, Mapping[str, float]]] = {}
 
 
 def add(name: str, n: float = 1, label: str = "") -> None:
@@ -67,20 +73,47 @@ def refused(reason: str) -> None:
         print(json.dumps(line), file=sys.stderr, flush=True)
 
 
-def text() -> str:
-    """Return all numbers in Prometheus' text format, version 0.0.4."""
+def among(place: int) -> None:
+    """Say that this is one of several processes, and which."""
+    global _place
+    _place = str(place)
+
+
+def told(place: int, numbers_there: Mapping[str, float]) -> None:
+    """Note the numbers of another process."""
     with _lock:
-        counted = dict(_counted)
-    counted["attnviz_memory_bytes", ""] = _memory()
-    counted["attnviz_start_time_seconds", ""] = _STARTED
+        _others[str(place)] = time.monotonic(), numbers_there
+
+
+def numbers() -> dict[str, float]:
+    """Return all numbers of this process, each by its name and its label."""
+    with _lock:
+        counted = {f"{name} {label}": n for (name, label), n in _counted.items()}
+    return counted | {"attnviz_memory_bytes ": _memory(), "attnviz_start_time_seconds ": _STARTED}
+
+
+def _of_all() -> dict[str, Mapping[str, float]]:
+    """Return the numbers of each process by its place; of one that is alone by no name."""
+    if _place is None:
+        return {"": numbers()}
+    with _lock:
+        others = {place: there for place, (when, there) in _others.items() if time.monotonic() - when < OLD}
+    return dict(sorted((others | {_place: numbers()}).items(), key=lambda each: int(each[0])))
+
+
+def text() -> str:
+    """Return all numbers in Prometheus' text format, version 0.0.4; of several processes each names its own."""
+    processes = _of_all()
     labels = {"attnviz_refusals_total": ("reason", REASONS), "attnviz_runs_total": ("kind", KINDS)}
     lines = []
     for name, (kind, about) in METRICS.items():
         lines += [f"# HELP {name} {about}", f"# TYPE {name} {kind}"]
         label, values = labels.get(name, ("", ("",)))
         for value in values:
-            shown = f'{{{label}="{value}"}}' if label else ""
-            lines.append(f"{name}{shown} {counted.get((name, value), 0):.15g}")
+            for place, counted in processes.items():
+                pairs = ",".join(f'{key}="{of}"' for key, of in ((label, value), ("process", place)) if of)
+                shown = f"{{{pairs}}}" if pairs else ""
+                lines.append(f"{name}{shown} {counted.get(f'{name} {value}', 0):.15g}")
     return "\n".join([*lines, ""])
 
 

@@ -103,7 +103,7 @@ def page(trace: Trace, selection: Selection) -> Selection:
     try:
         if not admission.admitted(NEED, config, other):
             return selection
-        second = run(other)
+        second = trace if other == trace.config else run(other)
     except ConfigError as error:
         notice(WORDS["fault"].format(error=error), kind="fault")
         return selection

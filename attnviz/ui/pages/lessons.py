@@ -43,7 +43,6 @@ WORDS = Words(
     {
         "previous": "Previous",
         "next": "Next",
-        "at": "{title} · {at} of {n}",
         "explore": "Open this in Explore",
         "compare": "Open this in Compare",
         "again": "Again with different numbers",
@@ -67,10 +66,7 @@ _CSS = Path(__file__).with_name("lessons.css")
 def page(config: Config, selection: Selection) -> Selection:
     """Draw one slide of the chosen lesson, under its own setting; the visitor's, `config`, stays as it is."""
     styles.style(_CSS)
-    selection = _completed(selection)
-    if not (selection.presenter or selection.notes):
-        selection = path.choose(selection) if from_file.opened() is None else selection
-        from_file.choose(selection)
+    selection = _chosen(selection)
     lesson = from_file.opened() or LESSONS[selection.lesson]
     if selection.notes:
         return speaker.page(lesson, selection, turn=_turn)
@@ -78,7 +74,7 @@ def page(config: Config, selection: Selection) -> Selection:
     slide, at = lesson.slides[selection.slide], _at(lesson, selection)
     times = _times_reseeded(lesson, selection)
     seed = slides.next_seed(lesson, times) if times else None
-    baseline, shown = run(slides.with_seed(lesson.config, seed)), run(lesson.on(slide, seed))
+    baseline, shown = _runs(slides.with_seed(lesson.config, seed), lesson.on(slide, seed))
     question = resolve(slide.question, shown, baseline) if slide.question else None
     is_open = _is_open(slide, at)
     if selection.presenter:
@@ -89,8 +85,8 @@ def page(config: Config, selection: Selection) -> Selection:
         answer = question_panel.answer_key(at)
         picked_answer.take(question, stages, pictures=_pictures_key(0), answer=answer)
     with st.container(key="slide-large" if selection.presenter else "slide", gap="xsmall"):
-        if selection.slide == 0 and not selection.presenter:
-            path.goal(lesson)
+        if not selection.presenter:
+            path.goal(lesson, selection)
         if is_open or question is None or not selection.presenter:
             st.markdown(localised(slides.fill_numbers(slide.text, shown)))
         if question is not None:
@@ -109,6 +105,22 @@ def page(config: Config, selection: Selection) -> Selection:
         if is_last:
             path.summary(lesson, config, selection)
         _ways_on(lesson, slide, selection, baseline.config, tried.trace.config)
+    return selection
+
+
+def _runs(one: Config, other: Config) -> tuple[Trace, Trace]:
+    """Return the runs of two settings, which are often the same."""
+    baseline = run(one)
+    return baseline, baseline if other == one else run(other)
+
+
+def _chosen(selection: Selection) -> Selection:
+    """Return the selection with the lesson that is chosen at the left; in a course, at a place of that."""
+    is_own = from_file.opened() is not None
+    selection = _completed(selection if is_own else path.within_course(selection))
+    if not (selection.presenter or selection.notes):
+        selection = selection if is_own else path.choose(selection)
+        from_file.choose(selection)
     return selection
 
 
@@ -135,7 +147,7 @@ def _navigated(lesson: Lesson, selection: Selection) -> tuple[Selection, DeltaGe
     with st.container(key="slide-bar", horizontal=True, vertical_alignment="center"):
         st.button(WORDS["previous"], key="previous-slide", shortcut="Left", on_click=_turn, args=(-1,))
         with st.container():
-            typeset(((TEXT, WORDS["at"].format(title=lesson.title, at=ordinal(selection.slide), n=n)),))
+            typeset(((TEXT, path.place(lesson, selection)),))
         st.button(WORDS["next"], key="next-slide", shortcut="Right", on_click=_turn, args=(1,))
         tools = st.container(key="slide-tools", horizontal=True, width="content", gap="small")
         drawn = widgets.draw(selection, "presenter")
@@ -156,7 +168,13 @@ def _turn(by: int) -> None:
         slide, at = lesson.slides[selection.slide], _at(lesson, selection)
         if _went_on(slide, at) if by > 0 else _went_back(at):
             return
-    session_state.put("slide", str(ordinal(min(max(selection.slide + by, 0), last))))
+    course = path.course_of(selection) if from_file.opened() is None else None
+    if course is None:
+        session_state.put("slide", str(ordinal(min(max(selection.slide + by, 0), last))))
+        return
+    name, number = course.turned(selection.lesson, selection.slide, by)
+    config, _ = session_state.saved(Config, Selection)
+    session_state.adopt(config, replace(selection, lesson=name, slide=number))
 
 
 def _at(lesson: Lesson, selection: Selection) -> str:

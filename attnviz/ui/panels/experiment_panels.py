@@ -212,7 +212,7 @@ def shuffle(trace: Trace, selection: Selection) -> Selection:
         "off": "none",
         "on": config.position if config.position != "none" else "sinusoidal",
     }
-    by_name = {name: _reordered(replace(config, position=position), new) for name, position in modes.items()}
+    by_name = {name: _reordered(replace(config, position=position), new, trace) for name, position in modes.items()}
     kept = {name: each for name, each in by_name.items() if each is not None}
     if len(kept) < len(by_name):
         paragraph([permutation.SENTENCES["unmovable"]])
@@ -225,18 +225,17 @@ def shuffle(trace: Trace, selection: Selection) -> Selection:
     sentences = permutation.notes(config)
     if kept["off"].changed.any() and permutation.placed(config):
         bare = replace(permutations.without_position_effects(config), position="none")
-        sentences.insert(
-            0, permutation.position_sentences(config, None if score_of(config).by_position else _reordered(bare, new))
-        )
+        of_words = None if score_of(config).by_position else _reordered(bare, new, trace)
+        sentences.insert(0, permutation.position_sentences(config, of_words))
     paragraph(map(localised, sentences))
     moved = permutations.in_order(config, new)
     _keep({KEEP["order"]: moved} if moved and moved.sentence != config.sentence else {}, selection)
     return selection
 
 
-def _reordered(config: Config, new: tuple[int, ...]) -> Reordered | None:
+def _reordered(config: Config, new: tuple[int, ...], known: Trace) -> Reordered | None:
     """Return the results of both orders, if there are such; the runs that they come from are not kept."""
-    reordered = permutations.reordered(config, new)
+    reordered = permutations.reordered(config, new, known)
     return None if reordered is None else reordered.outcome()
 
 

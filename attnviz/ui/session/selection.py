@@ -13,6 +13,7 @@ from attnviz.engine.records.head_settings import MOST_HEADS
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.tables.head_patterns import PATTERNS
 from attnviz.lessons.catalogue import LESSONS
+from attnviz.lessons.courses import COURSES
 from attnviz.settings import fields
 from attnviz.settings.counting import ordinal
 from attnviz.settings.faults import shorten
@@ -81,6 +82,7 @@ LANGUAGE_NAMES = table(
     *(Entry(code, name, "") for code, name in LANGUAGES.items()),
 )
 LESSON_NAMES = table(*(Entry(lesson.name, lesson.title, lesson.about) for lesson in LESSONS.values()))
+COURSE_NAMES = table(Entry("all", "All lessons", "Each builds on those before it."), *COURSES.values())
 NOTHING_DONE = "none"
 LONGEST_PINNED = 2_000
 """Characters of the setting that is pinned in a link, which holds the present one too."""
@@ -164,6 +166,7 @@ class Selection:
     )
     lesson: str = option(LESSON_NAMES, next(iter(LESSON_NAMES)), label="Lesson")
     slide: int = position(0, 40, label="Slide")
+    course: str = option(COURSE_NAMES, "all", label="Course", help="Lessons for a class of so many minutes, in order.")
     done: tuple[str, ...] = options(DONE_NAMES, NOTHING_DONE, label="Lessons completed")
     desk: str = option(DESK_NAMES, "compose", label="Assignments")
     assigned: str = text("", label="Assignment", longest=MAX_FIELD_CHARACTERS)

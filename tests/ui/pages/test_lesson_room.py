@@ -14,9 +14,11 @@ import pytest
 from attnviz import run
 from attnviz.exports import links
 from attnviz.lessons.catalogue import LESSONS
+from attnviz.lessons.courses import COURSES
 from attnviz.lessons.inert_markdown import HAIR, JOINER, inert
 from attnviz.lessons.lesson import Question
 from attnviz.ui.panels.lesson import speaker, tally
+from tests.support.address import parameters
 from tests.support.cases import for_each
 from tests.support.page_figures import figures
 from tests.ui.pages.test_lessons import everything, lesson, measures, question
@@ -152,3 +154,38 @@ def test_a_lesson_becomes_an_assignment_in_one_press() -> None:
     assert "questions of the lesson came along" in texts(at)
     assert at.text_input(key="task_title").value == LESSONS["causal"].title
     assert "students can read off" not in texts(at)
+
+
+@pytest.mark.slow
+def test_a_course_goes_from_lesson_to_lesson_and_says_the_time() -> None:
+    course = COURSES["short"]
+    at = lesson("padding", 2, course="short", presenter="yes")  # a lesson that is not of the course: it begins at once
+    for number, place in enumerate(course.places, 1):
+        assert clean(at)
+        assert (parameters(at)["lesson"], int(parameters(at).get("slide", "1"))) == (place[0], place[1] + 1)
+        assert f"· {number} of {len(course.places)} ·" in page_text(at)
+        if LESSONS[place[0]].slides[place[1]].question:
+            at.button(key="next-slide").click().run()  # the answer
+        while parameters(at)["lesson"] == place[0] and int(parameters(at).get("slide", "1")) == place[1] + 1:
+            shown = page_text(at)
+            at.button(key="next-slide").click().run()
+            if number == len(course.places) and page_text(at) == shown:
+                break
+    assert f"{round(course.gone(*course.places[-1]))} of 20 min" in page_text(at)
+
+    at = lesson("next_word", 4, course="short", notes="yes")
+    notes = texts(at)
+    assert "of 20 minutes have passed" in notes
+    assert "a minute with a neighbour" in notes
+    at = lesson("why_causal", 5, course="double", notes="yes")
+    assert "Now a break of 5 minutes." in texts(at)
+    assert LESSONS["one_or_many"].slides[0].text[:20] in texts(at)
+
+    at = lesson("bits", 1, course="single")
+    assert [each.split(". ", 1)[1] for each in at.radio(key="lesson").options] == [
+        LESSONS[part.lesson].title for part in COURSES["single"].parts
+    ]
+    assert COURSES["single"].note not in page_text(at), "only where the course begins"
+    at.selectbox(key="course").set_value("short").run()
+    assert parameters(at)["lesson"] == "two_meanings"
+    assert COURSES["short"].note in page_text(at)

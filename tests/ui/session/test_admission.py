@@ -15,6 +15,7 @@ from attnviz.engine.cost import estimate as cost
 from attnviz.engine.learning import film
 from attnviz.engine.records.trace import Trace
 from attnviz.settings import url_codec
+from attnviz.ui.hosting import counts
 from attnviz.ui.pages.experiments import EXPERIMENTS
 from attnviz.ui.pages.registry import PAGES
 from attnviz.ui.session import admission
@@ -75,8 +76,10 @@ def test_a_page_beyond_the_budget_says_what_to_make_smaller_and_keeps_the_settin
     place: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(cost.VARIABLE, "220")
+    refused = counts.numbers().get("attnviz_refusals_total large", 0)
     at = opened(**place, **LARGEST_LINK)
     assert clean(at)
+    assert counts.numbers()["attnviz_refusals_total large"] > refused
     assert "and the server allows 220 MB for one computation. What would help most: fewer layers or" in page_text(at)
     assert not figures(at)
     assert setting(at) == ("6", "512")

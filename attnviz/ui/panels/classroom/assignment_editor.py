@@ -215,7 +215,7 @@ def _remarks(trace: Trace, task: Assignment) -> None:
     unchanged = assignments.unchanged(task, trace.config)
     if unchanged:
         notice(WORDS["unchanged"].format(questions=", ".join(map(str, unchanged))))
-    if task.task_own and not lesson_assignment.is_random(trace.config):
+    if task.task_own and not lesson_assignment.is_random(trace):
         notice(WORDS["same"])
     if not questions:
         notice(WORDS["no_questions"])

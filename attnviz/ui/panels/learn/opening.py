@@ -13,6 +13,7 @@ import streamlit as st
 from attnviz.engine.learn import TASKS, learn
 from attnviz.engine.learning import film as films
 from attnviz.engine.records.config import Config
+from attnviz.engine.records.trace import Trace
 from attnviz.engine.run import run
 from attnviz.pictures.stage_record import Stage
 from attnviz.settings.language import Words
@@ -42,15 +43,16 @@ def show() -> None:
     last = setting()
     film = learn(TASKS[TASK].config())
     shown = last.learn_steps
-    drawn = [_stage(replace(last, learn_steps=step)) for step in (0, HALFWAY, shown)]
+    traces = [run(replace(last, learn_steps=step)) for step in (0, HALFWAY, shown)]
+    drawn = [_stage(trace) for trace in traces]
     heatmap.show(drawn, key=KEY, view=View(fit=True, one_by_one=True, first=drawn[-1].name))
     with st.container(key="learn-opening-says", gap=None):
         frame.explain_outlines(drawn)
-        paragraph([*frame.says(run(last), shown), *frame.success_sentences(film, shown)])
+        paragraph([*frame.says(traces[-1], shown), *frame.success_sentences(film, shown)])
 
 
-def _stage(config: Config) -> Stage:
-    trace, n = run(config), config.learn_steps
+def _stage(trace: Trace) -> Stage:
+    n = trace.config.learn_steps
     phrase = WORDS["says"].format(said=" ".join(films.predicted_words(trace)))
     stage = frame.maps(trace, [WORDS["after"].format(n=n)])[-1]
     return replace(stage, name=f"frame{n}", phrase=phrase)

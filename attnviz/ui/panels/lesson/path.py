@@ -5,7 +5,7 @@ What was gone through is kept in the address alone, so that a bookmark keeps it 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,12 +13,13 @@ import streamlit as st
 
 from attnviz.engine.records.config import Config
 from attnviz.lessons.catalogue import LESSONS
+from attnviz.lessons.courses import COURSES, Course
 from attnviz.lessons.lesson import Lesson
 from attnviz.settings import url_codec
 from attnviz.settings.counting import ordinal
 from attnviz.settings.language import Words
 from attnviz.text.format.html_math import as_markdown
-from attnviz.ui.session import session_state, widget_values
+from attnviz.ui.session import session_state, widget_values, widgets
 from attnviz.ui.session.notices import paragraph
 from attnviz.ui.session.selection import (
     EXPERIMENT_NAMES,
@@ -37,6 +38,8 @@ WORDS = Words(
         "caption": "{minutes} min · {about}",
         "start": "**Start here** · {caption}",
         "go_on": "**Continue here** · {caption}",
+        "at": "{title} · {at} of {n}",
+        "in_course": "{title} · {at} of {n} · {gone} of {minutes} min",
         "course": "{n} lessons, about {hours} hours; each builds on those before it.",
         "progress": "{done} of {n} completed; the link of this page remembers that, so bookmark it.",
         "goal": "About {minutes} minutes. What you can do afterwards: {goal}",
@@ -47,12 +50,17 @@ WORDS = Words(
 )
 
 
+ALL = "all"
+
+
 def choose(selection: Selection) -> Selection:
     """Draw the list at the left; the selection with the lesson that is chosen in it, at its first slide."""
-    names = list(LESSON_NAMES)
-    widget_values.reset_invalid_choice("lesson", names, selection.lesson)
     with st.sidebar:
-        _draw_progress(selection)
+        selection = within_course(widgets.draw(selection, "course"))
+        names = names_of(selection)
+        widget_values.reset_invalid_choice("lesson", names, selection.lesson)
+        if selection.course == ALL:
+            _draw_progress(selection)
         name = st.radio(
             WORDS["list"],
             names,
@@ -61,7 +69,37 @@ def choose(selection: Selection) -> Selection:
             captions=[_caption(name, selection) for name in names],
             key="lesson",
         )
-    return selection if name in (None, selection.lesson) else replace(selection, lesson=name, slide=0)
+    return selection if name in (None, selection.lesson) else within_course(replace(selection, lesson=name, slide=0))
+
+
+def course_of(selection: Selection) -> Course | None:
+    """Return the course that is gone through; None where all lessons are."""
+    return COURSES.get(selection.course)
+
+
+def names_of(selection: Selection) -> list[str]:
+    """Return the names of the lessons that are gone through, in their order."""
+    course = course_of(selection)
+    return [part.lesson for part in course.parts] if course else list(LESSON_NAMES)
+
+
+def within_course(selection: Selection) -> Selection:
+    """Return the selection at a place of its course."""
+    course = course_of(selection)
+    if course is None:
+        return selection
+    lesson, slide = course.nearest(selection.lesson, selection.slide)
+    return replace(selection, lesson=lesson, slide=slide)
+
+
+def place(lesson: Lesson, selection: Selection) -> str:
+    """Return the title of a lesson with the place in it; in a course, with the place and the time in that."""
+    course, n = course_of(selection), len(lesson.slides)
+    if course is None or lesson.name not in LESSONS:
+        return WORDS["at"].format(title=lesson.title, at=ordinal(selection.slide), n=n)
+    here = (selection.lesson, selection.slide)
+    at, gone = ordinal(course.places.index(here)), round(course.gone(*here))
+    return WORDS["in_course"].format(title=lesson.title, at=at, n=len(course.places), gone=gone, minutes=course.minutes)
 
 
 def _draw_progress(selection: Selection) -> None:
@@ -74,23 +112,24 @@ def _draw_progress(selection: Selection) -> None:
 def _label(name: str, selection: Selection) -> str:
     words = WORDS["done_option" if name in selection.done else "option"]
     title = as_markdown(LESSON_NAMES[name].label)
-    return words.format(number=ordinal(list(LESSON_NAMES).index(name)), title=title)
+    return words.format(number=ordinal(names_of(selection).index(name)), title=title)
 
 
 def _caption(name: str, selection: Selection) -> str:
-    caption = WORDS["caption"].format(minutes=LESSONS[name].minutes, about=as_markdown(LESSON_NAMES[name].note))
-    if name != following(selection.done):
+    course = course_of(selection)
+    minutes = next(part.minutes for part in course.parts if part.lesson == name) if course else LESSONS[name].minutes
+    caption = WORDS["caption"].format(minutes=round(minutes), about=as_markdown(LESSON_NAMES[name].note))
+    if name != following(selection.done, names_of(selection)):
         return caption
     return WORDS["start" if selection.done == (NOTHING_DONE,) else "go_on"].format(caption=caption)
 
 
-def following(done: tuple[str, ...], after: str = "") -> str:
-    """Return the first lesson that was not gone through, after the one of a name; an empty text where there is none.
+def following(done: tuple[str, ...], names: Sequence[str], after: str = "") -> str:
+    """Return the first of some lessons that was not gone through, after one of them; an empty text where there is none.
 
-    >>> following(("bits",)), following(("bits",), "what_q_k_v")
+    >>> following(("bits",), [*LESSONS]), following(("bits",), [*LESSONS], "what_q_k_v")
     ('what_q_k_v', 'rows_and_columns')
     """
-    names = list(LESSONS)
     return next((name for name in names[names.index(after) + 1 if after else 0 :] if name not in done), "")
 
 
@@ -99,9 +138,13 @@ def gone_through(selection: Selection) -> Selection:
     return replace(selection, done=(*selection.done, selection.lesson))
 
 
-def goal(lesson: Lesson) -> None:
-    """Say how long a lesson takes, and what for."""
-    paragraph([WORDS["goal"].format(minutes=lesson.minutes, goal=lesson.goal)])
+def goal(lesson: Lesson, selection: Selection) -> None:
+    """Say on the first slide of a lesson how long it takes and what for, and on that of a course what that is for."""
+    course = course_of(selection)
+    if course and course.places[0] == (selection.lesson, selection.slide):
+        paragraph([course.note])
+    if selection.slide == 0:
+        paragraph([WORDS["goal"].format(minutes=lesson.minutes, goal=lesson.goal)])
 
 
 def summary(lesson: Lesson, config: Config, selection: Selection) -> None:
@@ -109,10 +152,10 @@ def summary(lesson: Lesson, config: Config, selection: Selection) -> None:
     with st.container(key="known", border=True, gap="small"):
         st.markdown(f"**{WORDS['known']}.** {lesson.known}")
         with st.container(horizontal=True, gap="small"):
-            then = following(selection.done, lesson.name) if lesson.name in LESSONS else ""
+            then = following(selection.done, names_of(selection), lesson.name) if lesson.name in LESSONS else ""
             if then:
                 label = as_markdown(WORDS["next"].format(title=LESSONS[then].title))
-                target = replace(selection, lesson=then, slide=0)
+                target = within_course(replace(selection, lesson=then, slide=0))
                 st.button(label, key="next-lesson", type="primary", on_click=session_state.adopt, args=(config, target))
             if lesson.further:
                 label = as_markdown(WORDS["further"].format(place=destination(lesson.further)))

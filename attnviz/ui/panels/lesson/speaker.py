@@ -12,6 +12,8 @@ from attnviz.classroom.question_kinds import resolve
 from attnviz.classroom.resolved_question import HINTS, ResolvedQuestion
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.run import run
+from attnviz.lessons.catalogue import LESSONS
+from attnviz.lessons.courses import Course
 from attnviz.lessons.inert_markdown import inert
 from attnviz.lessons.lesson import Lesson, Slide
 from attnviz.settings.counting import ordinal
@@ -19,6 +21,7 @@ from attnviz.settings.language import Words
 from attnviz.text.format.html_math import as_markdown
 from attnviz.text.format.number_format import localised
 from attnviz.text.format.sentence_parts import plain
+from attnviz.ui.panels.lesson import path
 from attnviz.ui.session.notices import paragraph
 from attnviz.ui.session.selection import Selection
 
@@ -35,6 +38,9 @@ WORDS = Words(
         "try": "To try, once it is answered",
         "goal": "About {minutes} minutes. Afterwards they can: {goal}",
         "then": "Next slide",
+        "time": "At the end of this slide about {gone} of {minutes} minutes have passed.",
+        "pair": "A minute for everyone alone, a minute with a neighbour, then hands.",
+        "pause": "Now a break of {minutes} minutes.",
         "last": "That was the last slide. They now know: {known}",
     }
 )
@@ -55,7 +61,12 @@ def page(lesson: Lesson, selection: Selection, turn: Callable[[int], None]) -> S
         st.markdown(as_markdown(f"#### {WORDS['heading'].format(title=lesson.title, at=ordinal(at), n=n)}"))
         for line in _lines(lesson, slide, shown):
             st.markdown(line)
-        st.markdown(_next(lesson, at))
+        course = path.course_of(selection)
+        if course is None or lesson.name not in LESSONS:
+            st.markdown(_next(lesson, at))
+        else:
+            for line in _in_course(course, lesson, at):
+                st.markdown(line)
     paragraph([WORDS["own"]])
     return replace(selection, slide=at)
 
@@ -96,6 +107,24 @@ def _question(resolved: ResolvedQuestion, shown: Trace) -> Iterator[str]:
         )
     if answers:
         yield f"**{WORDS['often']}.**\n" + "".join(f"\n* {each}" for each in answers.values())
+
+
+def _in_course(course: Course, lesson: Lesson, at: int) -> Iterator[str]:
+    """Yield what a class does with the slide, when it ends, and what comes next."""
+    if at == 0 and course.places[0] == (lesson.name, at):
+        yield course.note
+    if lesson.slides[at].question is not None:
+        yield WORDS["pair"]
+    yield WORDS["time"].format(gone=round(course.gone(lesson.name, at)), minutes=course.minutes)
+    pause = course.pause(lesson.name, at)
+    if pause:
+        yield WORDS["pause"].format(minutes=pause)
+    name, number = course.turned(lesson.name, at, 1)
+    if (name, number) == (lesson.name, at):
+        yield WORDS["last"].format(known=lesson.known)
+    else:
+        then, slide = LESSONS[name], LESSONS[name].slides[number]
+        yield f"**{WORDS['then']}.** {title(slide, run(then.on(slide)))}"
 
 
 def _next(lesson: Lesson, at: int) -> str:
