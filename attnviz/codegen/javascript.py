@@ -184,11 +184,12 @@ class CellWriter(EntryWriter):
     def _reduced(self, node: Node, d: str) -> str:
         self._depth += 1
         inner = f"d{self._depth}"
-        x = node.args[0]
+        x, *power = node.args
         if node.op == "@":
             W = self._leaf(node.args[1], d)
             return f"sumOf(c.sizes[{x.width}], ({inner}) => {self.text(x, inner)} * {W}[{inner}][{d}])"
-        return _REDUCED[node.op].format(n=self._length(x), d=inner, x=self.text(x, inner), value=node.value, at=d)
+        value = self.text(power[0], d) if power else node.value
+        return _REDUCED[node.op].format(n=self._length(x), d=inner, x=self.text(x, inner), value=value, at=d)
 
 
 def _label(name: str, node: Node, formula: Formula) -> str:
@@ -196,7 +197,7 @@ def _label(name: str, node: Node, formula: Formula) -> str:
     names = {id(each): variable for variable, each in formula.named.items()}
     if id(node) in names or node.op not in REDUCTIONS:
         return name
-    (x,) = node.args
+    x, *_ = node.args
     inside = x.name if x.is_leaf else names.get(id(x), "")
     return f"{node.op}({inside})" if inside else name
 

@@ -27,6 +27,7 @@ from attnviz.exports.interactive_part import Part, everything
 from attnviz.exports.interactive_words import TEXTS, WORDS
 from attnviz.exports.links import setting_of
 from attnviz.formula.graph import Formula
+from attnviz.live.lines import named_normaliser, named_score
 from attnviz.pictures.answer import row_functions
 from attnviz.pictures.colours import PAPER
 from attnviz.pictures.headings import SWITCH
@@ -81,6 +82,7 @@ PAGE = """<!DOCTYPE html>
 <label><span id="column"></span> <input id="key" type="number" min="1" step="1"></label>
 <label id="held" hidden>{number} <input id="number" type="number" step="any"></label>
 <button id="allowed" type="button" hidden></button>
+<button id="off" type="button" hidden></button>
 </form>
 <p id="said" aria-live="polite"></p>
 <dl id="lines"></dl>
@@ -175,20 +177,31 @@ def lines_of(moved: Live | None) -> str:
 
 
 def _definitions(trace: Trace) -> tuple[Formula | None, Formula | None]:
-    """Return the lines of the score and of the normaliser, as far as they have one."""
+    """Return the lines of the score and of the normaliser, as far as they have one; numbers to move have names."""
     row = normaliser_of(trace.config)
-    return score_of(trace.config).definition, None if row.written else row.definition
+    score, normaliser = named_score(trace.config), named_normaliser(trace.config)
+    its_own = None if row.written else row.definition
+    return score[0] if score else score_of(trace.config).definition, normaliser[0] if normaliser else its_own
 
 
 def _typed(trace: Trace) -> dict[str, Any]:
-    """Return the arguments of the functions of the lines."""
+    """Return the arguments of the functions of the lines, and the settings of the names in them."""
+    config = trace.config
     score, normaliser = _definitions(trace)
     typed: dict[str, Any] = {}
     if score:
-        typed["score"] = row_functions.arguments(score)
+        named = named_score(config)
+        typed["score"] = row_functions.arguments(score) | {"keys": named[1] if named else {}}
     if normaliser:
-        typed["normaliser"] = {"text": normaliser.text}
+        named = named_normaliser(config)
+        typed["normaliser"] = {"text": normaliser.text, "keys": named[1] if named else {}}
     return typed
+
+
+def _knobs(trace: Trace) -> dict[str, Any]:
+    """Return the numbers of the lines by the names of their settings."""
+    named = named_score(trace.config), named_normaliser(trace.config)
+    return {name: value for each in named if each for name, value in each[2].items()}
 
 
 def described(trace: Trace) -> dict[str, Any]:
@@ -212,6 +225,7 @@ def described(trace: Trace) -> dict[str, Any]:
             "group": group,
             "d_a": config.d_a,
             "typed": _typed(trace),
+            "knobs": _knobs(trace),
             **widths,
         },
     }

@@ -41,18 +41,19 @@ def live(trace: Trace, part: Part) -> Live | None:
     values: Data = program["settings"]
     lines = {name: value for name, value in values.items() if isinstance(value, str)}
     drawn = {key((layer, step.name)) for layer in part.whole for step in kept(trace, layer)}
-    steps, read = _needed(program["steps"], drawn)
+    of_lines = {name for name, value in values.items() if "." in name and name not in lines}
+    steps, read = _needed(program["steps"], drawn, {*MOVED, *of_lines})
     arrays = arrays_of(trace, read)
     if sum(array.size for array in arrays.values()) * EXACT > MOST_MORE:
         return None
-    reads = {name for step in steps for name in settings_of(step["made"])} & {*MOVED}
+    reads = {name for step in steps for name in settings_of(step["made"])}
     knobs = list(knobs_of(trace, values, reads))
     numbers = {name: value for name, value in values.items() if name not in lines}
     edits = [edit | {"value": as_text(edit["value"])} for edit in program["edits"]]
     return Live(program | {"steps": steps, "settings": numbers, "edits": edits}, lines, knobs, arrays)
 
 
-def _needed(steps: list[Data], drawn: set[str]) -> tuple[list[Data], set[str]]:
+def _needed(steps: list[Data], drawn: set[str], moved: set[str]) -> tuple[list[Data], set[str]]:
     """Return the steps that follow from what may be moved and lead to what is drawn, with what they are made of.
 
     Beside them the names of those that are neither drawn nor computed there, so that they have to be sent.
@@ -60,7 +61,7 @@ def _needed(steps: list[Data], drawn: set[str]) -> tuple[list[Data], set[str]]:
     changed: set[str] = set()
     for step in steps:
         name, made = step["name"], step["made"]
-        reads_changed = made and (changed & {*_names(made)} or {*MOVED} & {*settings_of(made)})
+        reads_changed = made and (changed & {*_names(made)} or moved & {*settings_of(made)})
         if name.partition(".")[0] in HELD or reads_changed:
             changed.add(name)
     needed, sent = drawn & changed, set[str]()

@@ -34,11 +34,14 @@ WORDS = Words(
         "all": "Layers × heads",
         "average": "average over heads",
         "nearer": "nearer to 0 than {number}",
-        "number_hint": "Drag a cell up or down to change its number, with Shift in finer steps, or type it: what "
-        "follows is computed at once. Escape takes it back.",
+        "number_hint": "Drag a cell up or down to change its number, with Shift in finer steps, or type it, or use "
+        "the arrow keys where it stands: what follows is computed at once. Escape takes it back. The name of a head "
+        "over its weights, or X, switches the head off.",
         "was": "was {number}",
         "forbid": "Forbid this cell",
         "allow": "Allow this cell",
+        "head_off": "Switch this head off (X)",
+        "head_on": "Switch this head on again (X)",
         "back": "Back to the saved numbers",
         "each": "The weights of every head, from {low} to {high}. Click one to open it.",
     }

@@ -14,7 +14,7 @@ from attnviz.engine.records.typed_rows import normaliser_of
 from attnviz.engine.tables.normalisers import NORMALISERS
 from attnviz.engine.tables.scores import SCORES
 from attnviz.live.typed_numbers import numbers_of, typed_fields
-from attnviz.settings.fields import settings
+from attnviz.settings.fields import relevant_fields, settings
 from attnviz.settings.kinds import Number
 from attnviz.settings.language import translate
 
@@ -33,6 +33,9 @@ MOVED = (
 )
 """The settings that are offered where the run reads them: those between the scores and the weights."""
 
+SIZES = ("d_k", "d_v", "n_heads")
+"""The settings that are lengths of axes: another number is another run, which no program computes."""
+
 LARGEST = 1e6
 """Of what a number in a typed line may be moved to."""
 
@@ -48,6 +51,22 @@ def knobs_of(trace: Trace, values: Data, read: Container[str]) -> Iterator[Data]
     yield from _fields(trace, values, read)
     yield from _of_rows(trace.config, values, read)
     yield from _typed(trace.config, read)
+
+
+def sizes_of(config: Config) -> Iterator[Data]:
+    """Yield the lengths of axes that a hand may change: what follows has to be asked for.
+
+    >>> [(knob["name"], knob["value"]) for knob in sizes_of(Config(d_k=8, d_v=(3, 2)))]
+    [('n_heads', 4), ('d_k', 8)]
+    """
+    live = relevant_fields(config)
+    for item in settings(Config):
+        value = getattr(config, item.name)
+        each = {*value} if isinstance(value, tuple) else {value}
+        if item.name in SIZES and item.name in live and len(each) == 1:  # heads of several widths have one each
+            kind: Any = item.metadata["kind"]
+            whole = Number(kind.low, kind.high, 1, integer=True)
+            yield _knob(item.name, translate(item.metadata["label"]), each.pop(), whole, kind.high) | {"reruns": True}
 
 
 def _fields(trace: Trace, values: Data, read: Container[str]) -> Iterator[Data]:

@@ -31,15 +31,34 @@ class Line:
     settings: Mapping[str, Any] = field(default_factory=dict)
 
 
+Named = tuple[Formula, dict[str, str], dict[str, Any]]
+"""A line in which numbers have names, the settings of these names, and the values of the settings."""
+
+
+def named_score(config: Config) -> Named | None:
+    """Return the line of a score with names for its numbers; None where it has none to move."""
+    if config.score == TYPED:
+        return named_line(config.score_formula, "score_formula")
+    row = SCORES[config.score]
+    if not row.knobs:
+        return None
+    formula = parse(row.unscaled or row.line, "score", _named(row))
+    return formula, _keys(row), _knobs(row, dict(config.score_knobs))
+
+
+def named_normaliser(config: Config) -> Named | None:
+    """Return the line of a normaliser with names for its numbers; None where it has none to move."""
+    if config.normaliser == TYPED:
+        return named_line(config.normaliser_formula, "normaliser_formula")
+    row = NORMALISERS[config.normaliser]
+    if not row.knobs or row.written:
+        return None
+    return parse(row.line, "normaliser", _named(row)), _keys(row), _knobs(row, dict(config.normaliser_knobs))
+
+
 def score_line(trace: Trace, plan: Plan) -> Line:
     """Return the score of a run, whose layers have this plan; a bias that is off counts as 0."""
-    config = trace.config
-    row = SCORES[config.score]
-    line = row.unscaled or row.line
-    formula = parse(line, "score", _named(row)) if row.knobs else score_of(config).definition
-    keys, values = _keys(row), _knobs(row, dict(config.score_knobs))
-    if config.score == TYPED:
-        formula, keys, values = named_line(config.score_formula, "score_formula")
+    formula, keys, values = named_score(trace.config) or (score_of(trace.config).definition, {}, {})
     there = {OWN_NAMES[name] for name in plan.weights if name in OWN_NAMES}
     absent = [name for name in formula.parameters if name not in there]
     return Line(of_pairs(formula, keys, absent), values)
@@ -47,15 +66,12 @@ def score_line(trace: Trace, plan: Plan) -> Line:
 
 def normaliser_line(trace: Trace) -> Line:
     """Return the normaliser of a run; what sorts is no line, and called by its name."""
-    config = trace.config
-    row, chosen = NORMALISERS[config.normaliser], normaliser_of(config)
-    if config.normaliser == TYPED:
-        formula, keys, values = named_line(config.normaliser_formula, "normaliser_formula")
-        return Line(of_row(formula, keys), values)
+    row = NORMALISERS[trace.config.normaliser]
     if row.written:
         return Line(f"() => () => (x, w, n, c) => {row.written.live}".replace("() =>", "(help) =>", 1))
-    formula = parse(row.line, "normaliser", _named(row)) if row.knobs else chosen.line_formula
-    return Line(of_row(formula, _keys(row)), _knobs(row, dict(config.normaliser_knobs)))
+    named = named_normaliser(trace.config)
+    formula, keys, values = named or (normaliser_of(trace.config).line_formula, {}, {})
+    return Line(of_row(formula, keys), values)
 
 
 def mask_lines(trace: Trace, layer: int) -> dict[str, Line] | None:

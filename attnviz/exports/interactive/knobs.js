@@ -1,15 +1,18 @@
 // Sliders for the numbers of the setting, and the number of a cell under the hand.
 
 /** @import { Knob } from "../../live/types" */
+/** @import { Picture } from "./picture.js" */
 /** @import { Cell, Marked, Stage } from "./types" */
 import { make } from "./canvas.js";
 import { exact } from "./formats.js";
-import { allow, canMove, hasMask, isHeld, moveBack, moveNumber, moveSetting, savedNumber } from "./moved.js";
+import { allow, canMove, hasMask, hasOutput, isHeld, isOff, moveBack, moveNumber, moveSetting, savedNumber, switchHead } from "./moved.js";
 import { at, data, element, step, view, words } from "./run.js";
 
 const STOPS = 400; // of a slider
 const DIGITS = 3; // of what a slider gives
 const HELD_FROM = 4; // pixels from which a pressed cell is held
+const NUDGE = 0.02; // of that scale, by an arrow
+const FINER = 0.1; // with Shift
 const PULL = 150; // pixels over which a held number goes through the whole scale of its picture
 
 /** @param {Knob} knob @param {number} stop @returns {number} what a stop of the slider stands for */
@@ -63,6 +66,12 @@ export function offerKnobs(moved) {
       moveSetting(knob.name, value);
       moved();
     });
+    label.addEventListener("keydown", ({ key }) => {
+      if (key !== "Escape") return;
+      show(knob.value);
+      moveSetting(knob.name, knob.value);
+      moved();
+    });
     show(knob.value);
     back.push(() => show(knob.value));
   }
@@ -107,6 +116,10 @@ export function showHeld({ stage, cell }) {
   if (open && document.activeElement !== field) field.value = String(at(stage.name, ...cell));
   button.hidden = !stage.worded || !hasMask();
   button.textContent = masked ? words.allow : words.forbid;
+  const off = element("off", HTMLButtonElement);
+  off.hidden = !hasOutput();
+  off.setAttribute("aria-pressed", String(isOff(h)));
+  off.textContent = isOff(h) ? words.head_on : words.head_off;
 }
 
 /**
@@ -125,6 +138,13 @@ export function offerNumber(moved) {
   });
   field.addEventListener("change", (event) => event.stopPropagation());
   field.addEventListener("keydown", (event) => {
+    const by = { ArrowUp: 1, ArrowDown: -1 }[event.key];
+    if (by && view.chosen) {
+      event.preventDefault();
+      const { low, high } = view.chosen.stage.scale, more = by * (event.shiftKey ? FINER : 1) * NUDGE * (high - low);
+      field.value = String(Number((field.valueAsNumber + more).toPrecision(2 * DIGITS)));
+      field.dispatchEvent(new Event("input"));
+    }
     if (event.key !== "Escape" || !view.chosen) return;
     moveNumber(view.chosen.stage.name, view.chosen.cell, null);
     field.value = String(at(view.chosen.stage.name, ...view.chosen.cell));
@@ -136,6 +156,34 @@ export function offerNumber(moved) {
     allow(view.chosen.cell, at("masked", h, i, j) === -Infinity);
     moved();
   });
+  element("off", HTMLButtonElement).addEventListener("click", () => {
+    if (!view.chosen) return;
+    switchHead(view.chosen.cell[0]);
+    moved();
+  });
+}
+
+/**
+ * Let a head be switched off by its name, or by a key where one of its cells is chosen.
+ *
+ * @param {Picture} picture
+ * @param {() => void} moved
+ */
+export function offerSwitch(picture, moved) {
+  const { box } = picture;
+  if (!picture.switches) return;
+  /** @param {number} head */
+  const toggle = (head) => {
+    switchHead(head);
+    moved();
+  };
+  box.addEventListener("pointermove", (event) => {
+    const head = picture.headAt(event);
+    box.title = head < 0 ? "" : isOff(head) ? words.head_on : words.head_off;
+    if (head >= 0) box.style.cursor = "pointer";
+  });
+  box.addEventListener("click", (event) => picture.headAt(event) >= 0 && toggle(picture.headAt(event)));
+  box.addEventListener("keydown", ({ key }) => key.toLowerCase() === "x" && view.chosen && toggle(view.chosen.cell[0]));
 }
 
 /**
@@ -168,7 +216,7 @@ export function makeHoldable(box, stage, locate, choose, moved) {
         box.addEventListener("click", (click) => click.stopImmediatePropagation(), { capture: true, once: true }); // of letting go
         choose(cell);
       }
-      moveNumber(stage.name, cell, Number((first + up * unit * (event.shiftKey ? 0.1 : 1)).toPrecision(DIGITS)));
+      moveNumber(stage.name, cell, Number((first + up * unit * (event.shiftKey ? FINER : 1)).toPrecision(DIGITS)));
       moved();
     };
     /** @param {KeyboardEvent} event */

@@ -3,6 +3,7 @@
 /** @import { Live } from "../../live/types" */
 /** @import { Cell } from "./types" */
 import { compile } from "../../live/live.js";
+import { range } from "./formats.js";
 import { data, numbersOf, setting, step, view } from "./run.js";
 
 /**
@@ -14,7 +15,7 @@ const LINES = {};
 
 /** What the arithmetic of a cell reads of the setting. */
 const FOLLOWED = /** @type {const} */ (["temperature", "softcap"]);
-const SAVED = { temperature: setting.temperature, softcap: setting.softcap, scale: setting.scale };
+const SAVED = { ...setting };
 
 /** @type {Live | null} */
 let program = null;
@@ -26,6 +27,8 @@ let made = {};
 let numbers = {};
 /** @type {Map<string, { step: string, at: number, value: number }>} */
 const entries = new Map();
+/** @type {Set<string>} */
+const switchedOff = new Set(); // heads, by their layer and number
 
 export const canMove = data.live !== null;
 
@@ -44,14 +47,34 @@ function prepare() {
 function renewNumbers() {
   prepare();
   const settings = Object.entries(numbers).map(([name, value]) => ({ setting: name, value }));
-  const changes = [...settings, ...entries.values()];
+  const changes = [...settings, ...entries.values(), ...[...switchedOff].flatMap(outputsOf)];
   made = program && changes.length ? program.follow(saved, changes, made) : {};
   data.layers.forEach(({ steps }, layer) => {
     for (const [name, found] of Object.entries(steps)) if (found) found.numbers = made[`${name}.${layer}`] ?? saved[`${name}.${layer}`];
   });
   for (const name of FOLLOWED) setting[name] = numbers[name] ?? SAVED[name];
   setting.scale = "scale" in numbers ? SAVED.scale.map(() => numbers.scale) : SAVED.scale;
+  setting.knobs = { ...SAVED.knobs, ...numbers };
   view.moved = changes.length > 0;
+}
+
+/** @param {string} head  that is switched off: all of its output is 0 */
+function outputsOf(head) {
+  const [layer, at] = head.split(":").map(Number), size = /** @type {{ shape: number[] }} */ (step("heads", layer)).shape.slice(1).reduce((a, b) => a * b);
+  return range(size).map((n) => ({ step: `heads.${layer}`, at: at * size + n, value: 0 }));
+}
+
+/** @param {number} head @returns {boolean} whether it is switched off */
+export const isOff = (head) => switchedOff.has(`${view.layer}:${head}`);
+
+/** Whether heads may be switched off. */
+export const hasOutput = () => canMove && Boolean(step("heads"));
+
+/** @param {number} head  to switch off, or on again */
+export function switchHead(head) {
+  const key = `${view.layer}:${head}`;
+  if (!switchedOff.delete(key)) switchedOff.add(key);
+  renewNumbers();
 }
 
 /** @param {string} name @param {number} value  a number of the setting, and what it is to be */
@@ -100,5 +123,6 @@ export function allow([, i, j], may) {
 export function moveBack() {
   numbers = {};
   entries.clear();
+  switchedOff.clear();
   renewNumbers();
 }

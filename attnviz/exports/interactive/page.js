@@ -5,7 +5,7 @@ import { lines } from "./cell.js";
 import { make } from "./canvas.js";
 import { range } from "./formats.js";
 import { drawHeads } from "./heads.js";
-import { before, makeHoldable, offerKnobs, offerNumber, showHeld, showWhatHolds } from "./knobs.js";
+import { before, makeHoldable, offerKnobs, offerNumber, offerSwitch, showHeld, showWhatHolds } from "./knobs.js";
 import { drawLines } from "./lines.js";
 import { arrange, Picture } from "./picture.js";
 import { data, digitsOf, element, headName, view, words } from "./run.js";
@@ -132,6 +132,7 @@ function show() {
   parent.replaceChildren();
   pictures = data.layers[view.layer].stages.map((stage) => new Picture(stage, parent, { point, choose }));
   pictures.forEach((each) => makeHoldable(each.box, each.stage, (event) => each.locate(event), (cell) => choose(each.stage, cell), moved));
+  pictures.forEach((each) => offerSwitch(each, moved));
   redraw();
   const name = kept ? kept.stage.name : data.first;
   const picture = pictures.find((each) => each.stage.name === name) ?? pictures[0];

@@ -3,6 +3,7 @@
 /** @import { Cell, Listener, Marked, Scale, Stage } from "./types" */
 import { cut, hatch, make, paintDots, penOf, shade, sharp } from "./canvas.js";
 import { range } from "./formats.js";
+import { hasOutput, isOff } from "./moved.js";
 import { at, data, headName, step, view, words } from "./run.js";
 
 const LARGEST_CELL = 34, TALLEST = 620, GAP = 14, NAME = 18, SMALL = 10;
@@ -178,6 +179,7 @@ export class Picture {
       pen.fillStyle = ink;
       this.name(pen, h, x, y);
       this.labels(pen, h, width, x, y);
+      if (this.switches && isOff(h)) this.cross(pen, width, x, y);
     });
     this.light();
   }
@@ -203,13 +205,31 @@ export class Picture {
     pen.drawImage(image, x, y, width * this.cell, this.rows * this.cell);
   }
 
+  /** Whether heads are switched off by their names here. */
+  get switches() { return this.stage.name === "weights" && hasOutput(); }
+
   /** @param {CanvasRenderingContext2D} pen @param {number} h @param {number} x @param {number} y */
   name(pen, h, x, y) {
-    const room = this.columns * this.cell + GAP - 4;
-    const ways = [headName(this.stage, h), this.stage.heads[h].split(" · ")[0], String(h + 1)];
+    const room = this.columns * this.cell + GAP - 4, sign = this.switches ? " ×" : "";
+    const ways = [headName(this.stage, h), this.stage.heads[h].split(" · ")[0], String(h + 1)].map((way) => way + sign);
     pen.textAlign = "left";
     pen.textBaseline = "alphabetic";
     pen.fillText(ways.find((way) => pen.measureText(way).width <= room) ?? "", x, y - 4);
+  }
+
+  /** Cross out a head that is switched off. @param {CanvasRenderingContext2D} pen @param {number} width @param {number} x @param {number} y */
+  cross(pen, width, x, y) {
+    const [right, foot] = [x + width * this.cell, y + this.rows * this.cell];
+    const ink = pen.fillStyle;
+    pen.beginPath();
+    for (const [from, to] of [[x, right], [right, x]]) {
+      pen.moveTo(from, y);
+      pen.lineTo(to, foot);
+    }
+    [pen.strokeStyle, pen.lineWidth] = [getComputedStyle(document.body).backgroundColor, 4];
+    pen.stroke();
+    [pen.strokeStyle, pen.lineWidth] = [ink, 2];
+    pen.stroke();
   }
 
   /** @param {CanvasRenderingContext2D} pen @param {number} h @param {number} width @param {number} x @param {number} y */
@@ -229,6 +249,15 @@ export class Picture {
       pen.fillText(cut(pen, this.columnWord(j), this.stage.worded ? this.below - 8 : 60), 0, this.stage.worded ? 0 : 6);
       pen.restore();
     }
+  }
+
+  /** @param {MouseEvent} event @returns {number} the head at whose name it is, or -1 */
+  headAt(event) {
+    const box = this.box.getBoundingClientRect(), [x, y] = [event.clientX - box.left, event.clientY - box.top];
+    return this.stage.widths.findIndex((width, h) => {
+      const [left, top] = this.corner(h);
+      return y >= top - NAME && y < top && x >= left && x < left + width * this.cell;
+    });
   }
 
   /** @param {MouseEvent} event @returns {Cell | null} */

@@ -60,7 +60,14 @@ export interface Setting {
   d_v: number[];
   /** The width that stands for every width of a typed formula that follows from nothing else. */
   d_a: number;
-  typed: { score?: TypedScore; normaliser?: { text: string } };
+  typed: { score?: TypedScore & Named; normaliser?: { text: string } & Named };
+  /** The numbers of the lines by the names of their settings; some with one for each head. */
+  knobs: Record<string, number | number[]>;
+}
+
+/** The settings of the names that a line has for its numbers. */
+export interface Named {
+  keys: Record<string, string>;
 }
 
 /** The numbers that are added up, or the two rows whose products are; nothing where neither is so. */
@@ -81,7 +88,7 @@ export type Word =
   | "keys" | "masked" | "forbidden" | "given" | "edited" | "query" | "key" | "entry" | "Query" | "Key" | "Entry"
   | "score" | "bias" | "mask" | "row" | "column" | "largest" | "below" | "threshold" | "weight" | "values" | "output"
   | "quoted" | "cells" | "lines" | "all" | "average" | "each" | "nearer"
-  | "number_hint" | "was" | "forbid" | "allow" | "back"
+  | "number_hint" | "was" | "forbid" | "allow" | "back" | "head_off" | "head_on"
   | "apart" | "common" | "apart_hint" | "common_hint";
 
 export interface Run {

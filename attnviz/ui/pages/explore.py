@@ -30,7 +30,7 @@ from attnviz.ui.components.stage import heatmap, picking
 from attnviz.ui.components.stage.heatmap import Heads
 from attnviz.ui.components.stage.picking import Picked
 from attnviz.ui.components.stage.view import View
-from attnviz.ui.pages import held_fields
+from attnviz.ui.pages import held_fields, pinned
 from attnviz.ui.pages.panels import PANELS
 from attnviz.ui.panels import by_hand, explore_panels, model_views, stage_of_run, sweep, window
 from attnviz.ui.panels import cell as cell_panel
@@ -109,7 +109,7 @@ def _draw_maps(trace: Trace, selection: Selection, seen: Seen, about: tuple[int,
         view=view,
         heads=heads,
         holding=holding,
-        follow=follow,
+        follow=follow and follow | {"pinned": pinned.address(selection, follow)},
         swept=swept,
         kept=kept,
         cells=cells,
@@ -205,6 +205,7 @@ def _changed(trace: Trace, selection: Selection) -> Selection:
     shown = step_path.chosen(WAY) or picking.turned_to(KEY)
     if shown is not None:
         selection = replace(selection, shown=shown)
+    selection = pinned.updated(trace, selection, KEY)
     query = opening_sentence.chosen_query(SENTENCE, len(trace.query_tokens))
     if query is not None:
         again = selection.query == query and selection.key is None

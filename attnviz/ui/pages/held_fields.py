@@ -18,7 +18,7 @@ from attnviz.settings import url_codec
 from attnviz.settings.fields import relevant_fields, settings
 from attnviz.settings.kinds import Number, Text
 from attnviz.settings.language import current_language
-from attnviz.settings.tuple_kinds import Knobs
+from attnviz.settings.tuple_kinds import Knobs, Widths
 from attnviz.ui.hosting import public_address
 from attnviz.ui.panels import stage_of_run, sweep
 from attnviz.ui.session.field_widgets import stops_of
@@ -62,6 +62,8 @@ def _held(config: Config, item: Field[Any]) -> Iterator[tuple[str, Held]]:
     match kind:
         case Text() if kind.whole is str:  # else what is typed could be read as the short form of another
             yield item.name, {"now": value}
+        case Widths():
+            yield item.name, {"now": shown_value(item, value)}
         case Number() if is_picked(kind):
             return
         case Number() if kind.none:

@@ -26,7 +26,7 @@ from attnviz.settings import url_codec
 from attnviz.settings.faults import ConfigError
 from attnviz.settings.fields import settings
 from attnviz.settings.language import Words, current_language
-from attnviz.settings.tuple_kinds import Knobs
+from attnviz.settings.tuple_kinds import Knobs, Widths
 from attnviz.text import edit_table
 from attnviz.ui.components.sentence import opening_sentence
 from attnviz.ui.components.stage import held
@@ -127,7 +127,8 @@ def _with_setting(config: Config, name: str, value: float) -> Config:
     for item in settings(config):
         kind: Any = item.metadata["kind"]
         if item.name == name:
-            changes: dict[str, Any] = {name: round(value) if kind.integer else value}
+            is_whole = isinstance(kind, Widths) or kind.integer
+            changes: dict[str, Any] = {name: round(value) if is_whole else value}
             return replace(config, **changes)
         if isinstance(kind, Knobs) and name in kind.known:
             changes = {item.name: dict(getattr(config, item.name)) | {name: value}}

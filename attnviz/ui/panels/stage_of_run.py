@@ -20,7 +20,7 @@ The header says, beside the `arrays` (see `attnviz.pictures.stage_bytes` for how
               picture of each is the array `path.` and its name
     stages    the maps side by side, each with its words; its numbers are the array of its `name`, (heads, rows,
               columns). See `attnviz.pictures.figures.described`
-    handles   the numbers of the setting that lead to the weights, each as `attnviz.live.knobs` has it, with a `sign`
+    handles   the numbers of the setting that headings show, each as `attnviz.live.knobs` has it, with a `sign`
     overview  the size of the blocks of which the array `overview` has the largest weights, in a long text; else null
 
 Beside the stages stand the other steps that the arithmetic of a cell reads, queries, keys, values, bias and what else
@@ -44,7 +44,7 @@ from attnviz.engine.external.traces import forbidden, is_external
 from attnviz.engine.pretrained import model_registry
 from attnviz.engine.records.trace import Step, Trace
 from attnviz.exports.interactive_part import kept
-from attnviz.live.knobs import Data, knobs_of, settings_of
+from attnviz.live.knobs import Data, knobs_of, settings_of, sizes_of
 from attnviz.live.program import program_of
 from attnviz.pictures import columns, step_path
 from attnviz.pictures.figures import EXACT_UP_TO, as_colour, described, shades
@@ -69,6 +69,7 @@ SIGNS = Words(
         "temperature": "T",
         "alpha": "α",
         "sink": "sink",
+        "d_k": "d_k",
         "reach": "reach",
         "bias_slope": "slope",
         "softcap": "cap",
@@ -77,6 +78,8 @@ SIGNS = Words(
         "prefix_length": "prefix",
         "n_global": "global",
         "scale": "scale",
+        "d_v": "d_v",
+        "n_heads": "heads",
         "score_formula": "score",
         "mask_formula": "mask",
         "bias_formula": "bias",
@@ -115,12 +118,13 @@ def shown(trace: Trace, selection: Selection) -> list[Stage]:
 
 
 def handles(trace: Trace) -> list[Data]:
-    """Return the numbers of the setting that lead to the weights, but for those that a trained model decides."""
+    """Return the numbers of the setting that headings show, but for those that a trained model decides."""
     if is_external(trace):
         return []
     program, decided = program_of(trace), model.decided(trace.config.chosen)
     read = {name for step in program["steps"] for name in settings_of(step["made"])} - {*decided}
-    found = [(_sign_of(knob["name"]), knob) for knob in knobs_of(trace, program["settings"], read)]
+    sizes = [knob for knob in sizes_of(trace.config.chosen) if knob["name"] not in decided]
+    found = [(_sign_of(knob["name"]), knob) for knob in (*knobs_of(trace, program["settings"], read), *sizes)]
     return [knob | {"sign": SIGNS[name]} for name in SIGNS for sign, knob in found if sign == name]
 
 

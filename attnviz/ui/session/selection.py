@@ -84,6 +84,8 @@ LANGUAGE_NAMES = table(
 LESSON_NAMES = table(*(Entry(lesson.name, lesson.title, lesson.about) for lesson in LESSONS.values()))
 COURSE_NAMES = table(Entry("all", "All lessons", "Each builds on those before it."), *COURSES.values())
 NOTHING_DONE = "none"
+LONGEST_PINNED = 2_000
+"""Characters of the setting that is pinned in a link, which holds the present one too."""
 DONE_NAMES = table(Entry(NOTHING_DONE, "None yet", ""), *LESSON_NAMES.values())
 
 
@@ -112,6 +114,9 @@ class Selection:
     key: int | None = position(None, 1024, none="none", label="Key")
     from_query: int | None = position(None, 1024, none="none", label="First query in view")
     from_key: int | None = position(None, 1024, none="none", label="First key in view")
+    pinned: str = text(
+        "", label="Pinned", longest=LONGEST_PINNED, help="The setting of the picture that is pinned, as an address."
+    )
     dimension: int | None = position(None, 128, none="none", label="Dimension")
     column: int | None = position(None, 65_536, none="the first", label="Column")
     word_b: int | None = position(None, 1024, none="the same word", label="Word of B")

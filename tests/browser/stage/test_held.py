@@ -21,12 +21,16 @@ SETTINGS = (
     "sentence=who+saw+him&n_heads=2&score=additive&mask=window&reach=1&n_kv_heads=1&d_v=5",
 )
 KNOBS = "sentence=the+cat+sat+on+the+warm+mat&n_heads=6&score=dot&mask=window&reach=1&bias=linear&temperature=0.5"
-SHOWN = """() => Object.fromEntries([...document.querySelectorAll('.st-key-explore [data-stage]')].map((each) => {
+PICTURE = "document.querySelector('.st-key-explore [data-stage=weights]').picture"
+SHOWN = """async (frames) => {
+    const { holding } = PICTURE.heatmap; // a slow machine leaves frames out, and draws the last one
+    for (let n = 0; n < frames || (frames && holding.frame); n++) await new Promise(requestAnimationFrame);
+    return Object.fromEntries([...document.querySelectorAll('.st-key-explore [data-stage]')].map((each) => {
     const { stage, heatmap } = each.picture;
     const hidden = (at) => stage.mask?.[stage.isShared ? at % (stage.shape[1] * stage.shape[2]) : at];
     const numbers = [...stage.values].map((number, at) => (hidden(at) ? 'masked' : String(number)));
     return [stage.name, { shape: stage.shape, numbers }];
-}))"""
+}))}""".replace("PICTURE", PICTURE)
 PARTS = ".st-key-explore :is(.attn-cells > div, .attn-box, .attn-stage)"
 BOXES = f"""() => [...document.querySelectorAll('{PARTS}')].map((each) => {{
     const {{ left, top, width, height }} = each.getBoundingClientRect();
@@ -37,7 +41,6 @@ CELL = """([name, head, row, column]) => {
     const { left, top } = picture.layer.getBoundingClientRect(), [x, y, w, h] = picture.cells(head, row, column);
     return [left + x + w / 2, top + y + h / 2, picture.value({ head, row, column })];
 }"""
-PICTURE = "document.querySelector('.st-key-explore [data-stage=weights]').picture"
 IS_READY = f"() => {PICTURE}.heatmap.holding.run?.address === {PICTURE}.heatmap.data.live.address"
 IS_ANSWERED = f"() => {PICTURE}.heatmap.holding.latest === 0"
 
@@ -45,17 +48,18 @@ IS_ANSWERED = f"() => {PICTURE}.heatmap.holding.latest === 0"
 class Maps:
     """The maps of a setting on a page, and the hand over them."""
 
-    def __init__(self, page: Any, address: str = "") -> None:
+    def __init__(self, page: Any, address: str = "", *, is_at_rest: bool = False) -> None:
         self.page = page
         if address:
             page.goto(address)
         page.wait_for_function("document.querySelectorAll('.st-key-explore .attn-layer svg path').length > 1")
-        page.evaluate(QUIET)
+        if not is_at_rest:
+            page.evaluate(QUIET)
         self.boxes = page.evaluate(BOXES)
 
-    def shown(self) -> dict[str, np.ndarray]:
-        """The numbers of each map, NaN where they are masked."""
-        found = self.page.evaluate(SHOWN)
+    def shown(self, frames: int = 0) -> dict[str, np.ndarray]:
+        """The numbers of each map after so many frames, NaN where they are masked."""
+        found = self.page.evaluate(SHOWN, frames)
         as_number = {"masked": "nan", "Infinity": "inf", "-Infinity": "-inf"}
         return {
             name: np.array([float(as_number.get(text, text)) for text in each["numbers"]]).reshape(each["shape"])
@@ -170,7 +174,7 @@ def test_a_number_over_the_weights_is_moved_and_one_of_a_cell_typed(new_page: Ca
     maps = Maps(page, f"{app.url}/?{KNOBS}")
     maps.point(*maps.cell("weights", 0, 1, 1)[:2])
     names = page.evaluate("() => [...document.querySelectorAll('.attn-knob')].map((each) => each.dataset.knob)")
-    assert names == ["temperature", "reach", "bias_slope", "scale"]
+    assert names == ["n_heads", "temperature", "d_k", "reach", "bias_slope", "scale", "d_v"]
     for name, by in (("temperature", 30), ("reach", 20)):
         handle = page.locator(f"[data-knob={name}]")
         box = handle.bounding_box()
@@ -186,6 +190,9 @@ def test_a_number_over_the_weights_is_moved_and_one_of_a_cell_typed(new_page: Ca
         check(held, maps.run(), name)
     assert "temperature=1.13" in page.url
     assert "reach" not in page.url, "2 is the default"
+    held = asked_for(maps, page.locator("[data-knob=d_k]"))
+    handle.hover()
+    page.wait_for_function(IS_READY)
     handle.focus()
     page.keyboard.press("ArrowLeft")
     page.evaluate(FRAMES, 2)
@@ -205,6 +212,35 @@ def test_a_number_over_the_weights_is_moved_and_one_of_a_cell_typed(new_page: Ca
     assert "edits=scores.1.1.1.2~-1.5" in page.url
 
 
+def asked_for(maps: Maps, handle: Any) -> dict[str, np.ndarray]:
+    """Hold the width of queries and keys, of which the server is asked, and return the maps once it is kept."""
+    page, before = maps.page, maps.shown()
+    box = handle.bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    for is_kept in (False, True):
+        page.mouse.move(x, y)
+        page.mouse.down()
+        page.mouse.move(x + 30, y, steps=3)
+        page.wait_for_function(f"() => {PICTURE}.heatmap.preview.stages !== null")
+        page.evaluate(FRAMES, 2)
+        held = maps.shown()
+        assert page.locator(".attn-hold").inner_text() == "was 4"
+        assert page.evaluate(BOXES) == maps.boxes
+        assert "d_k" not in page.url
+        if is_kept:
+            page.mouse.up()
+        else:
+            page.keyboard.press("Escape")
+            page.mouse.up()
+            page.evaluate(FRAMES, 2)
+            check(maps.shown(), before, "Escape takes it back")
+    page.wait_for_url("**d_k=6**")
+    check(held, maps.run(), "d_k")
+    check(maps.shown(), held, "the server draws the same")
+    return held
+
+
+WIDE = "() => [document.documentElement, document.querySelector('.stMain')].map((each) => each.scrollWidth)"
 COVERED = """() => {
     const boxes = (query) => [...document.querySelectorAll(`.st-key-explore [data-stage=weights] ${query}`)]
         .map((each) => ({ text: each.textContent, box: each.getBoundingClientRect() }));
@@ -215,9 +251,29 @@ COVERED = """() => {
 """For each button that switches a head off, the words that it covers."""
 
 
-def test_on_a_phone_what_switches_a_head_off_covers_no_word(new_page: Callable[..., Any], app: Any) -> None:
+def test_on_a_phone_a_head_is_switched_beside_its_words_and_a_finger_moves_a_number(
+    new_page: Callable[..., Any], app: Any
+) -> None:
     page = new_page(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
     words = "+".join(["king", "saw", "her", "dog"] * 3)
     go_to(page, f"{app.url}/?v=1&n_heads=8&mask=causal&sentence={words}")
     page.locator(".attn-switch").nth(7).wait_for()
     assert page.evaluate(COVERED) == [[]] * 8
+    handle = page.locator("[data-knob=temperature]")
+    handle.tap()  # the first touch asks for the run, too
+    field = page.locator(".attn-field")
+    field.wait_for()
+    page.keyboard.type("2.5")
+    page.evaluate(FRAMES, 2)
+    assert handle.inner_text() == "T 2.5"
+    assert page.evaluate(WIDE) == [390, 390], "nothing scrolls sideways"
+    field.press("Enter")
+    page.wait_for_url("**temperature=2.5**")
+    page.evaluate(QUIET)
+    box, touch = handle.bounding_box(), page.context.new_cdp_session(page)
+    for at in range(4):
+        point = {"x": box["x"] + 15 - 20 * at, "y": box["y"] + 14}
+        touch.send("Input.dispatchTouchEvent", {"type": "touchMove" if at else "touchStart", "touchPoints": [point]})
+    page.wait_for_function(f"() => {PICTURE}.heatmap.holding.setting.value < 2")
+    touch.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+    page.wait_for_function("() => /temperature=0[.]/.test(location.search)")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ import numpy as np
 import pytest
 
 from attnviz import Config, run
+from attnviz.live.knobs import SIZES
 from attnviz.settings import url_codec
 from attnviz.settings.faults import ConfigError
 from attnviz.ui.components.stage import held
@@ -21,8 +23,10 @@ from tests.browser_idle import FRAMES, go_to
 
 pytestmark = pytest.mark.browser
 
-SETTINGS, HOLDS = 10, 10
-"""How many settings the page is opened with, and how often something of each is held."""
+SEED, SETTINGS = map(int, os.environ.get("ATTNVIZ_HELD", "310:10").split(":"))
+"""Which settings the page is opened with, and how many: ATTNVIZ_HELD=7:200 takes 200 others."""
+HOLDS = 10
+"""How often something of each is held."""
 
 SENTENCES = ("the cat sat", "who saw him there", "a b c a b", "the dog the dog", "we saw a cat sit")
 ROWS: dict[str, tuple[Any, ...]] = {
@@ -50,17 +54,24 @@ CATCH = f"""() => {{
 }}"""
 """What is let go of is told to the test in place of the server, until the server sends the maps again."""
 
-PUT_BACK = f"""() => {{
-    const holding = {HOLDING}, {{ letGo }} = window;
+PUT_BACK = f"""async () => {{
+    const holding = {HOLDING}, {{ letGo }} = window, {{ ahead, preview }} = holding.heatmap;
     window.letGo = null;
     holding.settle();
+    ahead.said.clear();
+    if (preview.stages) preview.settle();
+    if (!holding.run) await holding.prepare(); // of another length of an axis no run was there
     holding.run.changes = holding.before;
     holding.head.pending.clear();
     if (holding.mask.isOn) holding.mask.toggle();
     holding.show([]);
+    await new Promise(requestAnimationFrame);
     return letGo;
 }}"""
 SHOWN_STAGES = "() => [...document.querySelectorAll('.st-key-explore [data-stage]')].map((each) => each.dataset.stage)"
+ANSWERED = f"() => !{HOLDING}.heatmap.ahead.isAsking"
+"""Whether the server has answered what it was asked of a length of an axis; some of them are refused."""
+IS_AHEAD = f"() => {HOLDING}.isAhead"
 KNOBS = f"() => {HOLDING}.setting.knobs.map((knob) => knob.name)"
 IS_OPEN = """(name) => {
     const handle = document.querySelector(`[data-knob="${name}"]`);
@@ -112,11 +123,14 @@ class Hand:
             self.page.mouse.move(x, y)
             self.page.mouse.down()
             self.page.mouse.move(x + self.dice.choice((-40, -20, 20, 40)), y, steps=2)
+            self.page.evaluate(FRAMES, 1)
         else:
             handle.evaluate("(each) => each.focus({ preventScroll: true })")
-            for _ in range(3):
-                self.page.keyboard.press("ArrowRight")
-        return name
+            self.page.keyboard.press("ArrowRight")
+            self.page.keyboard.press("ArrowRight")
+        if name in SIZES:
+            self.page.wait_for_function(ANSWERED)
+        return str(name)
 
     def mask(self, names: list[str]) -> str:
         """Paint a stroke over the weights."""
@@ -138,7 +152,7 @@ class Hand:
         )
         self.page.keyboard.press("F2")
         self.page.keyboard.press("Control+a")
-        self.page.keyboard.type(f"{self.dice.uniform(-2, 2):.3f}")
+        self.page.keyboard.insert_text(f"{self.dice.uniform(-2, 2):.3f}")
         return name
 
     def head(self, names: list[str]) -> str:
@@ -182,25 +196,23 @@ def after(config: Config, event: dict[str, Any], shapes: dict[str, tuple[int, ..
 
 
 def test_whatever_is_held_is_shown_as_the_link_after_it(new_page: Callable[..., Any], app: Any) -> None:
-    dice = random.Random(310)  # noqa: S311 - nothing secret
+    dice = random.Random(SEED)  # noqa: S311 - nothing secret
     page = new_page(reduced_motion="reduce")
     seen: set[str] = set()
     for config, _ in zip(settings(dice), range(SETTINGS)):
         query = urlencode(url_codec.encode(config) | {"head": "1", "query": "2", "key": "1"})
         go_to(page, f"{app.url}/?{query}")
-        maps = Maps(page)
+        maps = Maps(page, is_at_rest=True)
         hand, names = Hand(page, maps, dice), page.evaluate(SHOWN_STAGES)
         maps.point(*maps.cell("weights", 0, 0, 0)[:2])
         page.evaluate(CATCH)
         for _ in range(HOLDS):
             hold = dice.choice((hand.cell, hand.cell, hand.handle, hand.handle, hand.mask, hand.typed, hand.head))
             said = hold(names)
-            page.evaluate(FRAMES, 2)
-            shown = maps.shown()
+            shown, is_refused = maps.shown(frames=2), said in SIZES and not page.evaluate(IS_AHEAD)
             hand.let_go()
             event = page.evaluate(PUT_BACK)
-            page.evaluate(FRAMES, 1)
-            if event is None:  # it was dragged to where it had been
+            if event is None or is_refused:  # it was dragged to where it had been, or to where nothing can be run
                 continue
             seen.add(hold.__name__)
             shapes = {name: each.shape for name, each in shown.items()}

@@ -127,6 +127,58 @@ CELL_AT = """([picture, wanted]) => {
 """The place of a cell in the window, by the words that the page has for it."""
 
 
+def test_the_numbers_of_lines_follow_the_hand_and_a_head_is_switched_off(opened: Callable[..., File]) -> None:
+    config = Config(
+        sentence="the cat sat",
+        n_heads=2,
+        n_layers=2,
+        normaliser="entmax",
+        score="formula",
+        score_formula="sum(q*k) / 2 - 0.1*abs(i-j)",
+    )
+    file = opened(run(config), viewport={"width": 1280, "height": 720})
+    page, mouse = file.page, file.page.mouse
+
+    def held(name: str) -> float:
+        """Drag the slider of a number, and return what it is before the hand lets go."""
+        box = page.locator(f"input[type=range][data-knob='{name}']").bounding_box()
+        y = box["y"] + box["height"] / 2
+        mouse.move(box["x"] + box["width"] / 2, y)
+        mouse.down()
+        mouse.move(box["x"] + 0.8 * box["width"], y)
+        page.evaluate("new Promise(requestAnimationFrame)")
+        return float(page.input_value(f"input[type=number][data-knob='{name}']"))
+
+    for stage in range(2):
+        file.choose(stage, 1, 2, 0)
+        by = held("score_formula.1") if stage == 0 else held("entmax.alpha")
+        changes: dict[str, Any] = {"normaliser_knobs": {"entmax.alpha": by}} if stage else {}
+        formula = config.score_formula if stage else f"sum(q*k) / 2 - {by}*abs(i-j)"
+        config = replace(config, score_formula=formula, **changes)
+        after = run(config).layers[0][("scores", "weights")[stage]].array[1, 2, 0]
+        assert number(file.caption) == pytest.approx(after, rel=1e-9)
+        assert "edited" not in str(file.lines)
+        mouse.up()
+    assert f"- {formula.split()[-1].split('*')[0]} * abs(i-j)" in file.lines["Score"].replace("*abs", " * abs")
+    page.locator("input[type=number][data-knob='entmax.alpha']").press("Escape")
+    config = replace(config, normaliser_knobs={})
+    page.evaluate("scrollTo(0, 0)")
+    x, y = page.evaluate(CELL_AT, [1, "head 2, query 1 “the”, key 1 “the”"])
+    mouse.click(x, y - 12)  # its name
+    off = run(config, edits=[(0, "heads", (1, i, d), 0.0) for i in range(3) for d in range(4)])
+    for layer in (1, 2):
+        page.select_option("#layer", str(layer))
+        file.choose(2, 1, 2, 1)
+        assert number(file.caption) == pytest.approx(off.layers[layer - 1]["heads"].array[1, 2, 1], abs=1e-12)
+    page.select_option("#layer", "1")
+    page.locator(".picture").nth(1).press("x")
+    page.evaluate("new Promise(requestAnimationFrame)")
+    assert page.get_attribute("#off", "aria-pressed") == "false"
+    assert number(file.caption) == pytest.approx(run(config).layers[0]["heads"].array[1, 2, 1], rel=1e-9)
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert file.faults == []
+
+
 def test_numbers_follow_the_hand_and_are_those_of_a_run(opened: Callable[..., File]) -> None:
     config = Config(sentence="the cat sat on the mat", n_heads=3, mask="causal", n_layers=2, residual=True)
     file = opened(run(config), viewport={"width": 1280, "height": 720})
@@ -165,6 +217,14 @@ def test_numbers_follow_the_hand_and_are_those_of_a_run(opened: Callable[..., Fi
     assert number(file.caption) == first
     mouse.move(x, y - 60)  # it is let go
     mouse.up()
+    page.focus("#number")
+    page.keyboard.press("ArrowUp")
+    coarse = float(page.input_value("#number"))
+    page.keyboard.press("Shift+ArrowUp")
+    fine = float(page.input_value("#number"))
+    assert first < coarse < fine < coarse + 0.2 * (coarse - first)
+    page.evaluate("new Promise(requestAnimationFrame)")
+    assert number(file.caption.partition(" (")[0]) == fine
     page.fill("#number", str(held))
     page.select_option("#layer", "2")
     for at, name in enumerate(("scores", "weights", "heads")):

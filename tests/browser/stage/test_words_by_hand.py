@@ -175,6 +175,7 @@ def test_what_is_pinned_is_seen_again_and_what_differs_from_it_is_outlined(brows
     page.get_by_role("button", name="unpin").wait_for()
     assert page.evaluate(BOXES) == line.boxes, "no map moves when a picture is pinned"
     assert page.evaluate(OUTLINED) == [[], []]
+    page.wait_for_url("**pinned=**")
     line.word(4).focus()
     page.keyboard.press("Alt+ArrowLeft")
     page.keyboard.press("Enter")
@@ -197,5 +198,14 @@ def test_what_is_pinned_is_seen_again_and_what_differs_from_it_is_outlined(brows
     page.evaluate(FRAMES, 2)
     assert shows(page, line.config)
     page.mouse.up()
+    page.evaluate(QUIET)
+    page.goto(page.url)  # as if it had been sent to somebody
+    page.wait_for_function("() => window.attnvizPinned?.length > 0")
+    page.keyboard.down("b")
+    page.evaluate(FRAMES, 2)
+    assert shows(page, line.config)
+    assert page.evaluate(OUTLINED) == [less, more]
+    page.keyboard.up("b")
     page.get_by_role("button", name="unpin").click()
+    page.wait_for_function("() => !location.search.includes('pinned=')")
     assert page.locator(".attn-more").count() == 0

@@ -11,6 +11,7 @@ import pytest
 from attnviz import Config, knock_out, run
 from attnviz.settings.faults import ConfigError
 from attnviz.ui.components.stage.held import Kept, KeptHead, KeptMask, KeptNumber, KeptSetting, read
+from attnviz.ui.pages import held_fields
 from attnviz.ui.panels import by_hand, stage_of_run
 from attnviz.ui.panels.by_hand import kept_in
 from tests.support.cases import for_each
@@ -98,6 +99,18 @@ def test_it_is_kept_as_the_panels_keep_it() -> None:
             kept_in(config, event, 0, ())
 
 
+def test_the_length_of_an_axis_is_kept_where_all_heads_have_one() -> None:
+    config = Config(n_heads=3, d_k=(5,), d_v=(3, 2))
+    asked = {knob["name"]: knob["value"] for knob in stage_of_run.handles(run(config)) if knob.get("reruns")}
+    assert asked == {"d_k": 5, "n_heads": 3}, "values of two widths have no one number"
+    assert {*asked} <= {*held_fields.fields(config)}, "and it is asked for as the field is"
+    wider = kept_in(config, KeptSetting("d_k", 8.0), 0, ())
+    assert (wider.d_k, type(wider.d_k)) == (8, int)
+    assert kept_in(config, KeptSetting("n_heads", 2.0), 0, ()).n_heads == 2
+    with pytest.raises(ConfigError, match="choose"):
+        kept_in(config, KeptSetting("d_k", 65.0), 0, ())
+
+
 def test_the_numbers_of_a_row_and_of_typed_lines_are_kept_where_they_stand() -> None:
     typed = Config(
         normaliser="entmax",
@@ -108,8 +121,8 @@ def test_the_numbers_of_a_row_and_of_typed_lines_are_kept_where_they_stand() -> 
     )
     knobs = {knob["name"]: knob for knob in stage_of_run.handles(run(typed))}
     assert [*knobs] == [
-        *("temperature", "entmax.alpha", "scale", "score_formula.0", "score_formula.1", "score_formula.2"),
-        "mask_formula.0",
+        *("temperature", "entmax.alpha", "d_k", "scale", "d_v", "n_heads"),
+        *("score_formula.0", "score_formula.1", "score_formula.2", "mask_formula.0"),
     ]
     lines = [(knob["before"], knob["text"], knob["after"]) for knob in knobs.values() if "line" in knob]
     assert lines[:2] == [("sum(q*k)**", "2", ""), (" / ", "2", "")]

@@ -14,6 +14,7 @@ from attnviz.engine.external.traces import of_weights
 from attnviz.settings import url_codec
 from attnviz.settings.fields import settings
 from attnviz.settings.kinds import Number, Text
+from attnviz.settings.tuple_kinds import Widths
 from attnviz.ui.pages import held_fields
 from attnviz.ui.panels import stage_of_run, sweep
 from attnviz.ui.session.field_widgets import stops_of
@@ -32,6 +33,9 @@ def moved(config: Config, key: str, dice: random.Random) -> tuple[str, Any]:
         case Text():
             text = dice.choice(("a rose & a=b", "Größe", "q*k/2"))
             return text, text
+        case Widths():
+            widths = tuple(dice.randint(1, 9) for _ in range(dice.randint(2, 3)))
+            return ", ".join(map(str, widths)), widths
         case Number(stops=stops) if stops:
             offered = stops_of(kind, getattr(config, name))
             at = dice.randrange(len(offered))
@@ -57,8 +61,18 @@ def cases() -> list[tuple[Config, str, str, Any]]:
 def test_what_a_field_says_stands_in_the_address_that_the_browser_asks_for() -> None:
     asked = cases()
     names = {key.partition(".")[0] for _, key, _, _ in asked}
-    assert {"sentence", "seed", "d_model", "n_heads", "temperature", "scale", "reach", "normaliser_knobs"} <= names
-    assert not names & {"n_kv_heads", "d_k", "custom_cells", "score", "tied"}, "it is not held, or not alone"
+    assert {
+        "sentence",
+        "seed",
+        "d_model",
+        "n_heads",
+        "d_k",
+        "temperature",
+        "scale",
+        "reach",
+        "normaliser_knobs",
+    } <= names
+    assert not names & {"n_kv_heads", "custom_cells", "score", "tied"}, "it is not held, or not alone"
     selection = Selection(shown="queries", colours="common", key=1)
     questions = []
     for config, key, text, _ in asked:

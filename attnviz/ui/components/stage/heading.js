@@ -27,17 +27,18 @@ export function heading(stage, about, words) {
   const name = `<h2 class="attn-name">${symbol}${typeset(stage.title)}</h2>`;
   const paints = about.turns.length ? null : about.paints; // where stages come one by one, there is room for their phrase alone
   const [button, legend] = [about.switches ? scaleSwitch(stage, words) : paints === null ? "" : paintSwitch(paints, words), legendOf(stage, about.saysMasked, words)];
-  const [formula, shape] = formulas(stage, words);
+  const [formula, shape] = formulas(stage, words, []), [, held] = formulas(stage, words, about.sizes);
   const phrases = phrasesOf(stage, about, about.room, words).map((each) => `<span class="attn-phrase">${escaped(each)}</span>`);
   const typed = about.lines.map((each) => `<span class="attn-typed" data-line="${each}"></span>`);
-  const rest = about.lines.includes(SCORE_LINE) ? [shape] : [formula, shape];
-  phrases.push(...rest.filter(Boolean).map((each) => `<span class="attn-formula">${typeset(each)}</span>`));
+  const rest = [about.lines.includes(SCORE_LINE) ? "" : typeset(formula), held];
+  phrases.push(...rest.filter(Boolean).map((each) => `<span class="attn-formula">${each}</span>`));
   const whole = [...phrasesOf(stage, about, Infinity, words), formula, shape].filter(Boolean).join(" · ");
   const second = `<span class="attn-phrases" title="${escaped(whole)}">${typed.join("")}${phrases.join("")}</span>`;
-  const handles = paints === null ? "" : '<span class="attn-handles"></span>';
+  const handles = about.paints === null ? "" : '<span class="attn-handles"></span>';
   const lines = about.turns.length ? [turning(stage, name, about.turns), `${second}${button}${legend}`] : [`${name}${handles}${button}${legend}`, second];
-  const kind = `attn-head${stage.leads ? " attn-leading" : ""}${stage.large ? " attn-large" : ""}`;
-  return `<div class="${kind}" style="padding-left:${about.left}px;padding-right:${about.gap}px">${lines.map((line) => `<div>${line}</div>`).join("")}</div>`;
+  if (about.turns.length && handles) lines.push(handles); // in a line of their own
+  const kind = `attn-head${stage.leads ? " attn-leading" : ""}${stage.large ? " attn-large" : ""}${about.turns.length ? " attn-one" : ""}`;
+  return `<div class="${kind}" style="padding-left:${about.left}px;padding-right:${about.gap}px;height:${about.height}px">${lines.map((line) => `<div>${line}</div>`).join("")}</div>`;
 }
 
 /** The phrase of a stage in so many pixels. @param {Stage} stage @param {Heading} about @param {number} room @param {StageWords} words */
@@ -68,12 +69,20 @@ function paintSwitch(isOn, words) {
   return `<button type="button" class="attn-paint" aria-pressed="${isOn}" title="${escaped(words.paint_hint)}">${escaped(words.paint)}</button>`;
 }
 
-/** The formula of a stage, and its shape. @param {Stage} stage @param {StageWords} words */
-function formulas({ formula, shape, margin, widths, heads }, words) {
+/**
+ * The formula of a stage, and its shape as HTML, in which some numbers are places for handles.
+ *
+ * @param {Stage} stage
+ * @param {StageWords} words
+ * @param {string[]} sizes  the settings of these
+ */
+function formulas({ formula, shape, margin, widths, heads }, words, sizes) {
   const rows = shape[1] - margin;
   const all = [...new Set(widths)].sort((a, b) => a - b).map((width) => width - margin);
   const columns = all.length === 1 ? String(all[0]) : words.range.replace("{low}", String(all[0])).replace("{high}", String(all[all.length - 1]));
-  return [formula, heads.length === 1 && heads[0] === "" ? `${rows} × ${columns}` : `${shape[0]} × ${rows} × ${columns}`];
+  const held = (/** @type {string} */ size, /** @type {string} */ number) => (sizes.includes(size) ? `<span class="attn-size" data-size="${size}"></span>` : escaped(number));
+  const [first, last] = [held("n_heads", String(shape[0])), held("d_v", columns)];
+  return [formula, heads.length === 1 && heads[0] === "" ? `${rows} × ${last}` : `${first} × ${rows} × ${last}`];
 }
 
 /** The colour scale as a small gradient between the numbers at its ends. @param {Stage} stage @param {boolean} saysMasked @param {StageWords} words */

@@ -113,6 +113,7 @@ export class Heatmap {
     this.ahead.take(header.follow);
     if (header.cells) announceArrays(header.cells, arrays);
     this.preview.answered(this.stages);
+    this.pin.receive(header.follow?.pinned);
     this.follow();
     this.beside.take(arrays);
     this.lay(true);
@@ -147,11 +148,11 @@ export class Heatmap {
   lay(glides) {
     if (!this.host.clientWidth) return;
     this.colours();
-    const { data } = this, stages = this.pin.shown(this.values.shown(this.holding.shown(this.stages)));
+    const { data, holding: { setting } } = this, stages = this.pin.shown(this.values.shown(this.holding.shown(this.stages)));
     const measured = this.space.measure(data.view);
     const answered = data.answered !== null && roomFor(data.view, measured, { film: false, overview: false }).isNarrow ? data.answered : null;
     this.alone = data.focus ?? answered;
-    const room = roomFor(data.view, measured, { film: this.alone !== null, overview: this.beside.hasOverview });
+    const room = roomFor(data.view, measured, { film: this.alone !== null, overview: this.beside.hasOverview, handles: setting.handles.lineCount(setting.knobs, measured.width) });
     this.turns = room.one && stages.length > 1 ? stages.map(({ name, title }) => [name, title]) : [];
     const first = this.turned ?? data.view.first;
     const front = stages.find(({ name }) => name === first) ?? stages.find(({ leads }) => leads) ?? stages[0];
@@ -224,8 +225,8 @@ export class Heatmap {
     const saysMasked = stage.leads || !shown.some((each) => each.leads && each.masked !== null && hasMasked(each));
     const [{ block, fold }, pixels] = [tiling, span - left - (turns.length ? LEGEND : 0)];
     const paints = this.data.live && stage.name === "weights" ? this.holding.mask.isOn : null;
-    const lines = this.holding.setting.linesOf(stage.name);
-    return heading(stage, { left, block, fold, switches, paints, lines, room: pixels, gap, turns, saysMasked }, this.data.words);
+    const { handles, knobs } = this.holding.setting, [lines, sizes] = [handles.linesOf(knobs, stage.name), handles.sizesOf(knobs, stage.name)];
+    return heading(stage, { left, block, fold, switches, paints, lines, sizes, height: room.heading, room: pixels, gap, turns, saysMasked }, this.data.words);
   }
 
   /** The colours of the page. */

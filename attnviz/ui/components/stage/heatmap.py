@@ -76,8 +76,8 @@ WORDS = Words(
 _component = component(__file__, is_isolated=False)
 HEADINGS = Path(__file__).with_name("heading.css")
 """The style of the headings: a page sends it along with its own."""
-REPORTED = ("picked", "focus", "scale", "shown", "head", "window")
-"""What the component reports: the last two of the film strip and of the overview."""
+REPORTED = ("picked", "focus", "scale", "shown", "head", "window", "pinned")
+"""What the component reports: `head` and `window` of the film strip and of the overview."""
 
 
 @dataclass(frozen=True)
@@ -128,7 +128,8 @@ def show(
 
     picked   what is picked now; it is marked in every stage that it concerns
     holding  how their numbers can be held; None where they cannot
-    follow   the fields that the maps follow while they are held, as `held_fields.of_run` has them; none of them if None
+    follow   the fields that the maps follow while they are held, as `held_fields.of_run` has them, and under `pinned`
+             where the stages are that a link has pinned; none of them if None
     swept    the number of the setting that moves by itself, as `sweep.laid_out` has it; `kept` is called when a visitor
              has kept one of its values, before the next run
     cells    what explains any cell: the numbers are sent here, and the facts by `cells_of_stage`

@@ -184,14 +184,14 @@ export class Picking {
     const highlight = this.chosen?.stage === picture.name ? this.highlight : null;
     const { head = null, row = null, column = null } = highlight ? picture.cellsOf(highlight) : {};
     if (head !== null && row !== null && column !== null) picture.cursor = { head, row, column };
-    picture.cursor ??= { head: 0, row: 0, column: 0 };
+    picture.cursor = nearestCell(picture, picture.cursor);
     if (picture.focus.matches(":focus-visible")) this.heatmap.pointing.visit(picture, picture.cursor);
   }
 
   /** @param {Picture} picture @param {KeyboardEvent} event */
   onKeydown(picture, event) {
     const { data, alone, highlights: lights, holding } = this.heatmap;
-    const cursor = (picture.cursor ??= { head: 0, row: 0, column: 0 });
+    const cursor = (picture.cursor = nearestCell(picture, picture.cursor));
     if (holding.onKeydown(picture, event)) return;
     const moved = neighbour(picture, cursor, event.key);
     if (event.key === "Enter" || event.key === " ") this.chooser(picture, cursor)();
@@ -204,6 +204,12 @@ export class Picking {
     event.preventDefault();
     if (event.key !== "Escape") this.heatmap.pointing.visit(picture, picture.cursor);
   }
+}
+
+/** A cell of a picture, which may have had more of them; the first where there is none. @param {Picture} picture @param {Cell} [cell] @returns {Cell} */
+function nearestCell({ meta: { widths }, rows }, { head, row, column } = { head: 0, row: 0, column: 0 }) {
+  const at = Math.min(head, widths.length - 1);
+  return { head: at, row: Math.min(row, rows - 1), column: Math.min(column, widths[at] - 1) };
 }
 
 /**

@@ -10,6 +10,7 @@ const SCROLLED = 560; // pixels of height for the maps of a page that is scrolle
 const FILM = 64; // pixels of the strip of all heads, beside the maps or below them
 const OVERVIEW = [184, 124]; // and of the overview of a long text, beside them or over them
 const HEADING = [40, 60]; // over each map; in large type
+const HANDLES = 32; // of a line of handles in it, where stages come one by one
 const STEP = 8; // pixels by which the height changes
 const SCROLLBAR = 24; // pixels by which the width may grow without another layout, so that none follows from a scrollbar
 
@@ -18,7 +19,7 @@ const SCROLLBAR = 24; // pixels by which the width may grow without another layo
  *
  * @param {Sharing} view
  * @param {{ width: number, height: number | null, window: number }} measured
- * @param {{ film: boolean, overview: boolean }} has
+ * @param {{ film: boolean, overview: boolean, handles?: number }} has  handles  lines of them
  * @returns {Room}
  */
 export function roomFor(view, { width, height: left, window }, has) {
@@ -33,9 +34,9 @@ export function roomFor(view, { width, height: left, window }, has) {
   const over = has.overview && !overview ? OVERVIEW[1] : 0;
   const film = has.film && width - overview - FILM >= NARROWEST_PAGE ? FILM : 0;
   const below = has.film && !film && !(view.has_answer && !isWide) ? FILM : 0;
-  const heading = HEADING[view.large ? 1 : 0];
-  const maps = width - overview - film;
   const one = isNarrow && (fill || view.one_by_one);
+  const heading = HEADING[view.large ? 1 : 0] + (one ? HANDLES * (has.handles ?? 0) : 0);
+  const maps = width - overview - film;
   return { width: maps, height: (height ?? SCROLLED) - heading - over - below, heading, fill, isNarrow, one, overview, over, film, below };
 }
 

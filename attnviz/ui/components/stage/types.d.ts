@@ -216,6 +216,8 @@ export interface Follow {
   address: string;
   setting: Record<string, string>;
   fields: Record<string, HeldField>;
+  /** Where the stages are that the link has pinned. */
+  pinned?: string | null;
 }
 
 /** Stages that are drawn ahead of the server's message, and what the route of the stage says beside them. */
@@ -223,7 +225,7 @@ export interface StageAhead extends StagesSent {
   heads?: number;
   /** Head, query and key that the page opens on, counted among all. */
   opening?: [head: number, query: number, key: number] | null;
-  /** Those that lead to the weights. */
+  /** The numbers of the setting that headings show. */
   handles?: LiveKnob[];
   positions?: { query: number[] | null; key: number[] | null };
 }
@@ -259,6 +261,8 @@ export interface LiveSent extends Packed {
 /** A number of the setting that may be moved, with a letter or a short word for it. */
 export interface LiveKnob extends Knob {
   sign: string;
+  /** Whether what follows has to be asked for: the length of an axis. */
+  reruns?: boolean;
 }
 
 /** What a hand has let go of. */
@@ -270,6 +274,7 @@ export interface StageValues {
   focus: number;
   scale: true;
   shown: string;
+  pinned: boolean;
   head: number;
   window: [query: number, key: number];
   held: Kept & { id: number };
@@ -297,7 +302,10 @@ export interface Heading {
   paints: boolean | null;
   /** The typed lines that stand there with their numbers as handles. */
   lines: string[];
-  /** Pixels for its phrase, and those that are left free of it. */
+  /** The settings whose numbers are handles in its shape. */
+  sizes: string[];
+  /** Pixels for all of it; for its phrase, and those that are left free of it. */
+  height: number;
   room: number;
   gap: number;
   /** Names and titles of the stages to turn over to, where there is room for one at a time. */

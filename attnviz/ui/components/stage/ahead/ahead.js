@@ -109,7 +109,7 @@ export class Ahead {
 }
 
 /** The bytes at an address, if there are any, and whether they did not come soon. @param {string} address */
-async function answered(address) {
+export async function answered(address) {
   const began = performance.now();
   try {
     const answer = await fetch(new URL(address, document.baseURI), { signal: AbortSignal.timeout(LONGEST) });

@@ -1,9 +1,12 @@
 // A picture that is pinned: the maps show it again for as long as a key or a button is held, and outline the weights that
 // differ from it.
 
+/** @import { StageArray } from "../../../../pictures/stage_bytes.js" */
 /** @import { Heatmap } from "../heatmap.js" */
-/** @import { Stage } from "../types" */
-import { isDrawn } from "../maps.js";
+/** @import { Stage, StageAhead } from "../types" */
+import { unpackStage } from "../../../../pictures/stage_bytes.js";
+import { isDrawn, stagesOf } from "../maps.js";
+import { answered } from "./ahead.js";
 
 const DIFFERS_FROM = 0.1; // of a weight
 const AT_REST = "body, [data-testid=stMain], .st-key-explore *, .at-words button"; // what a key is not typed into
@@ -35,6 +38,9 @@ export class Pin {
   /** @type {WeakMap<Stage, [other: Stage, outlined: Stage]>} */
   known = new WeakMap();
   drawn = "";
+  /** @type {string | null} */
+  address = null; // of what the link has pinned
+  isComing = false; // whether that is what was pinned here
 
   /** @param {Heatmap} heatmap */
   constructor(heatmap) {
@@ -89,6 +95,26 @@ export class Pin {
   toggle() {
     window.attnvizPinned = this.pinned ? null : this.heatmap.holding.shown(this.heatmap.stages);
     this.isFlipped = false;
+    this.isComing = this.pinned !== null;
+    this.heatmap.lay(false);
+    this.heatmap.page.setTriggerValue("pinned", this.isComing);
+  }
+
+  /** The link pins the stages at another address: those of who has sent it, or of another layer. @param {string | null | undefined} address */
+  async receive(address = null) {
+    if (address === this.address || !this.isOffered) return;
+    this.address = address;
+    if (address && this.isComing) this.isComing = false;
+    else if (address) this.take(address, (await answered(address)).bytes);
+    else if (!this.isComing) window.attnvizPinned = null;
+  }
+
+  /** @param {string} address @param {Uint8Array | null} bytes  what is there */
+  take(address, bytes) {
+    if (!bytes || address !== this.address) return;
+    /** @type {{ header: StageAhead, arrays: Record<string, StageArray> }} */
+    const { header, arrays } = unpackStage(bytes);
+    window.attnvizPinned = stagesOf(header.stages, arrays, []);
     this.heatmap.lay(false);
   }
 

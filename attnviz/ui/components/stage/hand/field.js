@@ -53,6 +53,7 @@ export class Field {
     });
     this.heatmap.frame.append(input);
     input.focus({ preventScroll: true });
+    if (text === typing.written()) input.select(); // it is as it was, and what is typed takes its place
     read();
   }
 

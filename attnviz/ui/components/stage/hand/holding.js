@@ -23,6 +23,8 @@ export class Holding {
   /** @type {LiveRun | null} */
   run = null;
   asked = ""; // the address of the run that was asked for
+  /** @type {Promise<void> | undefined} */
+  coming; // that run
   /** @type {Change[]} */
   now = []; // what is held, but not kept yet
   /** @type {Change[]} */
@@ -121,12 +123,17 @@ export class Holding {
   }
 
   /** Get the run ready: somebody points at a map. */
-  async prepare() {
+  prepare() {
     const { live } = this.heatmap.data;
-    if (!live || this.asked === live.address || this.isHeld || this.latest || this.isAhead) return;
-    this.asked = live.address;
+    if (live && this.asked !== live.address && !this.isHeld && !this.latest && !this.isAhead) this.coming = this.fetch(live.address);
+    return this.coming;
+  }
+
+  /** @param {string} address */
+  async fetch(address) {
+    this.asked = address;
     try {
-      const run = await runOf(live.address);
+      const run = await runOf(address);
       if (this.asked === this.heatmap.data.live?.address && !this.isHeld && !this.latest) this.take(run);
     } catch (error) {
       if (error instanceof Error && error.message === "503") setTimeout(() => (this.asked = ""), AGAIN);
@@ -151,10 +158,11 @@ export class Holding {
     const { live } = this.heatmap.data, { run } = this;
     if (!this.latest || (live && live.confirmed >= this.latest)) this.head.pending.clear();
     this.mask.adopt(Boolean(live?.paints));
+    const isConfirmed = this.latest > 0 && (live?.confirmed ?? 0) >= this.latest;
+    if (isConfirmed) this.settle();
     if (!run) return;
     if (!live) return this.forget();
-    if (this.latest && live.confirmed >= this.latest) {
-      this.settle();
+    if (isConfirmed) {
       if (live.address === run.address) run.changes = this.before; // it was refused
       run.address = live.address;
       this.before = run.changes;
@@ -234,13 +242,13 @@ export class Holding {
     run.changes = [...run.changes, ...this.now];
     this.send(kept);
     this.show([]);
-    clearTimeout(this.timer);
-    this.timer = setTimeout(() => this.forget(), ANSWERED);
   }
 
   /** Send what was let go of. @param {Kept} kept */
   send(kept) {
     this.latest = Math.max(Date.now(), this.latest + 1);
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.forget(), ANSWERED);
     this.heatmap.page.setTriggerValue("held", { ...kept, id: this.latest });
   }
 }

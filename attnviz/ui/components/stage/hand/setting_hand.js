@@ -1,11 +1,12 @@
-// The numbers of the setting that lead from the scores to the weights: handles over the map, dragged sideways, typed, or
-// changed by keys.
+// The numbers of the setting that headings show: handles that are dragged sideways, typed, or changed by keys. What
+// follows from most is computed here; the length of an axis makes another run, of which the server's stages are asked.
 
 /** @import { Holding } from "./holding.js" */
 /** @import { Picture } from "../picture/picture.js" */
 /** @import { LiveKnob } from "../types" */
 import { fourDigits } from "../../number_format.js";
 import { Field } from "./field.js";
+import { Handles } from "./handles.js";
 
 const KNOB_PULL = 220; // pixels over which a number goes from one end to the other
 const PER_WHOLE = 14; // pixels for each whole number
@@ -13,6 +14,7 @@ const KNOB_FINER = 0.1; // with Shift
 const KNOB_NUDGE = 4; // pixels that an arrow stands for
 const DIGITS = 3; // of what is dragged, and of what there is room for
 const FIGURE = /^[\d.,−-]$/;
+const ROOM = 96; // pixels of what is said of it, or of a field
 
 export class SettingHand {
   /** @type {LiveKnob | null} */
@@ -21,19 +23,18 @@ export class SettingHand {
   at = 0; // pixels from where it was
   x = 0; // of the pointer
   isDragged = false;
+  hasMoved = false; // since it was taken
+  /** @type {PointerEvent | null} */
+  pressed = null; // the press that waits for the run,
+  /** @type {PointerEvent | null} */
+  tapped = null; // or that was let go meanwhile
   isSettling = false; // while headings are made anew
-  drawn = "";
-  /** @type {Map<string, HTMLElement>} */
-  handles = new Map(); // by the names of their numbers
-  /** @type {Map<string, HTMLElement>} */
-  lines = new Map(); // that were typed, by the names of their fields
+  handles = new Handles();
 
   /** @param {Holding} holding */
   constructor(holding) {
     this.holding = holding;
     this.field = new Field(holding.heatmap);
-    this.box = document.createElement("span");
-    this.box.className = "attn-knobs";
     this.note = document.createElement("div");
     this.note.className = "attn-hold";
   }
@@ -44,15 +45,21 @@ export class SettingHand {
 
   /** @returns {LiveKnob[]} */
   get knobs() {
-    return this.holding.heatmap.data.live?.knobs ?? [];
+    const { data, ahead } = this.holding.heatmap, { live } = data;
+    return (live?.knobs ?? []).filter(({ name, reruns }) => !reruns || (ahead.follow && name in ahead.follow.fields));
+  }
+
+  /** Whether a number can be held now. @param {LiveKnob} knob */
+  isFree({ reruns }) {
+    const { run, isAhead, latest } = this.holding;
+    return reruns ? latest === 0 : run !== null && !isAhead;
   }
 
   /** @param {AbortSignal} signal */
   attach(signal) {
-    this.listen(this.box);
     window.addEventListener("pointermove", (event) => this.move(event), { signal });
-    window.addEventListener("pointerup", () => this.isDragged && this.keep(), { signal });
-    window.addEventListener("pointercancel", () => this.isDragged && this.leave(), { signal });
+    window.addEventListener("pointerup", (event) => this.release(event), { signal });
+    window.addEventListener("pointercancel", () => ((this.pressed = null), this.isDragged && this.leave()), { signal });
   }
 
   /** Listen to what is done at the handles in a box. @param {HTMLElement} box */
@@ -61,69 +68,23 @@ export class SettingHand {
       const handle = target instanceof Element && target.closest(".attn-knob");
       return handle instanceof HTMLElement ? this.knobs.find(({ name }) => name === handle.dataset.knob) : undefined;
     };
-    box.addEventListener("pointerenter", () => this.holding.prepare());
+    box.addEventListener("pointermove", () => this.holding.prepare());
     box.addEventListener("focusin", () => this.holding.prepare());
     box.addEventListener("focusout", () => this.held && !this.isDragged && !this.isSettling && !this.field.isOpen && this.keep());
     box.addEventListener("keydown", (event) => this.onKeydown(knobOf(event.target), event));
     box.addEventListener("pointerdown", (event) => this.press(knobOf(event.target), event));
   }
 
-  /** The typed lines whose numbers are handles over a map. @param {string} stage  its name */
-  linesOf(stage) {
-    const lines = [...new Set(this.knobs.flatMap(({ line }) => line ?? []))];
-    return lines.filter((line) => (line === "score_formula" ? "scores" : "weights") === stage);
-  }
-
   /** Set the handles into the heading of a picture; the one with the focus keeps it. @param {Picture} picture @param {() => void} entitle  makes the heading */
   settle(picture, entitle) {
-    const focused = document.activeElement;
+    const focused = document.activeElement, { handles, knobs } = this;
     this.isSettling = true;
     entitle();
-    this.make();
-    const slots = /** @type {NodeListOf<HTMLElement>} */ (picture.head.querySelectorAll(".attn-handles, .attn-typed"));
-    for (const slot of slots) {
-      const box = slot.dataset.line ? this.lines.get(slot.dataset.line) : this.box;
-      if (box && slot.firstChild !== box) slot.append(box);
-    }
+    handles.make(knobs, this.holding.heatmap.data.words.knob, (box) => this.listen(box));
+    handles.settle(picture);
     this.write();
     if (focused instanceof HTMLElement && focused !== document.activeElement && focused.isConnected) focused.focus({ preventScroll: true });
     this.isSettling = false;
-  }
-
-  /** Make the handles, where they are others than before. */
-  make() {
-    const { knobs } = this, drawn = JSON.stringify(knobs.map(({ name, label, before, after }) => [name, label, before, after]));
-    if (drawn === this.drawn) return;
-    this.drawn = drawn;
-    this.handles = new Map(knobs.map((knob) => [knob.name, this.handle(knob)]));
-    const handleOf = (/** @type {LiveKnob} */ { name }) => /** @type {HTMLElement} */ (this.handles.get(name));
-    this.box.replaceChildren(...knobs.filter(({ line }) => !line).map(handleOf));
-    for (const old of this.lines.values()) old.remove();
-    this.lines = new Map();
-    for (const knob of knobs)
-      if (knob.line) {
-        const box = this.lines.get(knob.line) ?? this.lineOf(knob);
-        box.append(knob.before ?? "", handleOf(knob), knob.after ?? "");
-        this.lines.set(knob.line, box);
-      }
-  }
-
-  /** An empty typed line. @param {LiveKnob} knob */
-  lineOf({ line, sign }) {
-    const box = document.createElement("span");
-    if (line !== "score_formula") box.append(`${sign} `);
-    this.listen(box);
-    return box;
-  }
-
-  /** @param {LiveKnob} knob */
-  handle({ name, label, sign, line, least, most }) {
-    const handle = document.createElement("button");
-    Object.assign(handle, { type: "button", className: "attn-knob", title: `${label}: ${this.holding.heatmap.data.words.knob}` });
-    Object.assign(handle.dataset, { knob: name });
-    for (const [key, value] of Object.entries({ role: "slider", "aria-label": label, "aria-valuemin": least, "aria-valuemax": most })) handle.setAttribute(key, String(value));
-    handle.append(line ? "" : `${sign} `, document.createElement("b"));
-    return handle;
   }
 
   /** Write each number as it is now. */
@@ -131,17 +92,33 @@ export class SettingHand {
     const { latest, run } = this.holding;
     for (const { name, value, text } of this.knobs) {
       const now = this.held?.name === name ? this.value : ((latest && run?.setting(name)) || value);
-      const handle = this.handles.get(name), number = handle?.querySelector("b");
+      const handle = this.handles.of.get(name), number = handle?.querySelector("b");
       if (number) number.textContent = text && now === value ? text : fourDigits(Number(now.toPrecision(DIGITS)));
       handle?.setAttribute("aria-valuenow", String(now));
     }
   }
 
-  /** @param {LiveKnob | undefined} knob @param {PointerEvent} event */
-  press(knob, event) {
-    if (!knob || event.button !== 0 || !event.isPrimary || !this.holding.run || this.holding.isAhead) return;
+  /** Hold a number; a finger is there before the run of which it is. @param {LiveKnob | undefined} knob @param {PointerEvent} event */
+  async press(knob, event) {
+    if (!knob || event.button !== 0 || !event.isPrimary) return;
+    if (event.pointerType === "touch") event.preventDefault(); // a field that it opens keeps the focus
+    this.pressed = event;
+    if (!knob.reruns && !this.holding.run) await this.holding.prepare();
+    if (!this.isFree(knob)) return;
+    if (this.tapped === event) this.type(knob, String(knob.value));
+    if (this.pressed !== event) return;
     this.take(knob);
     Object.assign(this, { isDragged: true, x: event.clientX });
+  }
+
+  /** What is dragged is kept; a tap opens a field, as there are no keys. @param {PointerEvent} event */
+  release({ pointerType }) {
+    const { held, hasMoved, isDragged, pressed } = this, isTap = pointerType === "touch" && !hasMoved;
+    Object.assign(this, { pressed: null, tapped: isTap ? pressed : null });
+    if (!held || !isDragged) return;
+    this.isDragged = false;
+    if (isTap) this.type(held, String(held.value));
+    else this.keep();
   }
 
   /** @param {LiveKnob} knob */
@@ -149,7 +126,7 @@ export class SettingHand {
     if (this.held === knob) return;
     this.leave();
     const value = this.holding.run?.setting(knob.name) ?? knob.value;
-    Object.assign(this, { held: { ...knob, value }, value, at: 0 });
+    Object.assign(this, { held: { ...knob, value }, value, at: 0, hasMoved: false });
   }
 
   /** @param {PointerEvent} event */
@@ -172,7 +149,8 @@ export class SettingHand {
     const { held, holding } = this;
     if (!held) return;
     this.value = Math.min(Math.max(held.whole ? Math.round(value) : value, held.least), held.most);
-    holding.show(this.value === held.value ? [] : [{ setting: held.name, value: this.value }]);
+    this.hasMoved ||= this.value !== held.value;
+    this.follow(held, this.value, true);
     this.write();
     const [x, y] = this.point(held.name);
     this.note.textContent = "";
@@ -181,10 +159,17 @@ export class SettingHand {
     holding.heatmap.frame.append(this.note);
   }
 
+  /** Show what follows from a number. @param {LiveKnob} knob @param {number} value @param {boolean} isHeld */
+  follow({ name, value: first, reruns }, value, isHeld) {
+    const { holding } = this, isAsBefore = value === first;
+    if (reruns) holding.heatmap.ahead.receive({ key: name, text: isAsBefore ? null : String(value), isHeld });
+    else holding.show(isAsBefore ? [] : [{ setting: name, value }]);
+  }
+
   /** Where what is said of a handle stands. @param {string} name @returns {[x: number, y: number]} */
   point(name) {
-    const handle = this.handles.get(name)?.getBoundingClientRect(), outer = this.holding.heatmap.frame.getBoundingClientRect();
-    return handle ? [handle.left - outer.left, handle.bottom - outer.top + 14] : [0, 0];
+    const handle = this.handles.of.get(name)?.getBoundingClientRect(), outer = this.holding.heatmap.frame.getBoundingClientRect();
+    return handle ? [Math.min(handle.left - outer.left, outer.width - ROOM), handle.bottom - outer.top + 14] : [0, 0];
   }
 
   keep() {
@@ -192,16 +177,18 @@ export class SettingHand {
     if (!held) return;
     if (value === held.value) return this.leave();
     this.end();
-    this.holding.show([{ setting: held.name, value }]);
-    this.holding.keep({ setting: held.name, value });
+    this.follow(held, value, false);
+    if (held.reruns) this.holding.forget(); // the run is another one
+    this.holding[held.reruns ? "send" : "keep"]({ setting: held.name, value });
     this.write();
   }
 
   /** Take it back. */
   leave() {
-    if (!this.held) return;
+    const { held } = this;
+    if (!held) return;
     this.end();
-    this.holding.show([]);
+    this.follow(held, held.value, false);
     this.write();
   }
 
@@ -213,7 +200,8 @@ export class SettingHand {
 
   /** @param {LiveKnob | undefined} knob @param {KeyboardEvent} event */
   onKeydown(knob, event) {
-    if (!knob || !this.holding.run || event.ctrlKey || event.metaKey || event.altKey) return;
+    this.holding.prepare(); // one that was there may have been of another setting
+    if (!knob || !(this.held?.name === knob.name || this.isFree(knob)) || event.ctrlKey || event.metaKey || event.altKey) return;
     const by = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 }[event.key] ?? 0;
     if (by) {
       if (this.held?.name !== knob.name) this.take(knob);
@@ -228,7 +216,7 @@ export class SettingHand {
   /** @param {LiveKnob} knob @param {string} text */
   type(knob, text) {
     this.take(knob);
-    this.field.open(this.point(knob.name), this.handles.get(knob.name) ?? this.box, text, {
+    this.field.open(this.point(knob.name), /** @type {HTMLElement} */ (this.handles.of.get(knob.name)), text, {
       typed: (value) => this.set(value),
       nudged: (by, isFine) => this.pull(by * (knob.whole ? PER_WHOLE : KNOB_NUDGE * (isFine ? KNOB_FINER : 1))),
       kept: () => this.keep(),

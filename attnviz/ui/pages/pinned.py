@@ -1,0 +1,47 @@
+"""The picture that is pinned: the link holds its setting, and the browser asks for the stages of that."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+from urllib.parse import parse_qsl, urlencode
+
+from attnviz.engine.records.config import Config
+from attnviz.engine.records.trace import Trace
+from attnviz.settings import url_codec
+from attnviz.settings.language import Words
+from attnviz.ui.hosting import public_address
+from attnviz.ui.session.browser.component import report
+from attnviz.ui.session.notices import notice
+from attnviz.ui.session.selection import LONGEST_PINNED, Selection
+
+EVENT = "pinned"
+SEEN = ("layer", "shown", "specials", "colours", "from_query", "from_key")
+"""The part of a selection that the pinned picture is of, as the present one is."""
+WORDS = Words({"fault": "What the link pins cannot be shown: {why}"})
+
+
+def updated(trace: Trace, selection: Selection, key: str) -> Selection:
+    """Return the selection with the setting that is pinned now in the maps of a key, if a visitor has pinned it."""
+    is_pinned = report(key).get(EVENT)
+    if not isinstance(is_pinned, bool):
+        return selection
+    text = urlencode(url_codec.encode(trace.config.chosen)) if is_pinned else ""
+    return replace(selection, pinned=text if len(text) <= LONGEST_PINNED else "")
+
+
+def address(selection: Selection, follow: Mapping[str, Any] | None) -> str | None:
+    """Return where the stages of what is pinned are, below the address of the page; None where nothing is.
+
+    follow  how the stages of other settings are asked for, as `held_fields.of_run` has it
+    """
+    if not selection.pinned or follow is None:
+        return None
+    (config,), problems = url_codec.decode(dict(parse_qsl(selection.pinned)), Config)
+    if problems:
+        notice(WORDS["fault"].format(why=" ".join(problems)), kind="fault")
+        return None
+    seen = replace(Selection(), **{name: getattr(selection, name) for name in SEEN})
+    beside = {name: follow["setting"][name] for name in ("lang", public_address.EDITION)}
+    return f"{follow['address']}?{urlencode(url_codec.encode(config, seen) | beside)}"

@@ -1,0 +1,64 @@
+"""The setting that a link pins, which may say anything."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+from urllib.parse import parse_qsl, urlencode
+
+import pytest
+
+from attnviz import Config, run
+from attnviz.settings import url_codec
+from attnviz.ui.pages import held_fields, pinned
+from attnviz.ui.session.selection import LONGEST_PINNED, Selection
+
+BEFORE = Config(sentence="a & b = #c", n_heads=2, temperature=0.5)
+SELECTION = Selection(shown="queries", head=1, query=2, colours="common")
+
+
+@pytest.fixture
+def said(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """What the browser reports of the pin, and what the page says of it."""
+    found: dict[str, Any] = {"report": {}, "notices": []}
+    monkeypatch.setattr(pinned, "report", lambda _: found["report"])
+    monkeypatch.setattr(pinned, "notice", lambda text, **_: found["notices"].append(text))
+    return found
+
+
+def test_a_link_pins_the_setting_that_was_shown_whatever_is_shown_after_it(said: dict[str, Any]) -> None:
+    trace = run(BEFORE)
+    assert pinned.updated(trace, SELECTION, "explore") is SELECTION
+    said["report"] = {"pinned": True}
+    kept = pinned.updated(trace, SELECTION, "explore")
+    (now, selection), problems = url_codec.open_link(url_codec.query_string(Config(), kept), Config, Selection)
+    assert (now, selection, problems) == (Config(), kept, [])
+    address = pinned.address(selection, held_fields.of_run(run(now), selection))
+    assert address is not None
+    path, _, query = address.partition("?")
+    asked = dict(parse_qsl(query))
+    (config, looked_at), problems = url_codec.decode(asked, Config, Selection)
+    assert (path, config, problems) == ("attnviz/stage", BEFORE, [])
+    assert looked_at == replace(SELECTION, head=None, query=None, lang="en"), "no cell that was chosen meanwhile"
+    assert asked["__edition"]
+    said["report"] = {"pinned": False}
+    assert pinned.updated(trace, kept, "explore") == SELECTION
+
+
+def test_what_cannot_be_shown_is_said_and_not_asked_for(said: dict[str, Any]) -> None:
+    follow = held_fields.of_run(run(Config()), SELECTION)
+    for text in ("temperature=-1", "n_heads=x", "what=3", "n_heads=2&n_heads=3&d_k=99", "=&&;", "\u202e%00"):
+        address = pinned.address(replace(SELECTION, pinned=text), follow)
+        (config,), problems = url_codec.decode(dict(parse_qsl(text)), Config)
+        assert (address is None) == bool(problems), text
+        assert address is None or config == Config()
+    assert len(said["notices"]) > 2
+    assert all(text.startswith("What the link pins cannot be shown: ") for text in said["notices"])
+    assert pinned.address(replace(SELECTION, pinned="seed=3"), None) is None, "numbers that were brought along"
+    said["report"] = {"pinned": True}
+    long = run(Config(sentence="é" * 390))
+    assert len(urlencode(url_codec.encode(long.config))) > LONGEST_PINNED
+    assert pinned.updated(long, SELECTION, "explore").pinned == "", "no link has room for it"
+    for report in ({"pinned": "true"}, {"pinned": 1}, {"pinned": None}, {"pinned": [True]}):
+        said["report"] = report
+        assert pinned.updated(long, SELECTION, "explore") is SELECTION
