@@ -189,3 +189,4 @@ def test_a_course_goes_from_lesson_to_lesson_and_says_the_time() -> None:
     at.selectbox(key="course").set_value("short").run()
     assert parameters(at)["lesson"] == "two_meanings"
     assert COURSES["short"].note in page_text(at)
+    assert "About 4 minutes." in page_text(at), "half of the lesson"

@@ -116,12 +116,19 @@ def _label(name: str, selection: Selection) -> str:
 
 
 def _caption(name: str, selection: Selection) -> str:
-    course = course_of(selection)
-    minutes = next(part.minutes for part in course.parts if part.lesson == name) if course else LESSONS[name].minutes
-    caption = WORDS["caption"].format(minutes=round(minutes), about=as_markdown(LESSON_NAMES[name].note))
+    caption = WORDS["caption"].format(
+        minutes=_minutes(LESSONS[name], selection), about=as_markdown(LESSON_NAMES[name].note)
+    )
     if name != following(selection.done, names_of(selection)):
         return caption
     return WORDS["start" if selection.done == (NOTHING_DONE,) else "go_on"].format(caption=caption)
+
+
+def _minutes(lesson: Lesson, selection: Selection) -> int:
+    """Return the minutes for a lesson, or in a course for the part of it that belongs there."""
+    course = course_of(selection)
+    parts = course.parts if course else ()
+    return next((round(part.minutes) for part in parts if part.lesson == lesson.name), lesson.minutes)
 
 
 def following(done: tuple[str, ...], names: Sequence[str], after: str = "") -> str:
@@ -144,7 +151,7 @@ def goal(lesson: Lesson, selection: Selection) -> None:
     if course and course.places[0] == (selection.lesson, selection.slide):
         paragraph([course.note])
     if selection.slide == 0:
-        paragraph([WORDS["goal"].format(minutes=lesson.minutes, goal=lesson.goal)])
+        paragraph([WORDS["goal"].format(minutes=_minutes(lesson, selection), goal=lesson.goal)])
 
 
 def summary(lesson: Lesson, config: Config, selection: Selection) -> None:
