@@ -36,6 +36,7 @@ from attnviz.engine.tables.added_rows import load_rows
 from attnviz.exports import archive, interactive_html
 from attnviz.exports.formats import FORMATS, ExportTarget, export
 from attnviz.exports.script.numpy_script import numpy_script
+from attnviz.live import lines
 from attnviz.pictures.answer.explanation import explanation
 from attnviz.pictures.answer.explanation_parts import number
 from attnviz.settings import fields, url_codec
@@ -226,7 +227,8 @@ def test_the_workbook_computes_it(trace: Trace, tmp_path: Path) -> None:
 
 
 def test_the_page_of_its_own_computes_it(trace: Trace, node: str) -> None:
-    score, weight = javascript(score_of(trace.config).typed), javascript(normaliser_of(trace.config).typed)
+    named = (lines.named_score(trace.config), lines.named_normaliser(trace.config))
+    score, weight = (javascript(each[0]) for each in named if each)
     page = interactive_html.html(trace)
     assert score in page
     assert weight in page
@@ -235,6 +237,9 @@ def test_the_page_of_its_own_computes_it(trace: Trace, node: str) -> None:
     cell = {"q": layer["queries"].array[h, i].tolist(), "k": layer["keys"].array[h, j].tolist(), "tau": TAUS[h]}
     cell |= {"sizes": dict.fromkeys(score_of(trace.config).typed.sizes, 2), "h": h + 1, "i": i, "j": j}
     row = {"x": (layer["masked"].array[h, i] / 0.8).tolist(), "h": h + 1, "i": i, "j": j, "n": 6, "places": [*range(6)]}
+    numbers = {name: each[2][key] for each in named if each for name, key in each[1].items()}
+    numbers = {name: value[h] if isinstance(value, list | tuple) else value for name, value in numbers.items()}
+    cell, row = cell | numbers, row | numbers
     script = f"console.log(JSON.stringify([({score})({json.dumps(cell)}).value, ({weight})({json.dumps(row)}).value]))"
     done = subprocess.run([node, "-e", f"{PRELUDE}\n{script}"], capture_output=True, text=True, check=True)
     wanted = [layer["scores"].array[h, i, j], layer["weights"].array[h, i, j]]
