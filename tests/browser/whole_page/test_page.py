@@ -102,7 +102,7 @@ def test_a_person_types_chooses_and_reads_the_new_numbers(browser_page: Any, app
     sentence.fill("dogs chase small cats")
     sentence.press("Enter")
     settled(page, "sentence=")
-    heads = page.get_by_role("slider", name="Heads")
+    heads = page.get_by_test_id("stSidebar").get_by_role("slider", name="Heads")
     heads.focus()
     page.keyboard.press("ArrowLeft")
     settled(page, "n_heads=3")
@@ -198,7 +198,7 @@ def test_every_picture_says_in_words_what_it_shows(browser_page: Any, app: Any) 
     page = opened(browser_page, app, "n_heads=2")
     for figure in page.get_by_role("figure").all()[:3]:
         assert "of 2 heads" in figure.get_attribute("aria-label")
-    page.get_by_role("slider", name="Heads").press("ArrowRight")
+    page.get_by_test_id("stSidebar").get_by_role("slider", name="Heads").press("ArrowRight")
     page.get_by_role("figure", name="of 3 heads").nth(2).wait_for()
 
 
