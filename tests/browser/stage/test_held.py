@@ -157,6 +157,23 @@ def test_a_mask_is_painted_on_the_weights(new_page: Callable[..., Any], app: Any
         assert hidden[2, 6 - row, 6 - column] == hidden[0, row, column], "of all heads, to the end of the stroke"
         page.mouse.up()
         check(held, maps.run(), f"painted from {row, column}")
+    for key, way in (("Shift", np.ix_(range(1, 4), range(2, 6))), ("Alt", (np.arange(2, 7), np.arange(5)))):
+        before = np.isnan(maps.shown()["weights"][1])
+        (x, y, _), (to_x, to_y, _) = maps.cell("weights", 1, 3, 2), maps.cell("weights", 1, 1, 5)
+        if key == "Alt":
+            to_x, to_y, _ = maps.cell("weights", 1, 4, 2)
+        page.mouse.move(x, y)
+        page.keyboard.down(key)
+        page.mouse.down()
+        page.mouse.move(to_x, to_y, steps=4)
+        page.mouse.up()
+        page.keyboard.up(key)
+        page.evaluate(FRAMES, 2)
+        wanted = before.copy()
+        wanted[way] = not before[3, 2]
+        held = maps.shown()
+        assert np.array_equal(np.isnan(held["weights"][1]), wanted), key
+        check(held, maps.run(), f"with {key}")
     x, y, _ = maps.cell("weights", 0, 4, 0)
     page.mouse.click(x - 30, y)  # the word of the row
     page.evaluate(FRAMES, 2)

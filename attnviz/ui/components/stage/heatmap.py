@@ -50,8 +50,9 @@ WORDS = Words(
         "zero": "every score is 0",
         "was": "was {number}",
         "paint": "paint mask",
-        "paint_hint": "Press or drag over cells to forbid or allow them; a word stands for its whole row or column. In "
-        "a map with the keyboard: Space, with Shift the row, with Control the column.",
+        "paint_hint": "Press or drag over cells to forbid or allow them, with Shift a block, with Alt a diagonal; a "
+        "word stands for its whole row or column. In a map with the keyboard: Space, with Shift the row, with Control "
+        "the column, with both the diagonal.",
         "knob": "drag sideways or type a number; arrow keys change it, with Shift finer, Enter keeps it, Escape "
         "does not",
         "painted": "press or drag to forbid or allow it",

@@ -1,5 +1,5 @@
 // The mask of the weights under the hand: a press or a stroke over cells forbids or allows them, a word its whole row or
-// column; shares are divided anew at once.
+// column; with Shift held it is a block, with Alt a diagonal. Shares are divided anew at once.
 
 /** @import { Change } from "../../../../live/types" */
 /** @import { Holding } from "./holding.js" */
@@ -9,7 +9,23 @@ import { squaresBetween } from "../../stroke.js";
 
 const PAINTED = "weights"; // the stage
 
-/** @typedef {{ picture: Picture, mask: Float64Array, may: number, last: Spot, id: number | null }} Stroke */
+/** @typedef {"line" | "block" | "diagonal"} Shape */
+/** @typedef {{ picture: Picture, before: Float64Array, mask: Float64Array, may: number, first: Spot, last: Spot, shape: Shape, id: number | null }} Stroke */
+/** @typedef {{ row: number, column: number }} Square */
+
+/** @param {Spot} spot @returns {spot is Spot & Square} */
+const isSquare = (spot) => spot.row !== undefined && spot.column !== undefined;
+
+/** All cells between two. @param {Square} one @param {Square} other @returns {Square[]} */
+function blockBetween(one, other) {
+  const [top, bottom] = [one.row, other.row].sort((a, b) => a - b), [left, right] = [one.column, other.column].sort((a, b) => a - b);
+  const columns = Array.from({ length: right - left + 1 }, (_, at) => left + at);
+  return Array.from({ length: bottom - top + 1 }, (_, at) => columns.map((column) => ({ row: top + at, column }))).flat();
+}
+
+/** The diagonal through a cell of a map. @param {Square} through @param {number} rows @param {number} columns @returns {Square[]} */
+const diagonalOf = (through, rows, columns) =>
+  Array.from({ length: rows }, (_, row) => ({ row, column: row + through.column - through.row })).filter(({ column }) => column >= 0 && column < columns);
 
 export class MaskHand {
   isOn = false; // whether a press on the weights paints
@@ -65,16 +81,16 @@ export class MaskHand {
     if (!spot || spot.name !== undefined) return;
     picture.box.setPointerCapture(event.pointerId);
     this.holding.heatmap.picking.pressed = this.holding.heatmap.picking.touch = null;
-    this.begin(picture, spot, event.pointerId);
+    this.begin(picture, spot, event.pointerId, event.shiftKey ? "block" : event.altKey ? "diagonal" : "line");
   }
 
-  /** @param {Picture} picture @param {Spot} spot @param {number | null} id  of the pointer */
-  begin(picture, spot, id) {
+  /** @param {Picture} picture @param {Spot} spot @param {number | null} id  of the pointer @param {Shape} shape */
+  begin(picture, spot, id, shape) {
     const mask = this.now();
     if (!mask) return;
     const squares = this.squares(picture, spot, mask);
     const may = squares.some((at) => mask[at]) ? 0 : 1;
-    this.stroke = { picture, mask: mask.slice(), may, last: spot, id };
+    this.stroke = { picture, before: mask.slice(), mask: mask.slice(), may, first: spot, last: spot, shape, id };
     this.holding.heatmap.pointing.rest();
     this.paint(spot);
   }
@@ -112,16 +128,19 @@ export class MaskHand {
     if (spot && spot.name === undefined) this.paint(spot);
   }
 
-  /** Paint all between what was painted last and a spot. @param {Spot} spot */
+  /** Paint all between what was painted last and a spot, or the block or diagonal up to there alone. @param {Spot} spot */
   paint(spot) {
     const { stroke } = this;
     if (!stroke) return;
-    const { last, mask, may, picture } = stroke;
+    const { first, last, mask, may, picture, shape } = stroke, { rows, columns } = picture.meta;
     /** @type {Spot[]} */
     let way = [spot];
-    if (spot.row !== undefined && spot.column !== undefined && last.row !== undefined && last.column !== undefined && spot.head === last.head)
-      way = squaresBetween([last.row, last.column], [spot.row, spot.column]).map(([row, column]) => ({ row, column }));
-    else if ((spot.row === undefined) !== (last.row === undefined) || (spot.column === undefined) !== (last.column === undefined)) return; // a row of words is left
+    if (isSquare(spot) && isSquare(last) && isSquare(first) && spot.head === last.head) {
+      if (shape !== "line") mask.set(stroke.before);
+      if (shape === "block") way = blockBetween(first, spot);
+      else if (shape === "diagonal") way = diagonalOf(spot, rows.length, columns?.length ?? 0);
+      else way = squaresBetween([last.row, last.column], [spot.row, spot.column]).map(([row, column]) => ({ row, column }));
+    } else if ((spot.row === undefined) !== (last.row === undefined) || (spot.column === undefined) !== (last.column === undefined)) return; // a row of words is left
     for (const each of way) for (const at of this.squares(picture, each, mask)) mask[at] = may;
     stroke.last = spot;
     this.holding.show(this.changes(mask));
@@ -160,7 +179,8 @@ export class MaskHand {
   }
 
   /**
-   * Space forbids or allows the cell at the cursor, with Shift its row, with Control its column; return whether it did.
+   * Space forbids or allows the cell at the cursor, with Shift its row, with Control its column, with both its diagonal;
+   * return whether it did.
    *
    * @param {Picture} picture
    * @param {KeyboardEvent} event
@@ -169,7 +189,8 @@ export class MaskHand {
     const { cursor } = picture;
     if (event.key !== " " || !cursor || !this.paints(picture)) return false;
     event.preventDefault();
-    this.begin(picture, event.shiftKey ? { row: cursor.row } : event.ctrlKey ? { column: cursor.column } : cursor, null);
+    const isDiagonal = event.shiftKey && event.ctrlKey, spot = event.shiftKey ? { row: cursor.row } : event.ctrlKey ? { column: cursor.column } : cursor;
+    this.begin(picture, isDiagonal ? cursor : spot, null, isDiagonal ? "diagonal" : "line");
     this.release();
     return true;
   }
