@@ -18,6 +18,7 @@ import pytest
 
 from attnviz import Config
 from attnviz.settings import url_codec
+from tests.browser.hosting.test_hosting import REST, goes_on_elsewhere
 from tests.browser_idle import PATIENCE
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -30,7 +31,6 @@ pytestmark = [
     pytest.mark.skipif(not hasattr(socket, "send_fds"), reason="no connection can be handed over here"),
 ]
 
-REST = "[data-test-connection-state=CONNECTED][data-test-script-state=notRunning]"
 TOKEN = "known"
 FILE = {"name": "w.csv", "mimeType": "text/csv", "buffer": b"0.5,0.5\n0.25,0.75"}
 
@@ -77,14 +77,7 @@ def test_a_visitor_of_a_process_that_is_lost_goes_on_with_another(site: Any, bro
     browser_page.locator(REST).wait_for()
     place, pid = process_of(browser_page, front)
     os.kill(pid, signal.SIGKILL)
-    browser_page.locator("[data-test-connection-state=CONNECTED]").wait_for(state="detached")
-    browser_page.locator(REST).wait_for()
-    seed = browser_page.get_by_role("spinbutton", name="Seed")
-    seed.fill("41")
-    seed.press("Enter")
-    browser_page.wait_for_function(
-        "() => ['seed=41', 'quagga', 'n_heads=3'].every(part => location.search.includes(part))"
-    )
+    goes_on_elsewhere(browser_page)
     assert process_of(browser_page, front)[0] != place
     browser_page.goto(f"{url}/?v=1&page=data")
     browser_page.locator("input[type=file]").first.set_input_files(FILE)  # by another connection than the socket

@@ -190,3 +190,9 @@ def test_a_course_goes_from_lesson_to_lesson_and_says_the_time() -> None:
     assert parameters(at)["lesson"] == "two_meanings"
     assert COURSES["short"].note in page_text(at)
     assert "About 4 minutes." in page_text(at), "half of the lesson"
+    at = lesson("bits", 3)
+    at.selectbox(key="course").set_value("single").run()
+    assert clean(at)
+    assert parameters(at)["lesson"] == "two_meanings", (
+        "a course that is chosen begins, wherever its lessons were opened"
+    )

@@ -56,7 +56,7 @@ ALL = "all"
 def choose(selection: Selection) -> Selection:
     """Draw the list at the left; the selection with the lesson that is chosen in it, at its first slide."""
     with st.sidebar:
-        selection = within_course(widgets.draw(selection, "course"))
+        selection = _begun(widgets.draw(selection, "course"), selection.course)
         names = names_of(selection)
         widget_values.reset_invalid_choice("lesson", names, selection.lesson)
         if selection.course == ALL:
@@ -70,6 +70,16 @@ def choose(selection: Selection) -> Selection:
             key="lesson",
         )
     return selection if name in (None, selection.lesson) else within_course(replace(selection, lesson=name, slide=0))
+
+
+def _begun(selection: Selection, before: str) -> Selection:
+    """Return the selection at the first slide of a course that was chosen just now, which the list then shows."""
+    course = course_of(selection)
+    if course is None or selection.course == before:
+        return selection
+    lesson, slide = course.places[0]
+    st.session_state["lesson"] = lesson
+    return replace(selection, lesson=lesson, slide=slide)
 
 
 def course_of(selection: Selection) -> Course | None:
