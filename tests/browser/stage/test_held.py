@@ -43,6 +43,7 @@ CELL = """([name, head, row, column]) => {
 }"""
 IS_READY = f"() => {PICTURE}.heatmap.holding.run?.address === {PICTURE}.heatmap.data.live.address"
 IS_ANSWERED = f"() => {PICTURE}.heatmap.holding.latest === 0"
+IS_ASKED_FOR = f"() => {PICTURE}.heatmap.preview.stages && !{PICTURE}.heatmap.ahead.isAsking"
 
 
 class Maps:
@@ -238,7 +239,7 @@ def asked_for(maps: Maps, handle: Any) -> dict[str, np.ndarray]:
         page.mouse.move(x, y)
         page.mouse.down()
         page.mouse.move(x + 30, y, steps=3)
-        page.wait_for_function(f"() => {PICTURE}.heatmap.preview.stages !== null")
+        page.wait_for_function(IS_ASKED_FOR)
         page.evaluate(FRAMES, 2)
         held = maps.shown()
         assert page.locator(".attn-hold").inner_text() == "was 4"
