@@ -30,7 +30,6 @@ sys.path.insert(0, str(DEPLOY))
 
 from local import free_port, wait_for  # noqa: E402
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("image")]
 Instruction = tuple[str, str]
 PIP = ("/etc/pip.conf", "/etc/ssl/certs/ca-certificates.crt", "/etc/resolv.conf")
 """What pip and names are told on this machine, which holds in the image while it is built."""
@@ -97,8 +96,8 @@ class Image:
             assert word in ("FROM", "EXPOSE"), f"a test that carries out {word}"
 
 
-@pytest.fixture(scope="module")
-def image(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Image]:
+@pytest.fixture
+def image(tmp_path: Path) -> Iterator[Image]:
     """The image of the page, as its steps leave it."""
     if os.geteuid():
         missing("another root takes the rights of root")
@@ -107,7 +106,7 @@ def image(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Image]:
     page = stages()["page"]
     version = re.fullmatch(r"python:(3\.\d+)\.\d+-slim-(\w+)@.*", page[0][1])
     assert version is not None
-    made = Image(tmp_path_factory.mktemp("image") / "root")
+    made = Image(tmp_path / "root")
     packages = "python3,python3-pip,python-is-python3,ca-certificates"
     build = ["mmdebstrap", "--quiet", "--mode=root", "--variant=minbase", f"--include={packages}"]
     build += ['--aptopt=Acquire::Languages "none"', version[2], str(made.root)]
@@ -122,7 +121,15 @@ def image(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Image]:
     shutil.rmtree(made.root)
 
 
-def test_the_image_serves_the_page_as_a_visitor_without_rights(image: Image) -> None:
+@pytest.mark.slow
+def test_the_steps_of_the_image_end_in_a_page_that_is_served_and_in_the_files_of_its_front(image: Image) -> None:
+    _serves_the_page_to_whom_it_gives_no_rights(image)
+    for instruction in stages()["static"]:
+        image.carry_out(*instruction)
+    _has_every_static_file_as_it_is_and_compressed(image.root / "srv/streamlit")
+
+
+def _serves_the_page_to_whom_it_gives_no_rights(image: Image) -> None:
     port = str(free_port())
     command = [part.replace("8501", port) for part in image.command]
     process = subprocess.Popen(image.inside(command))
@@ -144,12 +151,10 @@ def test_the_image_serves_the_page_as_a_visitor_without_rights(image: Image) -> 
         assert image.runs(["sh", "-c", f"test -w {name} || echo kept"]) == "kept\n"
 
 
-def test_the_front_has_every_static_file_as_it_is_and_compressed(image: Image) -> None:
-    for instruction in stages()["static"]:
-        image.carry_out(*instruction)
-    there = [path for path in (image.root / "srv/streamlit").rglob("*") if path.is_file()]
-    small = [path for path in there if path.suffix == ".gz"]
+def _has_every_static_file_as_it_is_and_compressed(folder: Path) -> None:
+    there = {path for path in folder.rglob("*") if path.is_file()}
+    small = sorted(path for path in there if path.suffix == ".gz")
     assert {path.suffix for path in (each.with_suffix("") for each in small)} >= {".js", ".css", ".html"}
-    assert {each.with_suffix("") for each in small} <= {*there}
+    assert {each.with_suffix("") for each in small} <= there
     for each in small[:20]:
         assert gzip.decompress(each.read_bytes()) == each.with_suffix("").read_bytes()
