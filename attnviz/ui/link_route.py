@@ -15,6 +15,7 @@ import json
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -26,6 +27,7 @@ from starlette.routing import BaseRoute, Route
 from starlette.types import Scope
 
 from attnviz.engine.cost import estimate as cost
+from attnviz.engine.cost.sizes import sizes
 from attnviz.engine.numerics import cancellation
 from attnviz.engine.numerics.cancellation import Cancelled
 from attnviz.engine.records.config import Config
@@ -91,16 +93,27 @@ async def tags(scope: Scope) -> LinkTags:
     if len(asked.query) > stage_route.MOST_CHARACTERS:
         return general
     try:
-        answer = await TAGS.answer(asked, len(asked.query), partial(asyncio.sleep, SOON))
-    except FullError:
+        answer = await _soon(asked)
+    except Exception as error:  # the page says what is wrong, once it has been opened
+        from attnviz.ui.session import failures
+
+        failures.failed(error)
         answer = None
     if answer is None:
-        if not _page_is_read.is_set():  # to read it here would keep everybody waiting
-            return general
-        answer = _words(asked, may_compute=False)
+        return general
     said = json.loads(answer.body)
     address, picture = (f"{base}{said[name]}" if base and said[name] else "" for name in ("address", "picture"))
     return LinkTags(said["language"], said["title"], said["about"], address, picture, said["is_listed"])
+
+
+async def _soon(asked: Asked) -> Answer | None:
+    """Return the words of a link, without numbers if these take too long; None while the page has not been read."""
+    with suppress(FullError):
+        answer = await TAGS.answer(asked, len(asked.query), partial(asyncio.sleep, SOON))
+        if answer is not None:
+            return answer
+    # to read the page here would keep everybody waiting
+    return _words(asked, may_compute=False) if _page_is_read.is_set() else None
 
 
 async def _made_tags(asked: Asked, check: Callable[[], None]) -> Answer:
@@ -125,6 +138,7 @@ def _words(asked: Asked, *, may_compute: bool) -> Answer:
     language = current_language()
     query = url_codec.query_string(config, replace(selection, lang="auto" if language == WRITTEN else language))
     title, about, has_picture = WORDS["title"], WORDS["about"], False
+    problems = problems or _faults(config)
     if problems:
         about = " ".join(problems)[:600]
     elif selection.page in HIDING:
@@ -137,6 +151,17 @@ def _words(asked: Asked, *, may_compute: bool) -> Answer:
     said = {"language": language, "title": title, "about": about, "is_listed": is_plain}
     said |= {"address": "/" if is_plain else f"/?{query}", "picture": f"{PATH}?{query}" if has_picture else ""}
     return Answer(200, json.dumps(said).encode())
+
+
+def _faults(config: Config) -> list[str]:
+    """Return why a setting cannot be used, such as that its sentence has no word."""
+    from attnviz.ui.session import failures
+
+    try:
+        sizes(config)
+    except ConfigError as error:
+        return [failures.refused(error)]
+    return []
 
 
 def _of_page(selection: Selected) -> tuple[str, str]:

@@ -193,6 +193,19 @@ def test_a_link_that_was_cut_says_so_and_has_no_picture() -> None:
     assert get(f"{link_route.PATH}?seed=many").status == 400
 
 
+def test_a_link_whose_setting_cannot_be_used_opens_the_page_and_says_why() -> None:
+    for query in ("v=1&sentence=", "sentence=%20", "sentence=%00", "v=1&sentence=&lang=de", "sentence=&n_heads=3"):
+        found = unfurled(query)
+        assert ("keine Token" if "lang=de" in query else "no tokens") in found.tags["description"], query
+        assert "og:image" not in found.tags
+
+
+def test_a_fault_of_what_a_link_shows_does_not_take_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(link_words, "about", lambda *_: 1 / 0)
+    found = unfurled(LINK)
+    assert found.title == link_route.WORDS["title"]
+
+
 def test_a_link_to_a_question_gives_no_answer_away() -> None:
     for page, says in (("lessons", "·"), ("assign", "Assignments"), ("data", "Your data")):
         query = url_codec.query_string(CONFIG, Selection(page=page))
