@@ -6,6 +6,8 @@ from attnviz.formula.graph import Node
 
 _CONSTANTS = ("d_q", "d_k", "n", "n_query", "n_key", "n_heads")
 _INTEGERS = (*_CONSTANTS, "i", "j", "h")
+_KEPT = ("+", "-", "*", "//", "%", "**", "neg", "high", "low")
+"""What makes whole numbers of whole numbers."""
 
 
 class Layouts:
@@ -62,4 +64,18 @@ def is_integral(node: Node) -> bool:
         return node.name in _INTEGERS
     if node.op == "size":
         return True
-    return node.op in ("+", "-", "*", "//", "%", "**", "neg", "high", "low") and all(map(is_integral, node.args))
+    return node.op in _KEPT and all(map(is_integral, node.args))
+
+
+def stays_integral(node: Node) -> bool:
+    """Return whether a library holds a node as whole numbers, of which PyTorch takes no exponential.
+
+    >>> from attnviz.formula.reader import parse
+    >>> [stays_integral(parse(line, "score").root) for line in ("abs(i - j)", "1 if q@k > 0 else i", "i / 2", "q@k")]
+    [True, True, False, False]
+    """
+    if node.op == "if":
+        return all(map(stays_integral, node.args[1:]))
+    if node.args and (node.op in (*_KEPT, "sum", "max", "min", "cumsum") or node.name == "abs"):
+        return all(map(stays_integral, node.args))
+    return is_integral(node)

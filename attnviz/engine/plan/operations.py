@@ -182,13 +182,13 @@ class OnlyWhere:
 
 
 class Normalise:
-    """The weights of each row of scores; exactly 0 where a query may not attend, also in a row that is NaN."""
+    """The weights of each row of scores; exactly 0 where a score is minus infinity, also in a row that is NaN."""
 
-    def value(self, at: LayerFacts, v: Value, S: Array, Q: Array, K: Array, allowed: Array | None = None) -> Array:
+    def value(self, at: LayerFacts, v: Value, S: Array, Q: Array, K: Array) -> Array:
         row, chosen = at.chosen.normaliser, at.chosen
         fn = partial(hardmax, size=size_of_terms(Q, at.each_head(K), chosen.scale)) if row.fn is hardmax else row.fn
         A = NORMALISED_AXES[chosen.over].fn(fn, S, chosen.temperature)
-        return A if allowed is None or not np.isnan(A.sum()) else np.where(allowed, A, 0.0)
+        return np.where(np.isneginf(S), 0.0, A) if np.isnan(A.sum()) else A
 
     def back(self, at: LayerFacts, v: Value, G: Array, A: Array, S: Array, *rest: Array) -> Slopes:
         turn = swap if at.chosen.over == "queries" else np.asarray

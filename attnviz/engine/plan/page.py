@@ -37,7 +37,7 @@ def attention(page: Page, Q: Value, K: Value, V: Value) -> Value:
     S = step("scaled", S * page.scale())
     S = step("capped", page.setting("softcap") * tanh(S / page.setting("softcap")) if page.has.softcap else S)
     S = step("masked", only_where(allowed, S + bias))
-    A = step("weights", normalise(S, Q, K, allowed))
+    A = step("weights", normalise(S, Q, K))
     return step("heads", mix(A, V, allowed, Q))
 
 

@@ -181,7 +181,9 @@ class OperationWriter:
         code = self._written(its.written, x, axis, value) if its.written else self._by_line(its.line_formula, x, axis)
         code = f"{np_}.where(nothing, 0.0, {code})" if self.has_empty else code
         self.lines.write(*(["# ... has weights that are all zeros, not 0 / 0"] if self.has_empty else []))
-        return f"{np_}.where(M, {code}, 0.0)" if self.leaks("weights") else code
+        pairs = zip(self.lines.arrays("weights"), self.lines.arrays("masked"))
+        is_spread = any(np.isnan(A).any() and np.isneginf(S).any() for A, S in pairs)
+        return f"{np_}.where({np_}.isneginf({self.code(value.args[0])}), 0.0, {code})" if is_spread else code
 
     def _by_line(self, formula: Formula, x: str, axis: int) -> str:
         """Write the lines before A of a row that is its line, and return what A is."""

@@ -46,7 +46,7 @@ IN_CALL = {
     "scaled": ("scale * scores", "scores"),
     "capped": ("scaled",),
     "masked": ("only_where(capped + bias, allowed)", "only_where(capped, allowed)", "capped + bias", "capped"),
-    "weights": ("normalise(masked, queries, keys, allowed)",),
+    "weights": ("normalise(masked, queries, keys)",),
     "heads": ("mix(weights, values, queries, allowed)",),
 }
 """What the one call computes, as the plan says it; a number that is changed inside cannot be handed to it."""

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from attnviz.codegen.axis_order import stays_integral
 from attnviz.codegen.forbidden import ZERO, at_forbidden
 from attnviz.codegen.script import Script
 from attnviz.codegen.words import NUMPY, Words
@@ -84,10 +85,15 @@ def score(
         if re.search(rf"\b{named[name]}\b", "\n".join((*parts.before, parts.code))):
             size = named.get(formula.axes_of(name)[0], formula.axes_of(name)[0])
             before.append(f"{named[name]} = {words.np}.zeros((n_heads, {size}))  # biases are off")
-    code = (
-        parts.code if script.covers() else _spread(parts.code, ALL_HEADS.format(np=words.np, n="len(tokens)", m=n_key))
+    zeros = ALL_HEADS.format(np=words.np, n="len(tokens)", m=n_key)
+    return ScriptLines(
+        (*before, *parts.before), parts.code if _is_whole(script, formula) else _spread(parts.code, zeros)
     )
-    return ScriptLines((*before, *parts.before), code)
+
+
+def _is_whole(script: Script, formula: Formula) -> bool:
+    """Return whether a score is a number for each query and key already, and such a one as has exponentials."""
+    return script.covers() and not stays_integral(formula.root)
 
 
 def _spread(code: str, zeros: str) -> str:
@@ -101,7 +107,7 @@ def _head_by_head(formula: Formula, named: Mapping[str, str], has: set[str], wid
     script = Script(formula, words, named=inside)
     *lines, last = script.lines("S")
     zeros = ONE_HEAD.format(np=words.np, n="len(tokens)", m=named["n_key"])
-    last = last if script.covers() else f"S = {_spread(last.removeprefix('S = '), zeros)}"
+    last = last if _is_whole(script, formula) else f"S = {_spread(last.removeprefix('S = '), zeros)}"
     arguments = [name for name in formula.parameters if name in has]
     off = [
         f"{named[name]} = {words.np}.zeros({_width(formula, name)})" for name in sorted(set(formula.parameters) - has)

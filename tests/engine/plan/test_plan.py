@@ -27,7 +27,7 @@ scores [head, query, key]  = score(queries, keys)
 scaled [head, query, key]  = scores * scale
 capped [head, query, key]  = scaled
 masked [head, query, key]  = only_where(capped, allowed)
-weights [head, query, key] = normalise(masked, queries, keys, allowed)
+weights [head, query, key] = normalise(masked, queries, keys)
 heads [head, query, d_v]   = mix(weights, values, queries, allowed)
 concat [query, joined]     = side_by_side(heads)
 w_o [joined, out]            weight

@@ -18,7 +18,8 @@ def entmax(X: Scores, T: float = 1.0, *, alpha: float = 1.5) -> Weights:
     array([0.5, 0.5, 0. ])
     """
     largest = np.max(X, axis=-1, keepdims=True, initial=-np.inf)
-    Z = (alpha - 1.0) * ((X - np.where(np.isneginf(largest), 0.0, largest)) / T)
+    largest = np.select([np.isneginf(largest), np.isposinf(largest)], [0.0, np.nan], largest)
+    Z = (alpha - 1.0) * ((X - largest) / T)
     power, level = 1.0 / (alpha - 1.0), np.full(largest.shape, -1.0)
     for _ in range(STEPS):
         above = np.maximum(Z - level, 0.0)

@@ -134,6 +134,7 @@ ROW = LineRow(
             "size = {size}  # no score is larger",
             "size = {np}.maximum(size, {np}.maximum(abs(top), abs(low)))",
             "tie = {np}.maximum(1e-9 * (top - low), 2**-44 * size)  # what is equal but for rounding is equal",
+            "tie = {np}.nan_to_num(tie, posinf=0.0)  # infinities are no spread",
             "wins = {x} >= top - tie",
         ),
         weights="wins / wins.sum({over})",

@@ -18,7 +18,7 @@ def linear(X: Scores, T: float = 1.0) -> Weights:
     """
     P = np.maximum(X, 0.0)
     largest = np.max(P, axis=-1, keepdims=True, initial=0.0)
-    return over_sum(P / np.where(largest == 0, 1.0, largest))  # so that the sum cannot overflow
+    return over_sum(P / np.where((largest == 0) | np.isinf(largest), 1.0, largest))  # so that the sum cannot overflow
 
 
 def back(G: Weights, X: Scores, A: Weights, T: float = 1.0) -> Scores:

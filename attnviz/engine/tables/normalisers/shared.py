@@ -28,7 +28,8 @@ def below_max(X: Scores, T: float) -> tuple[Array, Array, Array, Array]:
 
     The same in falling order; which of those are allowed; their ranks 1..n.
     """
-    Z = (X - row_max(X)) / T
+    largest = row_max(X)
+    Z = (X - np.where(np.isposinf(largest), np.nan, largest)) / T  # nothing lies below infinity by a number
     falling = -np.sort(-Z, axis=-1)
     return Z, falling, ~np.isneginf(falling), np.arange(1, X.shape[-1] + 1, dtype=float)
 
