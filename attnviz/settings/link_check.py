@@ -64,7 +64,8 @@ def _text(value: Any) -> str:
 def heal(query: Mapping[str, Any], names: Collection[str]) -> dict[str, Any]:
     """Return the address as it was before a mail program or a page wrote `&` as `&amp;` or `;`, or encoded it twice.
 
-    What was encoded twice is told by its check alone. An address that nothing happened to comes back as it is.
+    Signs of the text around it that have grown to its end are taken off. That, and what was encoded twice, is told by
+    its check alone. An address that nothing happened to comes back as it is.
     """
     known = {*names, VERSION, WITHOUT, CHECK}
     healed: dict[str, Any] = {}
@@ -74,6 +75,10 @@ def heal(query: Mapping[str, Any], names: Collection[str]) -> dict[str, Any]:
             healed[name] += _listed(value)
         else:
             healed[name] = [*value] if isinstance(value, list) else value
+    check = _text(healed.get(CHECK))
+    if check[LENGTH:] and not check[LENGTH].isalnum():  # what a sentence or a bracket put behind the link
+        ended = {**healed, CHECK: [check[:LENGTH]]}
+        healed = healed if fault(ended, names) else ended
     if fault(healed, names) == "changed":
         once_more = {name: [unquote_plus(_text(value))] for name, value in healed.items()}
         if not fault(once_more, names):
@@ -92,7 +97,9 @@ def _apart(query: Mapping[str, Any], known: Collection[str]) -> Iterator[tuple[s
             yield VERSION, [parts[0]]
             yield from ((each, [text]) for each, _, text in (part.partition("=") for part in parts[1:]))
         else:
-            yield _without_amp(name), value
+            name = _without_amp(name)
+            if name or _text(value):
+                yield name, value
 
 
 def _split(text: str, known: Collection[str]) -> list[str]:

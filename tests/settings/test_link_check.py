@@ -61,6 +61,10 @@ def test_what_mail_programs_and_pages_make_of_a_link_is_undone() -> None:
         "values encoded twice": "&".join(f"{name}={quote(text)}" for name, _, text in pairs),
         "all encoded twice": quote(link),
         "all but the signs between": quote(link, safe="=&"),
+        "an & at its end": f"{link}&amp;",
+        **{
+            f"{sign} behind it": link + sign for sign in (".", ")", ">", ",", '"', "'", "]", "…", " ", "%20", "),", "&")
+        },
     }
     for how, other in spoilt.items():
         assert other != link
