@@ -57,6 +57,7 @@ def head_kinds(A: Array, *, is_self: bool = True, tokens: Sequence[str] = ()) ->
     >>> found.kind, found.share, found.key
     ('next', 1.0, 1)
     """
+    A = statistics.as_weights(A, "head_kinds", 3)
     P = np.where(np.isfinite(A), A, 0.0)
     is_self = is_self and P.shape[-1] == P.shape[-2]
     kinds = _ways(P) if is_self else {}

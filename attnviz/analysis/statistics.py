@@ -9,13 +9,29 @@ negative weight, nor what is made of shares.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from attnviz.arrays import Array
+from attnviz.settings.faults import ConfigError, shorten
+from attnviz.settings.language import translate
 from attnviz.settings.rows import Choice, table
+
+
+def as_weights(A: Array, function: str, axes: int = 1) -> Array:
+    """Return weights of so many axes or more. Raises ConfigError, for a function of this name, for what are none."""
+    try:
+        found = np.asarray(A, dtype=float)
+    except (TypeError, ValueError):
+        found = np.zeros(())
+    if found.ndim >= axes:
+        return found
+    shape = "(heads, queries, keys)" if axes == 3 else "(..., keys)"
+    raise ConfigError(
+        translate("{name} takes weights {shape}, not {given}", name=function, shape=shape, given=shorten(A, 60))
+    )
 
 
 def row_sums(A: Array) -> Array:
@@ -61,7 +77,7 @@ def entropy(A: Array) -> Array:
     >>> entropy(np.array([[1.0, 0.0], [0.5, 0.5]])).round(4)
     array([0.    , 0.6931])
     """
-    P = shares(A)
+    P = shares(as_weights(A, "entropy"))
     with np.errstate(all="ignore"):
         return -np.where(P == 0, 0.0, P * np.log(np.where(P == 0, 1.0, P))).sum(axis=-1) + 0.0  # no minus before zero
 
@@ -76,6 +92,7 @@ def effective_keys(A: Array) -> Array:
     >>> effective_keys(np.array([[0.5, 0.5, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 0.0]]))
     array([2., 1., 0.])
     """
+    A = as_weights(A, "effective_keys")
     return np.where((A == 0).all(axis=-1), 0.0, np.exp(entropy(A)))
 
 
@@ -176,6 +193,8 @@ def rollout(layers: Sequence[Array], *, residual: bool = True) -> Array:
     array([[1.  , 0.  ],
            [0.75, 0.25]])
     """
+    each = list(layers) if isinstance(layers, Iterable) else [layers]
+    layers = [as_weights(A, "rollout", 3) for A in each or [np.zeros(0)]]
     reached = []
     R = np.eye(_one_sentence(layers[0]))
     for A in layers:

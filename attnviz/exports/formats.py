@@ -23,9 +23,9 @@ from attnviz.settings.language import Words, translate, translated_fields
 MISSING = 'a .{name} file needs {module}, which is not installed; pip install "attnviz[{extra}]" brings it'
 FAULTS = Words(
     {
-        "beyond": "--{name} is {given}; this run has 1 to {most}",
-        "step": "--step is {given}; this run has {names}",
-        "head": "--head is {given}; the step {step} has 1 to {most}",
+        "beyond": "{name} is {given}; this run has 1 to {most}",
+        "step": "step is {given}; this run has {names}",
+        "head": "head is {given}; the step {step} has 1 to {most}",
         "kind": "{given} does not say what kind of file it is; choose a name that ends in {known}",
         "brought": "a .{name} file computes a run from its setting, and this one begins with numbers that were given; "
         "save it as .npz",

@@ -273,6 +273,10 @@ def of_last(n: ast.stmt, kind: Kind, text: str) -> FormulaError:
     at = text.find("=", span(text, n.targets[-1])[1])
     if kind.truth:
         return fault("equality", (at, at + 1), (at, at + 1, "=="))
+    named = n.targets[0]
+    if isinstance(named, ast.Name) and named.id in ("i", "j", "h"):  # no name to give: it is meant to be compared
+        compared = f"1 if {text[where[0] : at].strip()} == {text[slice(*value)]} else 0"
+        return fault("equality", (at, at + 1), (*where, compared))
     return fault("last", (where[0], at + 1), (where[0], value[0], ""))
 
 

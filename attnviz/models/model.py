@@ -29,7 +29,7 @@ from attnviz.models.safetensors import Tensors
 from attnviz.models.tokenisers import tokeniser, unknown_words
 from attnviz.models.writer import Writer
 from attnviz.settings.counting import ordinal
-from attnviz.settings.faults import ConfigError
+from attnviz.settings.faults import ConfigError, shorten
 from attnviz.settings.language import Words, current_language, translate
 
 Tokenise = Callable[[str], tuple[list[int], list[str]]]
@@ -66,6 +66,8 @@ class Model(Writer):
 
     def __init__(self, folder: str | PathLike[str]) -> None:
         """Open a folder; raise ConfigError where it holds no model, one of another family, or a damaged one."""
+        if not isinstance(folder, (str, PathLike)):
+            raise ConfigError(FAULTS["folder"].format(folder=shorten(folder, 60), boxed=", ".join(boxed.NAMES)))
         self.folder = place = boxed.folder_of(folder)
         if not place.is_dir():
             raise ConfigError(FAULTS["folder"].format(folder=str(folder), boxed=", ".join(boxed.NAMES)))

@@ -25,6 +25,7 @@ FAULTS = Words(
     {
         "no_next": "this model does not write on: it has no matrix that turns a vector into the next word",
         "text": "the text is {given}; give what the model is to write on, as in next_words('the cat')",
+        "empty": "the text has no token; give what the model is to write on, as in generate('the cat', 5)",
         "number": "the word number {given} is not in the vocabulary; its numbers are 0 to {last}",
         "word": "{given} is no single word of this model, it is made of {pieces}; choose one of these",
         "unknown": "{given} is no word of this model; choose one that next_words names",
@@ -179,6 +180,8 @@ class Writer(ABC):
         config = self._for_text(text)
         ids = list(self.tokenise(text)[0])
         first = len(ids)
+        if not first:
+            raise ConfigError(FAULTS["empty"])
         if first + n - 1 > self.most_tokens:
             most = max(self.most_tokens + 1 - first, 0)
             raise ConfigError(FAULTS["room"].format(n=first, room=self.most_tokens, most=most))

@@ -79,7 +79,7 @@ def test_a_part_is_named_as_on_the_command_line(tmp_path: Path) -> None:
     trace.save(tmp_path / "a.csv", layer=2, step="scores", head=3)
     made = export("csv", trace, ExportTarget(layer=1, step="scores", head=2))
     assert (tmp_path / "a.csv").read_bytes() == str(made).encode()
-    with pytest.raises(ConfigError, match="--layer is 3; this run has 1 to 2"):
+    with pytest.raises(ConfigError, match="layer is 3; this run has 1 to 2"):
         trace.save(tmp_path / "b.csv", layer=3)
 
 

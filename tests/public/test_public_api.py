@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 import attnviz
+from attnviz import Config, run
 from tests.support.tables import TABLES
 from tools import row_names
+
+MODELS = Path(__file__).resolve().parents[1] / "models"
 
 
 def loaded(code: str) -> set[str]:
@@ -95,3 +101,24 @@ except AttributeError as error:
 def test_a_misspelt_name_is_an_error() -> None:
     with pytest.raises(AttributeError, match="has no attribute 'showw'"):
         attnviz.showw  # noqa: B018
+
+
+def test_a_wrong_argument_is_said_in_a_sentence_with_a_cure(tmp_path: Path) -> None:
+    trace = run(Config(sentence="the cat sat"))
+    calls: dict[str, Callable[[], object]] = {
+        "the text has no token; give": lambda: attnviz.load(MODELS / "gpt2").generate("", 3),
+        "layer is 0; this run has 1 to 1": lambda: trace.save(tmp_path / "a.svg", layer=0),
+        "None is not a folder; give": lambda: attnviz.load(None),  # type: ignore[arg-type]
+        "entropy takes weights": lambda: attnviz.entropy("a"),  # type: ignore[arg-type]
+        "effective_keys takes weights": lambda: attnviz.effective_keys(3),  # type: ignore[arg-type]
+        "rollout takes weights (heads, queries, keys)": lambda: attnviz.rollout(3),  # type: ignore[arg-type]
+        "head_kinds takes weights (heads, queries, keys)": lambda: attnviz.head_kinds(3),  # type: ignore[arg-type]
+        "plan_of takes a Config": lambda: attnviz.plan_of(3),  # type: ignore[arg-type]
+        "behaviours takes a run": lambda: attnviz.behaviours(3),  # type: ignore[arg-type]
+        "sinusoidal takes a number of positions": lambda: attnviz.sinusoidal(-1, 3),
+        "there is no head 99; this has 4, choose 0 to 3": lambda: trace["weights"].head(99),
+        "Type 1 if i == j else 0": lambda: run(Config(sentence="a b", bias="formula", bias_formula="i=j")),
+    }
+    for says, call in calls.items():
+        with pytest.raises((ValueError, IndexError), match=re.escape(says)):
+            call()

@@ -64,7 +64,7 @@ def behaviours(traces: Sequence[Trace], words: Sequence[tuple[str | int, str | i
     >>> behaviours([trace])["previous"].weight.round(2).tolist()
     [[1.0]]
     """
-    for trace in traces:
+    for trace in traces if isinstance(traces, Sequence) else [traces]:
         check(trace, "behaviours")
     sizes = {(len(trace.layers), trace.config.n_heads) for trace in traces}
     if len(sizes) != 1:

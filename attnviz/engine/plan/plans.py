@@ -15,6 +15,8 @@ from attnviz.engine.tables.blocks import FEED_FORWARDS, NORMS
 from attnviz.engine.tables.positions import POSITIONS
 from attnviz.formula import names
 from attnviz.formula.graph import HIDDEN
+from attnviz.settings.faults import ConfigError, shorten
+from attnviz.settings.language import translate
 
 ALWAYS = ("w_q", "w_k", "w_v", "w_1", "w_2", "w_3")
 BIASES_OF_MATRICES = ("b_q", "b_k", "b_v", "b_o", "b_1", "b_2", "b_3")
@@ -30,6 +32,8 @@ def plan_of(config: Config, supplied: Collection[str] = ()) -> Plan:
     scores [head, query, key]     = score(queries, keys)
     ...
     """
+    if not isinstance(config, Config):
+        raise ConfigError(translate("plan_of takes a Config, not {given}", given=shorten(config, 60)))
     return layer_plan(parts_of(config, frozenset(supplied)))
 
 

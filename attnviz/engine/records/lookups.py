@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import SupportsIndex, TypeVar, overload
+from typing import Any, SupportsIndex, TypeVar, overload
 
 from attnviz.settings.language import translate
 
@@ -15,6 +15,12 @@ def no_step(name: str, names: Iterable[str]) -> KeyError:
     return KeyError(
         translate("there is no step {name}; choose one of: {names}", name=repr(name), names=", ".join(names))
     )
+
+
+def no_head(step: Any, head: int) -> IndexError:
+    """Return the error of a head that a step does not have."""
+    facts = {"at": head, "n": step.shape[0], "last": step.shape[0] - 1}
+    return IndexError(translate("there is no head {at}; this has {n}, choose 0 to {last}", **facts))
 
 
 def no_attribute(record: object, name: str, steps: Iterable[str]) -> AttributeError:

@@ -13,7 +13,7 @@ from attnviz.arrays import Array
 from attnviz.engine.numerics import cancellation
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.edits import Edit
-from attnviz.engine.records.lookups import Layers, no_attribute, no_step
+from attnviz.engine.records.lookups import Layers, no_attribute, no_head, no_step
 from attnviz.engine.records.step_specs import STEPS
 from attnviz.outlets import outlet
 from attnviz.settings.counting import index_of
@@ -85,9 +85,14 @@ class Step:
         return self.true_widths.get(self.axes[-1])
 
     def head(self, h: int) -> Array:
-        """Return the part of the array that belongs to head h, without padding."""
+        """Return the part of the array that belongs to head h, without padding.
+
+        Raises IndexError for a head that the step does not have.
+        """
         if not self.axes[0].endswith("head"):
             return self.array
+        if h not in range(-self.shape[0], self.shape[0]):
+            raise no_head(self, h)
         return self.array[h][
             tuple(slice(self.true_widths[a][h] if a in self.true_widths else None) for a in self.axes[1:])
         ]

@@ -19,7 +19,7 @@ def sinusoidal(n: int, d: int, *, base: float = 1e4, layout: str = "interleaved"
 
     layout  "interleaved" as in the paper, or "concat": all sines, then all cosines. For odd d the last sine has no
             cosine; the exponent keeps the true d.
-    Raises  ValueError for another layout.
+    Raises  ValueError for another layout, and for fewer than no positions.
     Source  Vaswani et al. 2017, arXiv:1706.03762, section 3.5.
 
     >>> sinusoidal(2, 3).round(3)
@@ -27,6 +27,8 @@ def sinusoidal(n: int, d: int, *, base: float = 1e4, layout: str = "interleaved"
            [0.841, 0.54 , 0.002]])
     """
     _known(layout, "interleaved", "concat")
+    if n < 0 or d < 0:
+        raise ValueError(f"sinusoidal takes a number of positions and a width, not {n} and {d}")
     i = np.arange((d + 1) // 2)
     angle = np.arange(n)[:, None] / base ** (2 * i / max(d, 1))
     sines, cosines = np.sin(angle), np.cos(angle)[:, : d // 2]

@@ -105,9 +105,9 @@ def test_every_step_is_drawn_by_the_end_of_a_name_and_what_is_not_there_is_said(
             trace.save(tmp_path / f"out.{kind}", step=name)
             assert (tmp_path / f"out.{kind}").read_bytes().startswith(start), name
     assert r"\letters{猫}{U+732B}" in str(export("tikz", trace))
-    with pytest.raises(ConfigError, match="--step is 'nothing'; this run has"):
+    with pytest.raises(ConfigError, match="step is 'nothing'; this run has"):
         trace.save(tmp_path / "out.tikz", step="nothing")
-    with pytest.raises(ConfigError, match="--head is 2"):
+    with pytest.raises(ConfigError, match="head is 2"):
         trace.save(tmp_path / "out.pdf", head=2)
 
 
