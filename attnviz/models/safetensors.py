@@ -33,6 +33,9 @@ KINDS = {
 }
 """NumPy's types by the names in a header; bfloat16 is the upper half of a float32."""
 
+COMPILED = "_orig_mod."
+"""What torch.compile puts before the names of what it wraps: a whole model, or some of its layers."""
+
 FLOATS = ("F64", "F32", "F16", "BF16")
 BLOCK = 1 << 24
 """Bytes that are looked at in one go."""
@@ -57,6 +60,15 @@ FAULTS = Words(
 )
 
 
+def unwrapped(name: str) -> str:
+    """Return the name of a parameter without what torch.compile and DataParallel put before it.
+
+    >>> unwrapped("module.transformer.h.0._orig_mod.ln_1.weight")
+    'transformer.h.0.ln_1.weight'
+    """
+    return name.replace(COMPILED, "").removeprefix("module.")
+
+
 class Tensors(Mapping[str, Array]):
     """Every array of the .safetensors files of a folder, read-only."""
 
@@ -69,7 +81,8 @@ class Tensors(Mapping[str, Array]):
             raise _without(folder)
         for path in files:
             numbers, header = _opened(path)
-            for name, entry in header.items():
+            for written, entry in header.items():
+                name = unwrapped(written)
                 if name in self._found:
                     raise ConfigError(FAULTS["twice"].format(name=shorten_name(name), folder=folder))
                 self._found[name] = numbers, _checked(path, name, entry, len(numbers))

@@ -7,6 +7,7 @@ import json
 import re
 import shutil
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -219,6 +220,19 @@ def test_norms_may_have_their_old_names(name: str, tmp_path: Path) -> None:
     np.testing.assert_array_equal(found.result.array, usual.result.array)
     cell = found.config.facts.slices[0]["g_1"]
     assert cell.at(3).endswith(".gamma[3]")
+
+
+def _wrapped(before: str, array: str) -> str:
+    return array if array == "__metadata__" else before + array
+
+
+def test_what_was_wrapped_when_it_was_saved_is_read_as_it_was(tmp_path: Path) -> None:
+    usual = model("gpt2")("the king saw").result.array
+    for number, before in enumerate(("module.", "_orig_mod.", "module._orig_mod.")):
+        folder = Path(shutil.copytree(FOLDER / "gpt2", tmp_path / str(number)))
+        np.testing.assert_array_equal(
+            load(renamed(folder, partial(_wrapped, before)))("the king saw").result.array, usual
+        )
 
 
 def test_an_array_that_is_missing_is_named_whole(tmp_path: Path) -> None:

@@ -88,6 +88,23 @@ def test_half_precision_is_taken_and_the_difference_said(torch: Any) -> None:
     assert 1e-4 < float(found.notes[0].rstrip(".").split()[-1]) < 0.1
 
 
+def test_large_numbers_in_half_precision_are_no_other_model(torch: Any) -> None:
+    transformers = pytest.importorskip("transformers")
+    sizes = {"num_hidden_layers": 3, "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 8}
+    config = transformers.Qwen3Config(vocab_size=300, hidden_size=32, intermediate_size=64, **sizes)
+    torch.manual_seed(0)
+    made = transformers.AutoModelForCausalLM.from_config(config)
+    with torch.no_grad():
+        for parameter in made.parameters():
+            parameter.mul_(9)
+    found = of_model(made.to(torch.bfloat16), Numbers(), "5 17 200 17 299")
+    assert "in float32 it gives the same hidden states" in found.notes[0]
+    assert made.dtype is torch.bfloat16
+    made.model.layers[1].register_forward_hook(lambda module, given, out: 2 * out)
+    with pytest.raises(ConfigError, match="than a qwen3 model does"):
+        of_model(made, Numbers(), "5 17 200 17 299")
+
+
 class Numbers:
     """A tokenizer that reads a text as the numbers of its tokens."""
 
@@ -112,7 +129,8 @@ def test_a_compiled_model_is_the_model_that_was_compiled(torch: Any) -> None:
     plain = of_model(in_memory("gpt2"), own_tokens("gpt2"), SENTENCE)
     in_part = in_memory("gpt2")
     in_part.transformer.h[0] = torch.compile(in_part.transformer.h[0], backend="eager")
-    for made in (torch.compile(in_memory("gpt2"), backend="eager"), in_part):
+    in_parallel = torch.nn.DataParallel(in_memory("gpt2"))
+    for made in (torch.compile(in_memory("gpt2"), backend="eager"), in_part, in_parallel):
         with torch.compiler.set_stance("force_eager"):
             found = of_model(made, own_tokens("gpt2"), SENTENCE)
         np.testing.assert_array_equal(found.result.array, plain.result.array)

@@ -173,7 +173,7 @@ BAD = {
     "layer": (["-o", "a.csv", "--layer", "2"], "layer is 2; this run has 1 to 1"),
     "head": (["-o", "a.csv", "--head", "5"], "head is 5; this run has 1 to 4"),
     "query": (["a b", "-o", "a.csv", "--query", "3"], "query is 3; this run has 1 to 2"),
-    "key": (["a b", "--second-sentence", "c", "-o", "a.csv", "--key", "2"], "--key is 2; this run has 1 to 1"),
+    "key": (["a b", "--second-sentence", "c", "-o", "a.csv", "--key", "2"], "key is 2; this run has 1 to 1"),
     "head of shared keys": (["-o", "a.csv", "--kv-heads", "2", "--head", "3", "--step", "keys"], "1 to 2"),
     "head of no heads": (["-o", "a.csv", "--head", "2", "--step", "embedded"], "the step embedded has 1 to 1"),
     "step": (["-o", "a.csv", "--step", "soft"], "step is 'soft'; this run has token_embeddings"),
