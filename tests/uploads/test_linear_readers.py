@@ -292,6 +292,7 @@ def test_no_run_of_two_signs_keeps_a_reader_busy() -> None:
     assert not {name: slow for name, reader in READERS.items() if (slow := _slow(reader, pairs[name], QUICK))}
 
 
+@pytest.mark.slow
 def test_a_pattern_that_goes_back_over_a_run_is_found() -> None:
     going_back = Reader(lambda text: re.findall("(?:ab)+c", text), MEGABYTE, "ab")
     assert len(_slow(going_back, ["ab"], QUICK // 4)) == 1
