@@ -32,9 +32,9 @@ def test_every_lesson_of_the_library_is_a_file_that_can_be_opened(name: str) -> 
     [
         ("A causal mask:", "![](x.png)", "links and pictures are not drawn"),
         ("A causal mask:", "https://example.org", "links and pictures are not drawn"),
-        ("A causal mask:", "[[scores.9.9.9.9]]", "slide 1 of the lesson file: the text names [[scores.9.9.9.9]]"),
-        ('"masked", "weights"]', '"unmasked"]', "slide 1 of the lesson file: steps names ['unmasked']; choose from"),
-        ('kind = "weight"', 'kind = "wait"', "slide 1 of the lesson file: there is no question called 'wait'"),
+        ("A causal mask:", "[[scores.9.9.9.9]]", "slide 1 of the lesson in this file: the text names [[scores.9.9.9.9]]"),
+        ('"masked", "weights"]', '"unmasked"]', "slide 1 of the lesson in this file: steps names ['unmasked']; choose from"),
+        ('kind = "weight"', 'kind = "wait"', "slide 1 of the lesson in this file: there is no question called 'wait'"),
         ("query = 1, key = 1", "query = 99, key = 1", "slide 1 of the lesson file"),
         (
             'kind = "weight"',
@@ -46,14 +46,14 @@ def test_every_lesson_of_the_library_is_a_file_that_can_be_opened(name: str) -> 
         (
             "query = 1, key = 1}\n\n[slides.control]",
             "query = 1, key = 1, tolerance = 1e-4}\n\n[slides.control]",
-            "slide 2 of the lesson file: the right answer is printed as 0.48, which a tolerance of 0.0001 refuses",
+            "slide 2 of the lesson in this file: the right answer is printed as 0.48, which a tolerance of 0.0001 refuses",
         ),
-        ("; -1 1", "", "slide 1 of the lesson file: own_numbers has 3 rows of 2 numbers; the sentence needs 4 of 2"),
+        ("; -1 1", "", "slide 1 of the lesson in this file: own_numbers has 3 rows of 2 numbers; the sentence needs 4 of 2"),
         ("minutes = 12", "minutes = " + "9" * 5000, "is not written in TOML"),
-        ("minutes = 12", "minutes = 1979-05-27", "minutes of the lesson file is"),
+        ("minutes = 12", "minutes = 1979-05-27", "minutes of the lesson in this file is"),
         ('"experiments"', '"nowhere"', "further leads to no page"),
         ('{page = "experiments", ', "{eval = 1, ", "further leads to no page"),
-        ("d_k = 2", "d_k = 999", "slide 1 of the lesson file: d_k"),
+        ("d_k = 2", "d_k = 999", "slide 1 of the lesson in this file: d_k"),
     ],
 )
 def test_what_cannot_be_shown_is_refused_in_a_sentence(old: str, new: str, says: str) -> None:
@@ -126,7 +126,7 @@ def test_many_settings_that_are_too_large_together_are_refused_before_they_are_c
     slides = [slide + f"change = {{seed = {n}}}\n" for n in range(40)]
     assert len(read((first + slides[0]).encode()).slides) == 1
     monkeypatch.setattr("attnviz.classroom.check_lesson.run", never)
-    with pytest.raises(ConfigError, match="of the lesson file: up to here the settings together would keep"):
+    with pytest.raises(ConfigError, match="of the lesson in this file: up to here the settings together would keep"):
         read((first + "".join(slides)).encode())
 
 

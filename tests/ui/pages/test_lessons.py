@@ -148,7 +148,7 @@ def test_a_lesson_is_opened_from_a_file_gone_through_and_closed() -> None:
     text = written("why_minus_infinity").replace("Why −∞ before", "My own −∞ before")
     uploader = at.sidebar.get("file_uploader")[0]
     uploader.upload("mine.toml", b"title = 3", "text/plain").run()
-    assert "Title of the lesson file is 3, and has to be a text in quotes." in everything(at)
+    assert "Title of the lesson in this file is 3, and has to be a text in quotes." in everything(at)
     at.sidebar.get("file_uploader")[0].upload("mine.toml", text.encode(), "text/plain").run()
     assert clean(at)
     assert "My own −∞ before the softmax, and not 0? · 1 of 6" in html.unescape(page_text(at))

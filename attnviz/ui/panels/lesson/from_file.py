@@ -32,6 +32,7 @@ WORDS = Words(
         "note": "It stays in this window until it is closed or the page is loaded again. "
         "To share it, pass on its file.",
         "save": "Save “{title}” as a file",
+        "called": "in this file",
         "about": "A lesson is a text file: save one, change it, and open it here.",
         "close": "Close this lesson",
         "bytes": "The file has {n:,} bytes; a lesson has at most {most:,}.",
@@ -110,7 +111,7 @@ def read(content: bytes) -> Lesson:
     except UnicodeDecodeError as error:
         raise ConfigError(WORDS["text"].format(at=ordinal(error.start)).rstrip(".")) from None
     with admission.turn():
-        lesson = check_lesson.opened("file", text.replace("\r\n", "\n"), _admitting())
+        lesson = check_lesson.opened(WORDS["called"], text.replace("\r\n", "\n"), _admitting())
     try:
         target = replace(Selection(), **lesson.further)
     except (ConfigError, TypeError):
