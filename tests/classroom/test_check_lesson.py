@@ -32,23 +32,35 @@ def test_every_lesson_of_the_library_is_a_file_that_can_be_opened(name: str) -> 
     [
         ("A causal mask:", "![](x.png)", "links and pictures are not drawn"),
         ("A causal mask:", "https://example.org", "links and pictures are not drawn"),
-        ("A causal mask:", "[[scores.9.9.9.9]]", "slide 1 of the lesson in this file: the text names [[scores.9.9.9.9]]"),
-        ('"masked", "weights"]', '"unmasked"]', "slide 1 of the lesson in this file: steps names ['unmasked']; choose from"),
+        (
+            "A causal mask:",
+            "[[scores.9.9.9.9]]",
+            "slide 1 of the lesson in this file: the text names [[scores.9.9.9.9]]",
+        ),
+        (
+            '"masked", "weights"]',
+            '"unmasked"]',
+            "slide 1 of the lesson in this file: steps names ['unmasked']; choose from",
+        ),
         ('kind = "weight"', 'kind = "wait"', "slide 1 of the lesson in this file: there is no question called 'wait'"),
-        ("query = 1, key = 1", "query = 99, key = 1", "slide 1 of the lesson file"),
+        ("query = 1, key = 1", "query = 99, key = 1", "slide 1 of the lesson in this file"),
         (
             'kind = "weight"',
             'kind = "weight"\nask = "{who}?"',
             "there is no 'who' here; a question may name head, query",
         ),
-        ("query = 1, key = 1", 'query = "x", key = 1', "slide 1 of the lesson file"),
+        ("query = 1, key = 1", 'query = "x", key = 1', "slide 1 of the lesson in this file"),
         ('"leaked", ', '"spilled", ', "there is no measure 'spilled'; choose from spread"),
         (
             "query = 1, key = 1}\n\n[slides.control]",
             "query = 1, key = 1, tolerance = 1e-4}\n\n[slides.control]",
-            "slide 2 of the lesson in this file: the right answer is printed as 0.48, which a tolerance of 0.0001 refuses",
+            "the right answer is printed as 0.48, which a tolerance of 0.0001 refuses",
         ),
-        ("; -1 1", "", "slide 1 of the lesson in this file: own_numbers has 3 rows of 2 numbers; the sentence needs 4 of 2"),
+        (
+            "; -1 1",
+            "",
+            "slide 1 of the lesson in this file: own_numbers has 3 rows of 2 numbers; the sentence needs 4 of 2",
+        ),
         ("minutes = 12", "minutes = " + "9" * 5000, "is not written in TOML"),
         ("minutes = 12", "minutes = 1979-05-27", "minutes of the lesson in this file is"),
         ('"experiments"', '"nowhere"', "further leads to no page"),
@@ -106,7 +118,7 @@ def test_a_setting_that_is_too_large_is_refused_before_it_is_computed(monkeypatc
         raise AssertionError
 
     monkeypatch.setattr("attnviz.lessons.lesson.with_fault", never)
-    with pytest.raises(ConfigError, match="slide 1 of the lesson file"):
+    with pytest.raises(ConfigError, match="slide 1 of the lesson in this file"):
         read(LARGE.encode())
 
 
