@@ -238,10 +238,12 @@ export const FILLS = {
     for (; o < end; o++, p += pc, q += qc) out[o] = a[p] + b[q];
   }),
   "*": byRows((a, p, pc, b, q, qc, o, end, out) => {
-    for (; o < end; o++, p += pc, q += qc) out[o] = a[p] * b[q];
+    if (pc === 1 && qc === 0) for (const by = b[q]; o < end; o++, p++) out[o] = a[p] * by; // most of all: the scale
+    else for (; o < end; o++, p += pc, q += qc) out[o] = a[p] * b[q];
   }),
   only_where: byRows((a, p, pc, b, q, qc, o, end, out) => {
-    for (; o < end; o++, p += pc, q += qc) out[o] = b[q] ? a[p] : -Infinity;
+    if (pc === 1 && qc === 1) for (; o < end; o++, p++, q++) out[o] = b[q] === 0 ? -Infinity : a[p];
+    else for (; o < end; o++, p += pc, q += qc) out[o] = b[q] ? a[p] : -Infinity;
   }),
   "/": byEntry((x, by) => x / by),
   tanh: byEntry(Math.tanh),
