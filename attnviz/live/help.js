@@ -2,7 +2,7 @@
 
 /** @import { Help } from "./types" */
 
-const OF_PART = 10, PARTS = 2 ** OF_PART; // e^x = 2^(k / 1024) e^r, k whole: both powers are looked up, r is below 0.0004
+const PART_BITS = 10, PARTS = 2 ** PART_BITS; // e^x = 2^(k / 1024) e^r, k whole: both powers are looked up, r is below 0.0004
 const PER = PARTS / Math.LN2;
 const ROOTS = Float64Array.from({ length: PARTS }, (_, part) => 2 ** (part / PARTS));
 const LEAST_POWER = -1022, POWERS = Float64Array.from({ length: 2046 }, (_, n) => 2 ** (n + LEAST_POWER));
@@ -15,7 +15,7 @@ export const help = {
     if (!(x > -700 && x < 700)) return Math.exp(x);
     const whole = Math.floor(x * PER + 0.5), k = whole | 0, r = x - whole * HIGH - whole * LOW;
     const rest = 1 + r * (1 + r * (1 / 2 + r * (1 / 6 + r * (1 / 24))));
-    return POWERS[(k >> OF_PART) - LEAST_POWER] * (ROOTS[k & (PARTS - 1)] * rest);
+    return POWERS[(k >> PART_BITS) - LEAST_POWER] * (ROOTS[k & (PARTS - 1)] * rest);
   },
 
   /** The number of a head; the last one repeats. */
