@@ -30,7 +30,7 @@ from attnviz.text.format.number_format import localised
 from attnviz.text.format.sentence_parts import TEXT
 from attnviz.ui.components.stage import heatmap
 from attnviz.ui.components.stage.view import SCROLLED, View
-from attnviz.ui.panels.lesson import classroom_tools, controls, from_file, path, picked_answer, speaker, tally
+from attnviz.ui.panels.lesson import classroom_tools, controls, from_file, in_step, path, picked_answer, speaker, tally
 from attnviz.ui.panels.lesson import question as question_panel
 from attnviz.ui.panels.lesson.controls import Tried
 from attnviz.ui.session import admission, session_state, widgets
@@ -69,7 +69,9 @@ def page(config: Config, selection: Selection) -> Selection:
     selection = _chosen(selection)
     lesson = from_file.opened() or LESSONS[selection.lesson]
     if selection.notes:
-        return speaker.page(lesson, selection, turn=_turn)
+        selection = speaker.page(lesson, selection, turn=_turn)
+        _in_step(selection)
+        return selection
     selection, tools = _navigated(lesson, selection)
     slide, at = lesson.slides[selection.slide], _at(lesson, selection)
     times = _times_reseeded(lesson, selection)
@@ -78,6 +80,7 @@ def page(config: Config, selection: Selection) -> Selection:
     question = resolve(slide.question, shown, baseline) if slide.question else None
     is_open = _is_open(slide, at)
     if selection.presenter:
+        _in_step(selection)
         with tools:
             _tools(lesson, selection, question, at)
     if is_open and question is not None and not selection.presenter:
@@ -106,6 +109,12 @@ def page(config: Config, selection: Selection) -> Selection:
             path.summary(lesson, config, selection)
         _ways_on(lesson, slide, selection, baseline.config, tried.trace.config)
     return selection
+
+
+def _in_step(selection: Selection) -> None:
+    """Turn the slides and the notes on them together; those of a lesson from a file are in one window alone."""
+    if from_file.opened() is None:
+        in_step.draw(selection)
 
 
 def _runs(one: Config, other: Config) -> tuple[Trace, Trace]:

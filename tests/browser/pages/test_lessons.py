@@ -183,6 +183,23 @@ UNSCROLLED = "(main => main.scrollHeight <= main.clientHeight)(document.querySel
 BOTTOM = "Math.max(...[...document.querySelectorAll('.attn-box')].map(e => e.getBoundingClientRect().bottom))"
 
 
+def test_the_slides_and_the_notes_on_them_turn_together(browser_page: Any, app: Any) -> None:
+    slides, shown = browser_page, f"{app.url}/?v=1&page=lessons&lesson=why_root&presenter=yes&slide=2"
+    slides.goto(shown)
+    slides.get_by_text("· 2 of 7").wait_for()
+    slides.evaluate(QUIET)
+    notes = slides.context.new_page()
+    notes.goto(f"{shown.replace('slide=2', 'slide=1')}&notes=yes")
+    notes.get_by_text("· 2 of 7").wait_for()  # where the slides are, not where the link was made
+    notes.evaluate(QUIET)
+    notes.get_by_role("button", name="Next").click()
+    slides.get_by_text("· 3 of 7").wait_for()
+    slides.evaluate(QUIET)
+    slides.keyboard.press("ArrowLeft")
+    slides.get_by_text("· 2 of 7").wait_for()
+    notes.get_by_text("· 2 of 7").wait_for()
+
+
 def test_space_on_a_button_goes_on_once(browser_page: Any, app: Any) -> None:
     page = browser_page
     page.goto(f"{app.url}/?v=1&page=lessons&lesson=bits&slide=2&presenter=yes")

@@ -30,7 +30,7 @@ WORDS = Words(
         "heading": "Notes: {title} · {at} of {n}",
         "previous": "Previous",
         "next": "Next",
-        "own": "This window is for you alone: show the slide in another one. Each moves on by itself.",
+        "own": "This window is for you alone: show the slide in another one. In one browser they turn together.",
         "question": "The question",
         "answer": "The answer",
         "often": "Often said",
