@@ -80,6 +80,7 @@ export class Pointing {
   visit(picture, cell) {
     const { heads, axes } = picture.meta;
     const outer = picture.layer.getBoundingClientRect();
+    this.heatmap.holding.prepare();
     const [x, y] = [picture.edgeX(cell.head, cell.column + 1), picture.edgeY(cell.head, cell.row + 1)];
     this.show(picture, cell, outer.left + x, outer.top + y);
     const where = [heads[cell.head], `${this.heatmap.axis(axes[0])} ${picture.rowWord(cell.row)}`, `${this.heatmap.axis(axes[1])} ${picture.columnWord(cell.column)}`];

@@ -136,13 +136,14 @@ export class Holding {
       const run = await runOf(address);
       if (this.asked === this.heatmap.data.live?.address && !this.isHeld && !this.latest) this.take(run);
     } catch (error) {
-      if (error instanceof Error && error.message === "503") setTimeout(() => (this.asked = ""), AGAIN);
+      if (!(error instanceof Error && error.message === "503")) return;
+      await new Promise((done) => setTimeout(done, AGAIN));
+      if (this.asked === address) this.asked = "";
     }
   }
 
   /** @param {LiveRun} run */
   take(run) {
-    run.changes = [];
     this.run = this.isOf(run, this.heatmap.stages) ? run : null;
     this.heatmap.pointing.again();
   }
