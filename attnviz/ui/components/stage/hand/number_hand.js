@@ -5,6 +5,7 @@
 /** @import { Cell, Spot } from "../types" */
 import { fourDigits } from "../../number_format.js";
 import { Field } from "./field.js";
+import { Grip } from "./grip.js";
 import { Rail } from "./rail.js";
 
 const DRAGGED_FROM = 4; // pixels from which a press is a drag
@@ -60,6 +61,7 @@ export class NumberHand {
   constructor(holding) {
     this.holding = holding;
     this.rail = new Rail(holding.heatmap);
+    this.grip = new Grip(holding.heatmap);
     this.field = new Field(holding.heatmap);
   }
 
@@ -111,10 +113,17 @@ export class NumberHand {
     return { picture, cell: { head, row, column }, step: step.name, at, index, first, unit: (ends[1] - ends[0]) / PULL, ends };
   }
 
+  /** Mark a number that can be held. @param {Picture} picture @param {Spot} spot */
+  mark(picture, spot) {
+    const target = this.target(picture, spot);
+    if (target) this.grip.show(this.point(target), picture.h);
+    else this.grip.hide();
+  }
+
   /** Whether a spot is a number that can be held as soon as the run has come. @param {Picture} picture @param {Spot} spot */
   mayCome(picture, spot) {
     const { run, isAhead, mask, heatmap } = this.holding;
-    return !run && !isAhead && heatmap.data.live !== null && !mask.paints(picture) && this.isNumber(picture, spot);
+    return !run && !isAhead && heatmap.data.live !== null && !mask.isOf(picture) && this.isNumber(picture, spot);
   }
 
   /** @param {Picture} picture @param {PointerEvent} event */
@@ -179,7 +188,8 @@ export class NumberHand {
     const { held } = this;
     if (!held) return;
     this.holding.show([{ step: held.step, at: held.at, value }]);
-    this.rail.show(this.point(held), (this.value - held.first) / held.unit, [held.first, value]);
+    const edges = this.field.isOpen ? this.edges(held) : null;
+    this.rail.show(this.point(held), (this.value - held.first) / held.unit, [held.first, value], edges);
   }
 
   /** The middle of a cell in the maps. @param {{ picture: Picture, cell: Cell }} target @returns {[x: number, y: number]} */
@@ -187,6 +197,13 @@ export class NumberHand {
     const [outer, inner] = [this.holding.heatmap.frame, picture.layer].map((element) => element.getBoundingClientRect());
     const [x, y, w, h] = picture.cells(cell.head, cell.row, cell.column);
     return [inner.left - outer.left + x + w / 2, inner.top - outer.top + y + h / 2];
+  }
+
+  /** From where to where the map of a head reaches in the maps. @param {Target} target @returns {[top: number, bottom: number]} */
+  edges({ picture, cell: { head } }) {
+    const [outer, inner] = [this.holding.heatmap.frame, picture.layer].map((element) => element.getBoundingClientRect().top);
+    const [, y, , h] = picture.cells(head, 0, 0, picture.rows, 1);
+    return [inner - outer + y, inner - outer + y + h];
   }
 
   /** A number with the digits that a pixel tells apart, with Shift; the one that was there stays whole. @param {number} value */
@@ -252,10 +269,7 @@ export class NumberHand {
 
   /**
    * A figure, or F2, opens a field for the number of a cell, also before the run has come; return whether it did.
-   *
-   * @param {Picture} picture
-   * @param {Cell} cell
-   * @param {KeyboardEvent} event
+   * @param {Picture} picture @param {Cell} cell @param {KeyboardEvent} event
    */
   type(picture, cell, event) {
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || this.held || this.field.isOpen) return false;
@@ -268,8 +282,9 @@ export class NumberHand {
     this.set(first);
     const [x, y] = this.point({ picture, cell });
     this.field.open([x + AWAY, y], picture.focus, event.key === "F2" ? String(first) : event.key, {
-      typed: (value) => this.set((this.value = value)),
-      nudged: (by, isFine) => this.nudge(by * (isFine ? FINER : 1)),
+      typed: (value) => this.set((this.value = value ?? first)),
+      fault: () => "",
+      nudged: (by, isFine) => this.set((this.value = this.nudged(by * (isFine ? FINER : 1)))),
       kept: () => this.enter(),
       left: () => this.leave(),
       written: () => String(this.value),
@@ -280,8 +295,8 @@ export class NumberHand {
   }
 
   /** @param {number} by  steps */
-  nudge(by) {
-    if (this.held) this.set((this.value = this.rounded(this.value + by * NUDGE * PULL * this.held.unit)));
+  nudged(by) {
+    return this.rounded(this.value + by * NUDGE * PULL * (this.held?.unit ?? 0));
   }
 
   /** Keep what was typed, at once or as soon as the run has come. */
