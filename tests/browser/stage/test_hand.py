@@ -138,6 +138,10 @@ def test_a_finger_holds_a_number_before_the_run_has_come_and_turns_no_page(
     page.wait_for_url("**temperature=11.**")
     page.evaluate(QUIET)
     assert page.locator(".attn-name").inner_text().endswith("Weights"), "no page is turned"
+    heading = "() => document.querySelector('.attn-head').clientHeight"
+    assert page.evaluate(heading) == 40 + 2 * 32, "two lines of handles, as there is room"
+    page.touchscreen.tap(*maps.cell("weights", 0, 3, 1)[:2])
+    page.wait_for_function("() => document.querySelector('.attn-head').clientHeight === 72")  # and one below an answer
 
 
 SEEN_HANDLES = """() => [...document.querySelectorAll('.st-key-explore .attn-knob')].map((each) => {

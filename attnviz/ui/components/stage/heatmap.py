@@ -54,7 +54,7 @@ WORDS = Words(
         "Shift, a diagonal; a word stands for its whole row or column. In a map with the keyboard: Space, with Shift "
         "the row, with Control the column, with both the diagonal.",
         "knob": "drag sideways or type a number; arrow keys change it, with Shift finer, Enter keeps it, Escape "
-        "does not",
+        "does not; Ctrl+Z takes back what was kept",
         "others": "more numbers to drag",
         "painted": "press or drag to forbid or allow it; a word: its row or column",
         "painted_keys": "with Shift a block, with Alt or Ctrl+Shift a diagonal",
