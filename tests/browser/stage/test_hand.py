@@ -302,5 +302,10 @@ def test_a_mask_is_painted_with_a_finger(new_page: Callable[..., Any], app: Any)
     finger.up()
     page.wait_for_url("**mask=custom**")
     check(maps.at_rest(), held, "it is kept")
+    (x, y, _), (to_x, _, _) = maps.cell("weights", 0, 2, 0), maps.cell("weights", 0, 2, 4)
+    page.wait_for_function(f"() => {HOLDING}.run !== null")
+    finger.stroke(x, y, to_x - x)
+    finger.up()
+    maps.at_rest()
     assert page.evaluate("() => document.querySelector('.stMain').scrollTop") == 0
     assert page.locator(".attn-name").inner_text().endswith("Weights"), "no page is turned"
