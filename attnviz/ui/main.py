@@ -166,10 +166,10 @@ def _notes(name: str, trace: Trace | None, selection: Selection) -> Selection:
         return selection
     if name not in ("explore", "class", "learn"):  # there it stands below the maps
         paragraph(headline(trace))
-    if name != "learn" or INITIALISERS[trace.config.initialiser].learned:  # else the film there is not of this run
-        notice(*trace.notes)
     if name == "explore":
-        window.offer_more(trace)
+        window.offer_more(trace)  # what is noted of the run stands below the maps: one more moves none of them
+    elif name != "learn" or INITIALISERS[trace.config.initialiser].learned:  # else the film there is not of this run
+        notice(*trace.notes)
     notice(*session_state.of_address(outside(selection, trace)))
     return within(selection, trace)
 

@@ -30,8 +30,9 @@ from attnviz.settings.tuple_kinds import Knobs, Widths
 from attnviz.text import edit_table
 from attnviz.ui.components.sentence import opening_sentence
 from attnviz.ui.components.stage import held
-from attnviz.ui.components.stage.held import Holding, Kept, KeptHead, KeptMask, KeptNumber, KeptSetting
+from attnviz.ui.components.stage.held import Holding, Kept, KeptHead, KeptMask, KeptNumber, KeptSetting, KeptUndo
 from attnviz.ui.panels import mask_builder, stage_of_run, sweep
+from attnviz.ui.panels.undo import Undo
 from attnviz.ui.session import session_state
 from attnviz.ui.session.callback import callback
 from attnviz.ui.session.notices import notice
@@ -42,7 +43,7 @@ ADDRESS = "attnviz/live"
 MOST_CHARACTERS = 7_500
 """Of an address, with some left for what the server adds."""
 WORDS = Words({"fault": "What you let go of was not kept: {why}."})
-_CONFIRMED, _FAULT = "_held", "_held_fault"
+_CONFIRMED, _FAULT, _UNDO = "_held", "_held_fault", "_held_undo"
 
 
 def holding(trace: Trace, selection: Selection, key: str) -> Holding | None:
@@ -74,7 +75,8 @@ def faults() -> None:
     """Say why what was let go of last was not kept, if so."""
     why = st.session_state.pop(_FAULT, None)
     if why is not None:
-        notice(WORDS["fault"].format(why=why), kind="fault")
+        with st.container(key="let_go"):  # over the page, so that it moves nothing
+            notice(WORDS["fault"].format(why=why), kind="fault")
 
 
 def _outputs(trace: Trace, layer: int) -> list[list[Index]]:
@@ -146,7 +148,13 @@ def keep_sentence(key: str) -> None:
     except ConfigError as error:
         st.session_state[_FAULT] = str(error)
         return
+    _undo().note(config, changed)
     session_state.adopt(changed, selection)
+
+
+def _undo() -> Undo:
+    undo: Undo = st.session_state.setdefault(_UNDO, Undo())
+    return undo
 
 
 @callback
@@ -164,7 +172,14 @@ def _keep(
     st.session_state[_CONFIRMED] = held.number(key) or st.session_state.get(_CONFIRMED, 0)
     config, selection = session_state.saved(Config, Selection)
     try:
-        changed = config if event is None else kept_in(config, event, layer, outer, outputs)
+        match event:
+            case None:
+                changed = config
+            case KeptUndo(is_back):
+                changed = _undo().back(config) if is_back else _undo().again(config)
+            case _:
+                changed = kept_in(config, event, layer, outer, outputs)
+                _undo().note(config, changed)
     except ConfigError as error:
         st.session_state[_FAULT] = str(error)
         return

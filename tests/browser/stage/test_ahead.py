@@ -92,7 +92,7 @@ def test_the_maps_follow_a_held_field_and_the_run_that_follows_changes_no_pixel(
     capped = replace(typed, softcap=3.0)
     wait_until(page, lambda: shows(page, capped))
     assert "softcap" not in page.url
-    assert page.locator(".st-key-explore .attn-knobs b").all_inner_texts() == ["1", "4", "3", "0.5"]
+    assert page.locator(".st-key-explore .attn-knobs b").all_inner_texts() == ["1", "4", "3", "0.5", "4", "8"]
     held = picture(page)
     field.press("Enter")
     page.wait_for_url("**softcap=3**")

@@ -192,9 +192,11 @@ def test_a_number_over_the_weights_is_moved_and_one_of_a_cell_typed(new_page: Ca
     maps = Maps(page, f"{app.url}/?{KNOBS}")
     maps.point(*maps.cell("weights", 0, 1, 1)[:2])
     names = page.evaluate("() => [...document.querySelectorAll('.attn-knob')].map((each) => each.dataset.knob)")
-    assert names == ["n_heads", "temperature", "d_k", "reach", "bias_slope", "scale", "d_v"]
+    assert names == ["temperature", "d_k", "reach", "bias_slope", "scale", "d_v", "n_heads"]
     for name, by in (("temperature", 30), ("reach", 20)):
         handle = page.locator(f"[data-knob={name}]")
+        if name == "reach":
+            page.locator(".attn-others").click()  # it has no room beside the others
         box = handle.bounding_box()
         x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
         page.mouse.move(x, y)

@@ -10,7 +10,7 @@ import pytest
 
 from attnviz import Config, knock_out, run
 from attnviz.settings.faults import ConfigError
-from attnviz.ui.components.stage.held import Kept, KeptHead, KeptMask, KeptNumber, KeptSetting, read
+from attnviz.ui.components.stage.held import Kept, KeptHead, KeptMask, KeptNumber, KeptSetting, KeptUndo, read
 from attnviz.ui.pages import held_fields
 from attnviz.ui.panels import by_hand, stage_of_run
 from attnviz.ui.panels.by_hand import kept_in
@@ -43,7 +43,7 @@ def test_a_head_is_switched_off_and_on() -> None:
     assert kept_in(off, KeptHead(1, is_off=False), 0, (), OUTPUTS).edits == config.edits[1:]
 
 
-def heard(**said: Any) -> Kept | None:
+def heard(**said: Any) -> Kept | KeptUndo | None:
     return read(said, SHAPES, MASK, ("temperature", "reach"))
 
 

@@ -5,6 +5,7 @@ import { isDrawn } from "./maps.js";
 
 const SUBSCRIPT = /(?<![A-Za-z0-9_&#])([A-Za-z](?:&#39;|′)?)_([A-Za-z])(?![A-Za-z0-9_])/g;
 const [LETTER, LETTER_FOR_A_ROOM] = [5.6, 8.4]; // pixels of a letter of a phrase, at most on average: Source Sans at 12 and 18
+const PHRASES_APART = 10; // pixels between phrases
 const SCORE_LINE = "score_formula"; // the formula of the scores, where it was typed
 /** @type {Record<string, string>} */
 const ESCAPES = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
@@ -25,20 +26,28 @@ const typeset = (text) => escaped(text).replace(SUBSCRIPT, "$1<sub>$2</sub>");
 export function heading(stage, about, words) {
   const symbol = stage.symbol ? `<b class="attn-symbol">${typeset(stage.symbol)}</b>` : "";
   const name = `<h2 class="attn-name">${symbol}${typeset(stage.title)}</h2>`;
-  const paints = about.turns.length ? null : about.paints; // where stages come one by one, there is room for their phrase alone
-  const [button, legend] = [about.switches ? scaleSwitch(stage, words) : paints === null ? "" : paintSwitch(paints, words), legendOf(stage, about.saysMasked, words)];
-  const [formula, shape] = formulas(stage, words, []), [, held] = formulas(stage, words, about.sizes);
-  const phrases = phrasesOf(stage, about, about.room, words).map((each) => `<span class="attn-phrase">${escaped(each)}</span>`);
+  const isOne = about.turns.length > 0, paint = about.paints === null ? "" : paintSwitch(about.paints, words);
+  const [button, legend] = [about.switches ? scaleSwitch(stage, words) : isOne ? "" : paint, legendOf(stage, about.saysMasked, words)];
+  const [formula, shape] = formulas(stage, words), room = roomOfPhrase(formula, stage, about, words);
+  const phrases = phrasesOf(stage, about, room, words).map((each) => `<span class="attn-phrase">${escaped(each)}</span>`);
   const typed = about.lines.map((each) => `<span class="attn-typed" data-line="${each}"></span>`);
-  const rest = [about.lines.includes(SCORE_LINE) ? "" : typeset(formula), held];
+  const rest = [about.lines.includes(SCORE_LINE) ? "" : typeset(formula), escaped(shape)];
   phrases.push(...rest.filter(Boolean).map((each) => `<span class="attn-formula">${each}</span>`));
   const whole = [...phrasesOf(stage, about, Infinity, words), formula, shape].filter(Boolean).join(" · ");
   const second = `<span class="attn-phrases" title="${escaped(whole)}">${typed.join("")}${phrases.join("")}</span>`;
-  const handles = about.paints === null ? "" : '<span class="attn-handles"></span>';
-  const lines = about.turns.length ? [turning(stage, name, about.turns), `${second}${button}${legend}`] : [`${name}${handles}${button}${legend}`, second];
-  if (about.turns.length && handles) lines.push(handles); // in a line of their own
-  const kind = `attn-head${stage.leads ? " attn-leading" : ""}${stage.large ? " attn-large" : ""}${about.turns.length ? " attn-one" : ""}`;
+  const handles = paint && `<span class="attn-handles">${isOne ? paint : ""}</span>`;
+  const lines = isOne ? [turning(stage, name, about.turns), `${second}${button}${legend}`] : [`${name}${handles}${button}${legend}`, second];
+  if (isOne && handles) lines.push(handles); // in a line of their own
+  const kind = `attn-head${stage.leads ? " attn-leading" : ""}${stage.large ? " attn-large" : ""}${isOne ? " attn-one" : ""}`;
   return `<div class="${kind}" style="padding-left:${about.left}px;padding-right:${about.gap}px;height:${about.height}px">${lines.map((line) => `<div>${line}</div>`).join("")}</div>`;
+}
+
+/** The pixels for a phrase: the formula of the weights stays beside it where there is a shorter one. @param {string} formula @param {Stage} stage @param {Heading} about @param {StageWords} words */
+function roomOfPhrase(formula, stage, about, words) {
+  if (!stage.leads || about.turns.length || about.lines.includes(SCORE_LINE)) return about.room;
+  const letter = stage.large ? LETTER_FOR_A_ROOM : LETTER, left = about.room - Math.round(letter * [...formula].length) - PHRASES_APART;
+  const wide = phrasesOf(stage, about, left, words).reduce((sum, each) => sum + letter * [...each].length, 0);
+  return wide <= left ? left : about.room;
 }
 
 /** The phrase of a stage in so many pixels. @param {Stage} stage @param {Heading} about @param {number} room @param {StageWords} words */
@@ -48,7 +57,7 @@ function phrasesOf(stage, { block, fold }, room, words) {
   const shared = stage.columns !== null && block > 1 ? block : stage.columns === null && fold > 1 ? fold : 0;
   const of = stage.columns === null ? [words.fold, words.fold_shorter] : [words.blocks, words.blocks_shorter];
   const pooled = fitting(shared ? of.map((way) => way.replaceAll("{n}", String(shared))) : [], room);
-  const left = room - Math.round(letter * [...pooled].length + (pooled ? 10 : 0));
+  const left = room - Math.round(letter * [...pooled].length + (pooled ? PHRASES_APART : 0));
   return [pooled, fitting([stage.phrase, ...stage.shorter], left)].filter(Boolean);
 }
 
@@ -69,20 +78,12 @@ function paintSwitch(isOn, words) {
   return `<button type="button" class="attn-paint" aria-pressed="${isOn}" title="${escaped(words.paint_hint)}">${escaped(words.paint)}</button>`;
 }
 
-/**
- * The formula of a stage, and its shape as HTML, in which some numbers are places for handles.
- *
- * @param {Stage} stage
- * @param {StageWords} words
- * @param {string[]} sizes  the settings of these
- */
-function formulas({ formula, shape, margin, widths, heads }, words, sizes) {
+/** The formula of a stage, and its shape. @param {Stage} stage @param {StageWords} words */
+function formulas({ formula, shape, margin, widths, heads }, words) {
   const rows = shape[1] - margin;
   const all = [...new Set(widths)].sort((a, b) => a - b).map((width) => width - margin);
   const columns = all.length === 1 ? String(all[0]) : words.range.replace("{low}", String(all[0])).replace("{high}", String(all[all.length - 1]));
-  const held = (/** @type {string} */ size, /** @type {string} */ number) => (sizes.includes(size) ? `<span class="attn-size" data-size="${size}"></span>` : escaped(number));
-  const [first, last] = [held("n_heads", String(shape[0])), held("d_v", columns)];
-  return [formula, heads.length === 1 && heads[0] === "" ? `${rows} × ${last}` : `${first} × ${rows} × ${last}`];
+  return [formula, heads.length === 1 && heads[0] === "" ? `${rows} × ${columns}` : `${shape[0]} × ${rows} × ${columns}`];
 }
 
 /** The colour scale as a small gradient between the numbers at its ends. @param {Stage} stage @param {boolean} saysMasked @param {StageWords} words */
@@ -114,7 +115,7 @@ function signs(stage) {
 }
 
 /** A cell of a colour, or without one a masked cell, and what it is called. @param {string} word @param {string} [colour] */
-const swatch = (word, colour) => `<span class="attn-swatch"><i ${colour ? `style="background:${colour}"` : 'class="attn-hatched"'}></i>${escaped(word)}</span>`;
+const swatch = (word, colour) => `<span class="attn-swatch" title="${escaped(word)}"><i ${colour ? `style="background:${colour}"` : 'class="attn-hatched"'}></i><span>${escaped(word)}</span></span>`;
 
 /**
  * A number at the end of a legend: two digits are enough, and whole numbers while they are short.

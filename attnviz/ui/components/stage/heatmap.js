@@ -152,7 +152,7 @@ export class Heatmap {
     const measured = this.space.measure(data.view);
     const answered = data.answered !== null && roomFor(data.view, measured, { film: false, overview: false }).isNarrow ? data.answered : null;
     this.alone = data.focus ?? answered;
-    const room = roomFor(data.view, measured, { film: this.alone !== null, overview: this.beside.hasOverview, handles: setting.handles.lineCount(setting.knobs, measured.width) });
+    const room = roomFor(data.view, measured, { film: this.alone !== null, overview: this.beside.hasOverview, handles: setting.handles.lineCount(setting.knobs, measured.width, data.live ? data.words.paint : "") });
     this.turns = room.one && stages.length > 1 ? stages.map(({ name, title }) => [name, title]) : [];
     const first = this.turned ?? data.view.first;
     const front = stages.find(({ name }) => name === first) ?? stages.find(({ leads }) => leads) ?? stages[0];
@@ -198,7 +198,7 @@ export class Heatmap {
     this.frame.style.height = `${high}px`;
     if (changed.some(Boolean) && !this.holding.isHeld) this.pointing.leave(); // what the tip says may be true no longer
     this.drawing.draw(maps, [right, high], this.data.plotly, glides);
-    this.pictures.forEach((picture) => picture.draw());
+    this.pictures.forEach((picture) => (this.holding.mask.mark(picture), picture.draw()));
   }
 
   /** @param {string} name */
@@ -225,8 +225,8 @@ export class Heatmap {
     const saysMasked = stage.leads || !shown.some((each) => each.leads && each.masked !== null && hasMasked(each));
     const [{ block, fold }, pixels] = [tiling, span - left - (turns.length ? LEGEND : 0)];
     const paints = this.data.live && stage.name === "weights" ? this.holding.mask.isOn : null;
-    const { handles, knobs } = this.holding.setting, [lines, sizes] = [handles.linesOf(knobs, stage.name), handles.sizesOf(knobs, stage.name)];
-    return heading(stage, { left, block, fold, switches, paints, lines, sizes, height: room.heading, room: pixels, gap, turns, saysMasked }, this.data.words);
+    const { handles, knobs } = this.holding.setting, lines = handles.linesOf(knobs, stage.name);
+    return heading(stage, { left, block, fold, switches, paints, lines, height: room.heading, room: pixels, gap, turns, saysMasked }, this.data.words);
   }
 
   /** The colours of the page. */

@@ -50,12 +50,14 @@ WORDS = Words(
         "zero": "every score is 0",
         "was": "was {number}",
         "paint": "paint mask",
-        "paint_hint": "Press or drag over cells to forbid or allow them, with Shift a block, with Alt a diagonal; a "
-        "word stands for its whole row or column. In a map with the keyboard: Space, with Shift the row, with Control "
-        "the column, with both the diagonal.",
+        "paint_hint": "Press or drag over cells to forbid or allow them, with Shift a block, with Alt, or Control and "
+        "Shift, a diagonal; a word stands for its whole row or column. In a map with the keyboard: Space, with Shift "
+        "the row, with Control the column, with both the diagonal.",
         "knob": "drag sideways or type a number; arrow keys change it, with Shift finer, Enter keeps it, Escape "
-        "does not",
-        "painted": "press or drag to forbid or allow it",
+        "does not; Ctrl+Z takes back what was kept",
+        "others": "more numbers to drag",
+        "painted": "press or drag to forbid or allow it; a word: its row or column",
+        "painted_keys": "with Shift a block, with Alt or Ctrl+Shift a diagonal",
         "hold": "drag up or down to change it, or type a number",
         "pin": "pin",
         "pinned": "pinned",
@@ -66,9 +68,12 @@ WORDS = Words(
         "unlike": "another size",
         "close": "close",
         "number": "The number of this cell. Up and down change it, with Shift finer; Enter keeps it, Escape does not.",
+        "no_number": "This is no number, so nothing is kept.",
+        "out_of_range": "It goes from {low} to {high}; nothing else is kept.",
+        "not_whole": "Only a whole number is kept.",
         "keys": "Heat map. Arrow keys move from cell to cell, Page Up and Page Down from head to head, Enter chooses.",
         "keys_held": "A figure or F2 changes the number; X switches the head off or on; while the mask is painted, "
-        "Space forbids or allows.",
+        "Space forbids or allows. Control and Z takes back what was changed by hand, with Shift it is done again.",
         "head_off": "switch this head off (X): its output is 0",
         "head_on": "switch this head on again (X)",
     }

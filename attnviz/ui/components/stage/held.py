@@ -76,10 +76,19 @@ class KeptHead:
     is_off: bool
 
 
+@dataclass(frozen=True)
+class KeptUndo:
+    """What was changed by hand last is taken back, or what was taken back last is done again."""
+
+    is_back: bool
+
+
 Kept = KeptNumber | KeptMask | KeptSetting | KeptHead
 
 
-def kept(key: str, shapes: Mapping[str, Sequence[int]], mask: Sequence[int], names: Sequence[str]) -> Kept | None:
+def kept(
+    key: str, shapes: Mapping[str, Sequence[int]], mask: Sequence[int], names: Sequence[str]
+) -> Kept | KeptUndo | None:
     """Return what a hand let go of in the maps of a key, None if the browser says nothing that can be.
 
     shapes  of the steps whose numbers may be held;  mask  of the mask;  names  of the settings that may be moved
@@ -94,10 +103,14 @@ def number(key: str) -> int | None:
     return found if isinstance(found, int) and not isinstance(found, bool) and 0 <= found < MOST_ID else None
 
 
-def read(answer: Any, shapes: Mapping[str, Sequence[int]], mask: Sequence[int], names: Sequence[str]) -> Kept | None:
+def read(
+    answer: Any, shapes: Mapping[str, Sequence[int]], mask: Sequence[int], names: Sequence[str]
+) -> Kept | KeptUndo | None:
     """Read an event from the browser, as it may say anything; see `kept`."""
     if not isinstance(answer, Mapping):
         return None
+    if "undo" in answer:
+        return KeptUndo(answer["undo"]) if isinstance(answer["undo"], bool) else None
     if "cells" in answer:
         allowed = mask_painter.read(answer, tuple(mask))
         return None if allowed is None else KeptMask(allowed)

@@ -13,6 +13,8 @@ export class Picking {
   pending = []; // picks that Python has not sent back yet
   /** @type {string | undefined} */
   received; // the pick that Python sent last
+  /** @type {Pick | null} */
+  made = null; // the one that was made here last
   /** @type {PointerEvent | null} */
   touch = null; // where a finger came down
   /** @type {{ target: Node, choose: () => void } | null} */
@@ -48,8 +50,14 @@ export class Picking {
   /** @param {HTMLElement} host @param {AbortSignal} signal */
   follow(host, signal) {
     host.addEventListener("click", ({ target }) => this.pressButton(target), { signal });
-    host.addEventListener("pointerdown", (event) => (this.touch = event.pointerType === "touch" ? event : null), { signal });
+    host.addEventListener("pointerdown", (event) => (this.touch = event.pointerType === "touch" && this.isOfPage(event.target) ? event : null), { signal });
     host.addEventListener("pointerup", (event) => this.swipe(event), { signal });
+  }
+
+  /** Whether a finger that comes down there may swipe: a number that is dragged sideways, or a mask that is painted, is
+   *  no page that is turned. @param {EventTarget | null} target */
+  isOfPage(target) {
+    return target instanceof Element && !target.closest(".attn-knob, .attn-field, .attn-painting");
   }
 
   /**
@@ -61,8 +69,16 @@ export class Picking {
     const sent = JSON.stringify(picked);
     const echo = this.pending.indexOf(sent);
     if (echo >= 0) this.pending.splice(0, echo + 1);
-    else if (sent !== this.received) [this.chosen, this.pending] = [picked, []];
+    else if (sent !== this.received) [this.chosen, this.pending] = [this.isMade(picked) ? this.made : picked, []];
     this.received = sent;
+  }
+
+  /** Whether a pick of Python is the one that was made here, at another step. @param {Pick | null} picked */
+  isMade(picked) {
+    const { made } = this, { pictures } = this.heatmap;
+    if (!picked || !made || picked.head !== made.head || picked.row !== made.row || picked.column !== made.column) return false;
+    const [one, other] = [picked, made].map(({ stage }) => pictures.get(stage)?.meta.axes.join());
+    return one !== undefined && one === other;
   }
 
   /** The chosen cells, as they are highlighted in all stages. @returns {Highlight | null} */
@@ -134,7 +150,7 @@ export class Picking {
   /** @param {Pick} pick */
   pick(pick) {
     const { highlights: lights, page } = this.heatmap;
-    this.chosen = pick;
+    this.chosen = this.made = pick;
     this.pending.push(JSON.stringify(pick));
     lights.set(lights.highlight);
     const axes = this.heatmap.pictures.get(pick.stage)?.meta.axes ?? [];

@@ -32,6 +32,7 @@ export class Pointing {
     if (this.heatmap.highlights.point(picture, spot)) this.tip.showCell(this.heatmap, picture, spot);
     const low = this.tip.moveTo(x, y);
     this.lens.follow(picture, spot, { x, y, low });
+    this.heatmap.holding.number.mark(picture, spot);
   }
 
   /** @param {Picture} picture @param {PointerEvent} event */
@@ -64,6 +65,7 @@ export class Pointing {
 
   /** Nothing is said of what is pointed at. */
   rest() {
+    this.heatmap.holding.number.grip.hide();
     this.lens.leave();
     this.tip.hide();
   }
@@ -80,8 +82,11 @@ export class Pointing {
   visit(picture, cell) {
     const { heads, axes } = picture.meta;
     const outer = picture.layer.getBoundingClientRect();
+    const { holding } = this.heatmap;
+    holding.prepare();
     const [x, y] = [picture.edgeX(cell.head, cell.column + 1), picture.edgeY(cell.head, cell.row + 1)];
     this.show(picture, cell, outer.left + x, outer.top + y);
+    holding.number.grip.hide(); // by keys it is typed
     const where = [heads[cell.head], `${this.heatmap.axis(axes[0])} ${picture.rowWord(cell.row)}`, `${this.heatmap.axis(axes[1])} ${picture.columnWord(cell.column)}`];
     this.live.textContent = `${where.filter(Boolean).join(", ")}: ${picture.describe(cell)}`;
   }

@@ -35,7 +35,8 @@ export function roomFor(view, { width, height: left, window }, has) {
   const film = has.film && width - overview - FILM >= NARROWEST_PAGE ? FILM : 0;
   const below = has.film && !film && !(view.has_answer && !isWide) ? FILM : 0;
   const one = isNarrow && (fill || view.one_by_one);
-  const heading = HEADING[view.large ? 1 : 0] + (one ? HANDLES * (has.handles ?? 0) : 0);
+  const handles = Math.min(one ? (has.handles ?? 0) : 0, view.has_answer && !isWide ? 1 : Infinity); // an answer takes more of the maps
+  const heading = HEADING[view.large ? 1 : 0] + HANDLES * handles;
   const maps = width - overview - film;
   return { width: maps, height: (height ?? SCROLLED) - heading - over - below, heading, fill, isNarrow, one, overview, over, film, below };
 }

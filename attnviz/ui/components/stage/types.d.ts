@@ -30,7 +30,9 @@ export type StageWords = Record<
   | "head_off"
   | "head_on"
   | "knob"
+  | "others"
   | "painted"
+  | "painted_keys"
   | "pin"
   | "pinned"
   | "unpin"
@@ -40,6 +42,9 @@ export type StageWords = Record<
   | "unlike"
   | "close"
   | "number"
+  | "no_number"
+  | "out_of_range"
+  | "not_whole"
   | "keys"
   | "may"
   | "may_not"
@@ -266,7 +271,7 @@ export interface LiveKnob extends Knob {
 }
 
 /** What a hand has let go of. */
-export type Kept = { step: string; at: number[]; value: number } | { cells: string } | { setting: string; value: number } | { head: number; off: boolean };
+export type Kept = { step: string; at: number[]; value: number } | { cells: string } | { setting: string; value: number } | { head: number; off: boolean } | { undo: boolean };
 
 /** The values that the maps send to Python. */
 export interface StageValues {
@@ -302,8 +307,6 @@ export interface Heading {
   paints: boolean | null;
   /** The typed lines that stand there with their numbers as handles. */
   lines: string[];
-  /** The settings whose numbers are handles in its shape. */
-  sizes: string[];
   /** Pixels for all of it; for its phrase, and those that are left free of it. */
   height: number;
   room: number;

@@ -1,4 +1,5 @@
-// The handles of numbers as they stand in headings: over the map of the weights, in typed lines, and in shapes.
+// The handles of numbers as they stand in headings: in typed lines, and over the map of the weights. Those that have no
+// room there are in lines below, which a button opens, or whoever comes to one of them with the keyboard.
 
 /** @import { Picture } from "../picture/picture.js" */
 /** @import { LiveKnob } from "../types" */
@@ -6,11 +7,9 @@
 const [A_LETTER, AROUND] = [7.5, 24]; // pixels of a letter of a handle for a finger, and of what stands around its letters
 const [OF_WHOLE, OF_OTHERS] = [3, 6]; // letters that a number may come to have
 const TYPED_SCORE = "score_formula";
-/** @type {Record<string, string>} */
-const SIZES = { n_heads: "scores", d_v: "heads" }; // the stages in whose shapes these stand
 
-/** Where a handle stands: in a line, in a shape, or over the weights. @param {LiveKnob} knob */
-const slotOf = ({ name, line }) => line ?? (name in SIZES ? name : "");
+/** Where a handle stands: in a line, or over the weights. @param {LiveKnob} knob */
+const slotOf = ({ line }) => line ?? "";
 
 export class Handles {
   drawn = "";
@@ -18,12 +17,14 @@ export class Handles {
   of = new Map(); // by the names of their numbers
   /** @type {Map<string, HTMLElement>} */
   boxes = new Map(); // by their places
+  observer = new ResizeObserver((entries) => this.measured(entries));
 
-  /** How many lines they take in a narrow window, whatever their numbers become. @param {LiveKnob[]} knobs @param {number} width */
-  lineCount(knobs, width) {
+  /** How many lines they take in a narrow window, whatever their numbers become. @param {LiveKnob[]} knobs @param {number} width @param {string} button  the text of one behind them, if any */
+  lineCount(knobs, width, button) {
     let [lines, left] = [0, 0];
-    for (const { sign, whole } of knobs.filter((knob) => !slotOf(knob))) {
-      const wide = A_LETTER * (sign.length + (whole ? OF_WHOLE : OF_OTHERS)) + AROUND;
+    const letters = knobs.filter((knob) => !slotOf(knob)).map(({ sign, whole }) => sign.replace("_", "").length + (whole ? OF_WHOLE : OF_OTHERS));
+    for (const each of button ? [...letters, button.length] : letters) {
+      const wide = A_LETTER * each + AROUND;
       if (wide > left) [lines, left] = [lines + 1, width];
       left -= wide;
     }
@@ -36,17 +37,49 @@ export class Handles {
     return lines.filter((line) => (line === TYPED_SCORE ? "scores" : "weights") === stage);
   }
 
-  /** The numbers that are handles in the shape of a stage. @param {LiveKnob[]} knobs @param {string} stage  its name */
-  sizesOf(knobs, stage) {
-    return knobs.flatMap(({ name }) => (SIZES[name] === stage ? [name] : []));
-  }
-
   /** Set them into the heading of a picture. @param {Picture} picture */
   settle(picture) {
-    const slots = /** @type {NodeListOf<HTMLElement>} */ (picture.head.querySelectorAll(".attn-handles, .attn-typed, .attn-size"));
+    const slots = /** @type {NodeListOf<HTMLElement>} */ (picture.head.querySelectorAll(".attn-handles, .attn-typed"));
     for (const slot of slots) {
-      const box = this.boxes.get(slot.dataset.line ?? slot.dataset.size ?? "");
-      if (box && slot.firstChild !== box) slot.append(box);
+      const box = this.boxes.get(slot.dataset.line ?? "");
+      if (box && box.parentNode !== slot) slot.append(box);
+    }
+  }
+
+  /** Open the lines below where a handle is in them. @param {HTMLElement} handle */
+  reveal(handle) {
+    const box = handle.closest(".attn-knobs");
+    if (box instanceof HTMLElement && !box.closest(".attn-one") && handle.offsetTop >= box.offsetTop + handle.offsetHeight) this.open(box, true);
+  }
+
+  /** @param {HTMLElement} box @param {boolean} isOpen */
+  open(box, isOpen) {
+    box.toggleAttribute("data-open", isOpen);
+    box.querySelector(".attn-others")?.setAttribute("aria-expanded", String(isOpen));
+  }
+
+  /** The button that opens the lines below, where there are any. @param {HTMLElement} box @param {string} label */
+  offerOthers(box, label) {
+    const button = Object.assign(document.createElement("button"), { type: "button", className: "attn-others", textContent: "…", title: label });
+    button.setAttribute("aria-label", label);
+    button.addEventListener("click", () => this.open(box, !box.hasAttribute("data-open")));
+    box.addEventListener("focusin", ({ target }) => target instanceof HTMLElement && target !== button && this.reveal(target));
+    this.observer.disconnect();
+    this.observer.observe(box);
+    this.open(box, false);
+    return button;
+  }
+
+  /** Whatever is pressed or has the focus elsewhere closes the lines below. @param {Event} event */
+  leave({ target }) {
+    for (const box of this.boxes.values()) if (box.hasAttribute("data-open") && target instanceof Element && !box.contains(target) && !target.closest(".attn-field")) this.open(box, false);
+  }
+
+  /** Tell whether all of them have room. @param {ResizeObserverEntry[]} entries */
+  measured(entries) {
+    for (const { target: box } of entries) {
+      const first = box.querySelector(".attn-knob");
+      if (first instanceof HTMLElement && !box.hasAttribute("data-open")) box.toggleAttribute("data-more", box.clientHeight > first.offsetHeight * 1.5);
     }
   }
 
@@ -54,10 +87,10 @@ export class Handles {
    * Make them, where they are others than before.
    *
    * @param {LiveKnob[]} knobs
-   * @param {string} hint
+   * @param {{ knob: string, others: string }} words
    * @param {(box: HTMLElement) => void} listen  to what is done at those in a box
    */
-  make(knobs, hint, listen) {
+  make(knobs, { knob: hint, others }, listen) {
     const drawn = JSON.stringify(knobs.map(({ name, label, before, after }) => [name, label, before, after]));
     if (drawn === this.drawn) return;
     this.drawn = drawn;
@@ -70,13 +103,15 @@ export class Handles {
       box.append(knob.before ?? "", /** @type {HTMLElement} */ (this.of.get(knob.name)), knob.after ?? "");
       this.boxes.set(slotOf(knob), box);
     }
+    const over = this.boxes.get("");
+    over?.append(this.offerOthers(over, others));
   }
 }
 
 /** What stands around the handles of a place. @param {LiveKnob} knob  the first of them */
-function boxAround({ name, line, sign }) {
+function boxAround({ line, sign }) {
   const box = document.createElement("span");
-  if (!line && !(name in SIZES)) box.className = "attn-knobs";
+  if (!line) box.className = "attn-knobs";
   if (line && line !== TYPED_SCORE) box.append(`${sign} `);
   return box;
 }

@@ -55,6 +55,7 @@ export class Holding {
     document.addEventListener("selectstart", (event) => isOfHand() && !isTyped(event) && event.preventDefault(), { signal }); // a drag selects no words
     window.addEventListener("keydown", (event) => this.escape(event), { signal, capture: true });
     window.addEventListener("keydown", (event) => this.number.typeChosen(event), { signal });
+    window.addEventListener("keydown", (event) => this.undo(event), { signal });
     this.setting.attach(signal);
   }
 
@@ -99,6 +100,17 @@ export class Holding {
     this.leave();
   }
 
+  /** Control and Z takes back what was changed by hand last, with Shift it is done again. @param {KeyboardEvent} event */
+  undo(event) {
+    const { target, key, shiftKey, ctrlKey, metaKey, altKey, defaultPrevented } = event;
+    const isTyped = target instanceof HTMLElement && (target.isContentEditable || target.matches("input, textarea, select"));
+    if (key.toLowerCase() !== "z" || !(ctrlKey || metaKey) || altKey || isTyped || defaultPrevented || this.isHeld || !this.heatmap.data.live) return;
+    event.preventDefault();
+    if (this.latest) return; // what was let go of is on its way
+    this.forget();
+    this.send({ undo: !shiftKey });
+  }
+
   /** A key that is pressed in a map; return whether it was for what can be held there. @param {Picture} picture @param {KeyboardEvent} event */
   onKeydown(picture, event) {
     if (event.key.toLowerCase() === "x" && picture.cursor && this.head.switches(picture) && !event.ctrlKey && !event.metaKey && !event.altKey) {
@@ -119,7 +131,8 @@ export class Holding {
   hint(picture, spot) {
     const { words, live } = this.heatmap.data, cursor = this.cursor(picture, spot);
     if (live && !this.run && this.number.isNumber(picture, spot)) return "\u00a0";
-    return cursor === "cell" ? words.painted : cursor && words.hold;
+    if (cursor === "cell") return matchMedia("(hover: none)").matches ? words.painted : `${words.painted}; ${words.painted_keys}`;
+    return cursor && words.hold;
   }
 
   /** Get the run ready: somebody points at a map. */
@@ -136,13 +149,14 @@ export class Holding {
       const run = await runOf(address);
       if (this.asked === this.heatmap.data.live?.address && !this.isHeld && !this.latest) this.take(run);
     } catch (error) {
-      if (error instanceof Error && error.message === "503") setTimeout(() => (this.asked = ""), AGAIN);
+      if (!(error instanceof Error && error.message === "503")) return;
+      await new Promise((done) => setTimeout(done, AGAIN));
+      if (this.asked === address) this.asked = "";
     }
   }
 
   /** @param {LiveRun} run */
   take(run) {
-    run.changes = [];
     this.run = this.isOf(run, this.heatmap.stages) ? run : null;
     this.heatmap.pointing.again();
   }

@@ -49,6 +49,11 @@ export class LiveRun {
     this.arrays = { ...parameters, ...this.live.follow(parameters, whole) };
   }
 
+  /** The same run, in which nothing is changed. */
+  anew() {
+    return Object.assign(Object.create(LiveRun.prototype), this, { changes: [], spare: {} });
+  }
+
   /**
    * Compute what follows from changes beside those that are kept; the arrays hold until this is asked again.
    *
@@ -107,12 +112,12 @@ async function askedFor(address) {
   return new LiveRun(address, header.program, await linesOf(header.lines), parameters);
 }
 
-/** The run of an address; one that could not be had is asked for again. @param {string} address @returns {Promise<LiveRun>} */
-export function runOf(address) {
+/** The run of an address, whose changes and later address are the asker's alone; one that could not be had is asked for again. @param {string} address @returns {Promise<LiveRun>} */
+export async function runOf(address) {
   const known = RUNS.get(address) ?? askedFor(address);
   RUNS.delete(address);
   RUNS.set(address, known);
   known.catch(() => RUNS.delete(address));
   for (const [oldest] of RUNS) if (RUNS.size > MOST_RUNS) RUNS.delete(oldest);
-  return known;
+  return (await known).anew();
 }

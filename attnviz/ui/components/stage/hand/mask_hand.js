@@ -1,5 +1,5 @@
 // The mask of the weights under the hand: a press or a stroke over cells forbids or allows them, a word its whole row or
-// column; with Shift held it is a block, with Alt a diagonal. Shares are divided anew at once.
+// column; with Shift held it is a block, with Alt, or with Control and Shift, a diagonal. Shares are divided anew at once.
 
 /** @import { Change } from "../../../../live/types" */
 /** @import { Holding } from "./holding.js" */
@@ -33,6 +33,8 @@ export class MaskHand {
   /** @type {Stroke | null} */
   stroke = null;
   swallows = false; // whether the click that comes next is that of letting go
+  /** @type {{ isUp: boolean } | null} */
+  early = null; // a press that waits for the run
 
   /** @param {Holding} holding */
   constructor(holding) {
@@ -58,9 +60,19 @@ export class MaskHand {
     if (button instanceof HTMLElement) button.focus({ preventScroll: true }); // the heading is a new one
   }
 
+  /** Whether a press on a map is for its mask. @param {Picture} picture */
+  isOf(picture) {
+    return this.isOn && picture.name === PAINTED;
+  }
+
+  /** A finger on it scrolls nothing meanwhile. @param {Picture} picture */
+  mark(picture) {
+    picture.box.classList.toggle("attn-painting", this.isOf(picture));
+  }
+
   /** Whether a map is painted now. @param {Picture} picture */
   paints(picture) {
-    return this.isOn && picture.name === PAINTED && Boolean(this.holding.run?.stepOf("allowed", this.holding.layer));
+    return this.isOf(picture) && Boolean(this.holding.run?.stepOf("allowed", this.holding.layer));
   }
 
   /** @param {Picture} picture @param {AbortSignal} signal */
@@ -70,18 +82,24 @@ export class MaskHand {
     box.addEventListener("pointermove", (event) => this.move(event), { signal });
     box.addEventListener("pointerup", () => this.release(), { signal });
     box.addEventListener("pointercancel", () => this.leave(), { signal });
-    box.addEventListener("touchmove", (event) => this.stroke && event.preventDefault(), { signal, passive: false });
+    box.addEventListener("touchmove", (event) => (this.stroke || this.early) && event.preventDefault(), { signal, passive: false });
+    box.addEventListener("contextmenu", (event) => (this.stroke || this.early) && event.preventDefault(), { signal });
     box.addEventListener("click", (event) => this.swallow(event), { signal, capture: true });
   }
 
   /** @param {Picture} picture @param {PointerEvent} event */
-  press(picture, event) {
+  async press(picture, event) {
     this.swallows = false;
-    const spot = event.button === 0 && event.isPrimary && this.paints(picture) ? picture.locate(event) : null;
+    const spot = event.button === 0 && event.isPrimary && this.isOf(picture) ? picture.locate(event) : null;
     if (!spot || spot.name !== undefined) return;
-    picture.box.setPointerCapture(event.pointerId);
-    this.holding.heatmap.picking.pressed = this.holding.heatmap.picking.touch = null;
-    this.begin(picture, spot, event.pointerId, event.shiftKey ? "block" : event.altKey ? "diagonal" : "line");
+    const { altKey, ctrlKey, shiftKey, pointerId } = event, early = (this.early = { isUp: false });
+    this.holding.heatmap.picking.pressed = null;
+    picture.box.setPointerCapture(pointerId);
+    if (!this.paints(picture)) await this.holding.prepare();
+    if (this.early !== early || !this.paints(picture)) return;
+    this.early = null;
+    this.begin(picture, spot, pointerId, altKey || (ctrlKey && shiftKey) ? "diagonal" : shiftKey ? "block" : "line");
+    if (early.isUp) this.release();
   }
 
   /** @param {Picture} picture @param {Spot} spot @param {number | null} id  of the pointer @param {Shape} shape */
@@ -153,7 +171,8 @@ export class MaskHand {
   }
 
   release() {
-    const { stroke } = this;
+    const { stroke, early } = this;
+    if (early) early.isUp = this.swallows = true;
     if (!stroke) return;
     this.swallows = stroke.id !== null;
     this.stroke = null;
@@ -165,6 +184,7 @@ export class MaskHand {
 
   /** Take it back. */
   leave() {
+    this.early = null;
     if (!this.stroke) return;
     this.swallows = this.stroke.id !== null;
     this.stroke = null;

@@ -5,6 +5,7 @@
 /** @import { Cell, Spot } from "../types" */
 import { fourDigits } from "../../number_format.js";
 import { Field } from "./field.js";
+import { Grip } from "./grip.js";
 import { Rail } from "./rail.js";
 
 const DRAGGED_FROM = 4; // pixels from which a press is a drag
@@ -15,7 +16,21 @@ const BEYOND_SCALE = 1.2; // of the largest number of the head
 const FINER = 0.1; // with Shift
 const NUDGE = 0.02; // of the scale, by an arrow
 const AWAY = 14; // pixels from the middle of a cell to the field
+const ASKED = 3; // times that a run which cannot be had at once is asked for
 const TYPED = /^[\d.,−-]$/;
+
+/**
+ * What is pressed: with its number, or without it until the run has come.
+ *
+ * @typedef {object} Press
+ * @property {Picture} picture
+ * @property {Spot} spot
+ * @property {Target | null} target
+ * @property {number} x  of the screen
+ * @property {number} y
+ * @property {number} id  of the pointer
+ * @property {boolean} holds  whether it is no press for anything else any more
+ */
 
 /**
  * A number that can be held: where it stands, and how far it goes.
@@ -35,8 +50,9 @@ export class NumberHand {
   /** @type {Target | null} */
   held = null;
   value = 0; // of what is held, before it is rounded
-  /** @type {{ target: Target, x: number, y: number, id: number } | null} */
+  /** @type {Press | null} */
   pressed = null;
+  isEntered = false; // whether what was typed is to be kept once the run has come
   swallows = false; // whether the click that comes next is that of letting go
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   timer;
@@ -45,6 +61,7 @@ export class NumberHand {
   constructor(holding) {
     this.holding = holding;
     this.rail = new Rail(holding.heatmap);
+    this.grip = new Grip(holding.heatmap);
     this.field = new Field(holding.heatmap);
   }
 
@@ -60,8 +77,8 @@ export class NumberHand {
     box.addEventListener("pointerup", (event) => this.release(event), { signal });
     box.addEventListener("pointercancel", () => this.leave(), { signal });
     box.addEventListener("lostpointercapture", () => this.pressed && this.leave(), { signal });
-    box.addEventListener("touchmove", (event) => this.held && event.preventDefault(), { signal, passive: false });
-    box.addEventListener("contextmenu", (event) => this.held && event.preventDefault(), { signal });
+    box.addEventListener("touchmove", (event) => (this.held || this.pressed?.holds) && event.preventDefault(), { signal, passive: false });
+    box.addEventListener("contextmenu", (event) => (this.held || this.pressed?.holds) && event.preventDefault(), { signal });
     box.addEventListener("click", (event) => this.swallow(event), { signal, capture: true });
   }
 
@@ -96,13 +113,27 @@ export class NumberHand {
     return { picture, cell: { head, row, column }, step: step.name, at, index, first, unit: (ends[1] - ends[0]) / PULL, ends };
   }
 
+  /** Mark a number that can be held. @param {Picture} picture @param {Spot} spot */
+  mark(picture, spot) {
+    const target = this.target(picture, spot);
+    if (target) this.grip.show(this.point(target), picture.h);
+    else this.grip.hide();
+  }
+
+  /** Whether a spot is a number that can be held as soon as the run has come. @param {Picture} picture @param {Spot} spot */
+  mayCome(picture, spot) {
+    const { run, isAhead, mask, heatmap } = this.holding;
+    return !run && !isAhead && heatmap.data.live !== null && !mask.isOf(picture) && this.isNumber(picture, spot);
+  }
+
   /** @param {Picture} picture @param {PointerEvent} event */
   press(picture, event) {
     this.swallows = false;
     const spot = event.button === 0 && event.isPrimary ? picture.locate(event) : null;
     const target = spot && this.target(picture, spot);
-    if (!target) return;
-    this.pressed = { target, x: event.clientX, y: event.clientY, id: event.pointerId };
+    if (!spot || (!target && !this.mayCome(picture, spot))) return;
+    this.pressed = { picture, spot, target, x: event.clientX, y: event.clientY, id: event.pointerId, holds: false };
+    if (!target) this.holding.prepare(); // there at the end of a long press
     if (event.pointerType === "touch") this.timer = setTimeout(() => this.hold(), LONG);
   }
 
@@ -111,7 +142,7 @@ export class NumberHand {
     const { pressed } = this;
     if (!pressed) return;
     const [right, up] = [event.clientX - pressed.x, pressed.y - event.clientY];
-    if (!this.held && event.pointerType === "touch") {
+    if (!this.held && event.pointerType === "touch" && !pressed.holds) {
       if (Math.hypot(right, up) > SHAKES) this.leave(); // the page is moved
       return;
     }
@@ -121,13 +152,18 @@ export class NumberHand {
     this.drag(this.value + up * this.held.unit * (event.shiftKey ? FINER : 1));
   }
 
-  /** The number that is pressed is held from now on. */
-  hold() {
-    if (!this.pressed) return;
-    const { target, id } = this.pressed, { heatmap } = this.holding;
+  /** The number that is pressed is held from now on, or as soon as the run has come. */
+  async hold() {
+    const { pressed } = this, { picking } = this.holding.heatmap;
+    if (!pressed || pressed.holds) return;
+    pressed.holds = true;
+    picking.pressed = picking.touch = null;
+    if (!pressed.target) await this.holding.prepare();
+    if (this.pressed !== pressed) return;
+    const target = pressed.target ?? this.target(pressed.picture, pressed.spot);
+    if (!target) return this.leave();
     this.take(target);
-    target.picture.box.setPointerCapture(id);
-    heatmap.picking.pressed = heatmap.picking.touch = null;
+    target.picture.box.setPointerCapture(pressed.id);
     this.drag(target.first);
   }
 
@@ -152,14 +188,22 @@ export class NumberHand {
     const { held } = this;
     if (!held) return;
     this.holding.show([{ step: held.step, at: held.at, value }]);
-    this.rail.show(this.point(held), (this.value - held.first) / held.unit, [held.first, value]);
+    const edges = this.field.isOpen ? this.edges(held) : null;
+    this.rail.show(this.point(held), (this.value - held.first) / held.unit, [held.first, value], edges);
   }
 
-  /** The middle of a cell in the maps. @param {Target} target @returns {[x: number, y: number]} */
+  /** The middle of a cell in the maps. @param {{ picture: Picture, cell: Cell }} target @returns {[x: number, y: number]} */
   point({ picture, cell }) {
     const [outer, inner] = [this.holding.heatmap.frame, picture.layer].map((element) => element.getBoundingClientRect());
     const [x, y, w, h] = picture.cells(cell.head, cell.row, cell.column);
     return [inner.left - outer.left + x + w / 2, inner.top - outer.top + y + h / 2];
+  }
+
+  /** From where to where the map of a head reaches in the maps. @param {Target} target @returns {[top: number, bottom: number]} */
+  edges({ picture, cell: { head } }) {
+    const [outer, inner] = [this.holding.heatmap.frame, picture.layer].map((element) => element.getBoundingClientRect().top);
+    const [, y, , h] = picture.cells(head, 0, 0, picture.rows, 1);
+    return [inner - outer + y, inner - outer + y + h];
   }
 
   /** A number with the digits that a pixel tells apart, with Shift; the one that was there stays whole. @param {number} value */
@@ -223,24 +267,53 @@ export class NumberHand {
     if (head !== null && row !== null && column !== null) this.type(picture, { head, row, column }, event);
   }
 
-  /** A figure, or F2, opens a field for the number of a cell; return whether it did. @param {Picture} picture @param {Cell} cell @param {KeyboardEvent} event */
+  /**
+   * A figure, or F2, opens a field for the number of a cell, also before the run has come; return whether it did.
+   * @param {Picture} picture @param {Cell} cell @param {KeyboardEvent} event
+   */
   type(picture, cell, event) {
-    if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || this.held) return false;
-    const target = event.key === "F2" || TYPED.test(event.key) ? this.target(picture, cell) : null;
-    if (!target) return false;
+    if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || this.held || this.field.isOpen) return false;
+    if (event.key !== "F2" && !TYPED.test(event.key)) return false;
+    const target = this.target(picture, cell), first = picture.value(cell);
+    if (first === null || (!target && !this.mayCome(picture, cell))) return false;
     event.preventDefault();
-    this.take(target);
-    this.set(target.first);
-    const step = (/** @type {number} */ by) => Number(this.rounded(this.value + by * NUDGE * PULL * target.unit));
-    const [x, y] = this.point(target);
-    this.field.open([x + AWAY, y], picture.focus, event.key === "F2" ? String(target.first) : event.key, {
-      typed: (value) => this.set((this.value = value)),
-      nudged: (by, isFine) => this.set((this.value = step(by * (isFine ? FINER : 1)))),
-      kept: () => this.keep(this.value),
+    Object.assign(this, { value: first, isEntered: false });
+    if (target) this.take(target);
+    this.set(first);
+    const [x, y] = this.point({ picture, cell });
+    this.field.open([x + AWAY, y], picture.focus, event.key === "F2" ? String(first) : event.key, {
+      typed: (value) => this.set((this.value = value ?? first)),
+      fault: () => "",
+      nudged: (by, isFine) => this.set((this.value = this.nudged(by * (isFine ? FINER : 1)))),
+      kept: () => this.enter(),
       left: () => this.leave(),
       written: () => String(this.value),
-      label: `${this.holding.heatmap.data.words.number} ${fourDigits(target.first)}`,
+      label: `${this.holding.heatmap.data.words.number} ${fourDigits(first)}`,
     });
+    if (!target) this.awaitRun(picture, cell);
     return true;
+  }
+
+  /** @param {number} by  steps */
+  nudged(by) {
+    return this.rounded(this.value + by * NUDGE * PULL * (this.held?.unit ?? 0));
+  }
+
+  /** Keep what was typed, at once or as soon as the run has come. */
+  enter() {
+    if (this.held) this.keep(this.value);
+    else this.isEntered = true;
+  }
+
+  /** Hold the number that is typed once the run has come. @param {Picture} picture @param {Cell} cell */
+  async awaitRun(picture, cell) {
+    const { input } = this.field;
+    for (let n = 0; n < ASKED && !this.holding.run; n++) await this.holding.prepare();
+    if (this.field.input !== input) return; // it was left meanwhile
+    const target = this.target(picture, cell), { value } = this;
+    if (!target) return this.leave();
+    this.take(target);
+    this.set((this.value = value));
+    if (this.isEntered) this.keep(value);
   }
 }

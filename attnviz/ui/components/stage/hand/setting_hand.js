@@ -59,6 +59,7 @@ export class SettingHand {
   attach(signal) {
     window.addEventListener("pointermove", (event) => this.move(event), { signal });
     window.addEventListener("pointerup", (event) => this.release(event), { signal });
+    for (const kind of ["pointerdown", "focusin"]) window.addEventListener(kind, (event) => this.handles.leave(event), { signal });
     window.addEventListener("pointercancel", () => ((this.pressed = null), this.isDragged && this.leave()), { signal });
   }
 
@@ -80,7 +81,7 @@ export class SettingHand {
     const focused = document.activeElement, { handles, knobs } = this;
     this.isSettling = true;
     entitle();
-    handles.make(knobs, this.holding.heatmap.data.words.knob, (box) => this.listen(box));
+    handles.make(knobs, this.holding.heatmap.data.words, (box) => this.listen(box));
     handles.settle(picture);
     this.write();
     if (focused instanceof HTMLElement && focused !== document.activeElement && focused.isConnected) focused.focus({ preventScroll: true });
@@ -109,6 +110,7 @@ export class SettingHand {
     if (this.pressed !== event) return;
     this.take(knob);
     Object.assign(this, { isDragged: true, x: event.clientX });
+    document.documentElement.classList.add("attn-drags"); // wherever the pointer goes
   }
 
   /** What is dragged is kept; a tap opens a field, as there are no keys. @param {PointerEvent} event */
@@ -117,6 +119,7 @@ export class SettingHand {
     Object.assign(this, { pressed: null, tapped: isTap ? pressed : null });
     if (!held || !isDragged) return;
     this.isDragged = false;
+    document.documentElement.classList.remove("attn-drags");
     if (isTap) this.type(held, String(held.value));
     else this.keep();
   }
@@ -152,7 +155,8 @@ export class SettingHand {
     this.hasMoved ||= this.value !== held.value;
     this.follow(held, this.value, true);
     this.write();
-    const [x, y] = this.point(held.name);
+    const handle = this.handles.of.get(held.name), [x, y] = this.point(held.name);
+    if (handle) this.handles.reveal(handle);
     this.note.textContent = "";
     this.note.appendChild(document.createElement("span")).textContent = holding.heatmap.data.words.was.replace("{number}", fourDigits(held.value));
     Object.assign(this.note.style, { left: `${x}px`, top: `${y}px` });
@@ -194,6 +198,7 @@ export class SettingHand {
 
   end() {
     Object.assign(this, { held: null, isDragged: false });
+    document.documentElement.classList.remove("attn-drags");
     this.field.close();
     this.note.remove();
   }
@@ -213,11 +218,19 @@ export class SettingHand {
     event.stopPropagation();
   }
 
+  /** What is wrong with a number for a handle, "" if nothing. @param {LiveKnob} knob @param {number} value */
+  fault({ least, most, whole }, value) {
+    const { out_of_range, not_whole } = this.holding.heatmap.data.words, ends = [least, most].map(fourDigits);
+    if (value < least || value > most) return out_of_range.replace("{low}", ends[0]).replace("{high}", ends[1]);
+    return whole && !Number.isInteger(value) ? not_whole : "";
+  }
+
   /** @param {LiveKnob} knob @param {string} text */
   type(knob, text) {
     this.take(knob);
     this.field.open(this.point(knob.name), /** @type {HTMLElement} */ (this.handles.of.get(knob.name)), text, {
-      typed: (value) => this.set(value),
+      typed: (value) => this.set(value ?? this.held?.value ?? knob.value),
+      fault: (value) => this.fault(knob, value),
       nudged: (by, isFine) => this.pull(by * (knob.whole ? PER_WHOLE : KNOB_NUDGE * (isFine ? KNOB_FINER : 1))),
       kept: () => this.keep(),
       left: () => this.leave(),
