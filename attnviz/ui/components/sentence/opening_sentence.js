@@ -29,6 +29,7 @@ class OpeningSentence {
   /** @type {Rows} */
   sent = { weights: new Float64Array(), kinds: [], isMoved: false };
   rows = this.sent; // or what follows from what is held in the maps
+  isUnknown = false; // whether nothing that is said here is of what is drawn in the maps
   /** @type {(query: number) => void} */
   onSelect = () => {};
   /** @type {(text: string) => void} */
@@ -85,6 +86,7 @@ class OpeningSentence {
   update(data, weights, page) {
     Object.assign(this, page, { data });
     this.rows = this.sent = { weights, kinds: data.kinds, isMoved: false };
+    this.isUnknown = false;
     this.pointed = null;
     this.received = null;
     this.words.setAttribute("aria-label", this.data.words.sentence);
@@ -124,7 +126,7 @@ class OpeningSentence {
 
   /** The word whose arcs are drawn, the head that they are of, and what it takes there. @returns {Highlighted} */
   get highlighted() {
-    const { query, head } = this.data;
+    const [head, query] = this.rows.opening ?? [this.data.head, this.data.query];
     const { row = null, head: otherHead, shares } = this.received ?? {};
     const other = this.index(row);
     if (other !== null && shares?.length === this.keys.length) return { query: other, head: otherHead, row: shares };
@@ -134,14 +136,17 @@ class OpeningSentence {
 
   /** Other weights follow from what is held in the maps, or none do any more. @param {HeldNumbers | null} held */
   onHeld(held) {
-    if (!held && this.rows === this.sent) return;
-    this.rows = (held && heldRows(held, this.data)) ?? this.sent;
+    if (!held && this.rows === this.sent && !this.isUnknown) return;
+    const rows = held && heldRows(held, this.data);
+    this.rows = rows ?? this.sent;
+    this.isUnknown = !rows && held?.other !== undefined;
     this.draw();
   }
 
   draw() {
     if (!this.queries.length) return;
     const { highlighted } = this;
+    this.box.toggleAttribute("data-unknown", this.isUnknown);
     this.queries.forEach((button, at) => {
       button.toggleAttribute("data-highlighted", at === highlighted.query);
       button.setAttribute("aria-pressed", String(this.data.chosen && at === this.data.query));

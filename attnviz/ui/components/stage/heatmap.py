@@ -58,7 +58,7 @@ WORDS = Words(
         "painted": "press or drag to forbid or allow it",
         "hold": "drag up or down to change it, or type a number",
         "pin": "pin",
-        "pinned": "pinned",
+        "pinned": "this is the pinned picture",
         "unpin": "unpin",
         "flip": "hold B",
         "pin_hint": "P pins, B shows what is pinned",

@@ -1,4 +1,5 @@
 import type { Knob, Program } from "../../../live/types";
+import type { OtherPath } from "../../types";
 import type { StageFacts as Packed, StageNumbers } from "../../../pictures/stage_bytes.js";
 
 // The heat maps: what Python sends, what Plotly offers, and what is said of their cells.
@@ -189,6 +190,8 @@ export interface StageData extends StagesSent {
  *  values in their order. */
 export interface Swept {
   of: string;
+  /** Of its field. */
+  name: string;
   label: string;
   value: number;
   values: number[];
@@ -228,6 +231,15 @@ export interface StageAhead extends StagesSent {
   /** The numbers of the setting that headings show. */
   handles?: LiveKnob[];
   positions?: { query: number[] | null; key: number[] | null };
+  /** The steps from the words to the output, whose small pictures are arrays; how many words there are. */
+  path?: OtherPath["nodes"];
+  lengths?: { query: number; key: number };
+}
+
+/** A picture that is pinned, and the numbers of its setting, where they are known. */
+export interface Pinned {
+  stages: Stage[];
+  knobs: LiveKnob[] | null;
 }
 
 /** How the numbers of the maps can be held, as `Holding` says it. */
@@ -399,6 +411,6 @@ declare global {
   interface Window {
     attnvizScripts?: Shelf;
     /** The picture that is pinned. */
-    attnvizPinned?: Stage[] | null;
+    attnvizPinned?: Pinned | null;
   }
 }
