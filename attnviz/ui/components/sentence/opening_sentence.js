@@ -16,6 +16,7 @@ import { alongReading, isFocusSeen, make, readingDirection, rove, within } from 
 /** @typedef {{ query: number, head: number | null | undefined, row: (number | null)[] }} Highlighted  a word, a head, and its weights there */
 
 const ROW = "attnviz:row"; // detail: a `Row`
+const SECOND = 220; // milliseconds in which a second press follows the first of two
 const MANY = 14; // words from which they stand closer
 const NAMED = 0.05; // a weaker weight has no number
 const MOST_NAMED = 4;
@@ -39,6 +40,8 @@ class OpeningSentence {
   /** @type {Row | null} */
   received = null; // what another view points at
   shown = "";
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  clicked;
   isSendingRow = false;
   /** @type {number | undefined} */
   frame; // at which it is drawn, once the page has its new layout
@@ -74,7 +77,7 @@ class OpeningSentence {
     this.words.addEventListener("pointerleave", () => this.point(null));
     this.words.addEventListener("focusin", (event) => isFocusSeen(event) && this.point(at(event)));
     this.words.addEventListener("focusout", () => this.point(null));
-    this.words.addEventListener("click", (event) => at(event) >= 0 && this.choose(at(event)));
+    this.words.addEventListener("click", (event) => at(event) >= 0 && this.click(at(event), event));
     this.words.addEventListener("keydown", (event) => this.onKeydown(event, at(event)));
     window.addEventListener(ROW, (event) => event instanceof CustomEvent && this.onRow(event.detail), { signal });
     followHeld((held) => this.onHeld(held), signal);
@@ -223,6 +226,13 @@ class OpeningSentence {
     this.line.follow(this.received && this.queries[this.highlighted.query]);
   }
 
+  /** A press chooses a word; one of a mouse on a word that a second press would replace waits for that. @param {number} query @param {MouseEvent} event */
+  click(query, event) {
+    clearTimeout(this.clicked);
+    if (event instanceof PointerEvent && event.pointerType === "mouse" && this.data.edit) this.clicked = setTimeout(() => this.hand.isHeld || this.choose(query), SECOND);
+    else this.choose(query);
+  }
+
   /** @param {number} query */
   choose(query) {
     const row = this.position(query) ?? query;
@@ -259,6 +269,7 @@ class OpeningSentence {
 
   close() {
     this.stop.abort();
+    clearTimeout(this.clicked);
     this.resizer.disconnect();
     if (this.frame !== undefined) cancelAnimationFrame(this.frame);
     this.box.remove();
