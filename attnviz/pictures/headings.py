@@ -16,6 +16,15 @@ SWITCH = Words(
         "common_hint": "One scale over all heads; click for colours of its own in each.",
     }
 )
+PAINT = Words(
+    {
+        "paint": "paint mask",
+        "paint_hint": "Press or drag over cells to forbid or allow them, with Shift a block, with Alt a diagonal; a "
+        "word stands for its whole row or column. In a map with the keyboard: Space, with Shift the row, with Control "
+        "the column, with both the diagonal.",
+        "painted": "press or drag to forbid or allow it",
+    }
+)
 WORDS = Words(
     {
         "blocks": "the largest of each block of {n} × {n} words",

@@ -1,5 +1,6 @@
 import type { Knob, Program } from "../../../live/types";
 import type { OtherPath } from "../../types";
+import type { WeightsFormula } from "../../../pictures/weights_formula.js";
 import type { StageFacts as Packed, StageNumbers } from "../../../pictures/stage_bytes.js";
 
 // The heat maps: what Python sends, what Plotly offers, and what is said of their cells.
@@ -252,16 +253,6 @@ export interface Holdable {
   formula: WeightsFormula;
   /** The heads of the layer that are switched off; null where none can be. */
   off: number[] | null;
-}
-
-/** What the formula from the scores to the weights is made of, as `stages.py` says it. */
-export interface WeightsFormula {
-  normaliser: string;
-  is_over_root: boolean;
-  has_bias: boolean;
-  scale: number | null;
-  softcap: number;
-  temperature: number;
 }
 
 /** What the server answers at that address. */
