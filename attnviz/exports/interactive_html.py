@@ -30,7 +30,7 @@ from attnviz.formula.graph import Formula
 from attnviz.live.lines import named_normaliser, named_score
 from attnviz.pictures.answer import row_functions
 from attnviz.pictures.colours import PAPER
-from attnviz.pictures.headings import SWITCH
+from attnviz.pictures.headings import PAINT, SWITCH
 from attnviz.pictures.stages import side_by_side
 from attnviz.pictures.static.text_metrics import drawable, word
 from attnviz.settings.counting import ordinal
@@ -57,12 +57,13 @@ PAGE = """<!DOCTYPE html>
 </head>
 <body>
 <h1 id="sentence"></h1>
-<p id="overview" class="quiet">{overview}</p>
+<p id="overview" class="quiet">{overview} <span id="as-saved"></span></p>
 {notes}<noscript><p>{no_script}</p>{tables}</noscript>
 <main id="page" hidden>
 <div class="bar">
 <span id="views" class="views" role="group" aria-label="{views}" hidden></span>
 <label id="layers" hidden>{layer} <select id="layer"></select></label>
+<span id="moves" class="knobs" hidden></span>
 <span id="knobs" class="knobs" role="group" aria-label="{knobs}" hidden></span>
 </div>
 <div id="as-cells"><div id="stages" class="stages"></div></div>
@@ -96,6 +97,7 @@ PAGE = """<!DOCTYPE html>
 </html>
 """
 
+LINE_COMMENT = re.compile(r"^[ \t]*// .*\n", re.MULTILINE)
 SCRIPT = Path(__file__).parent / "interactive" / "page.js"
 
 
@@ -214,7 +216,7 @@ def described(trace: Trace) -> dict[str, Any]:
         "sentence": _title(drawable(" ".join(config.sentence.split())) or " ".join(map(word, trace.query_tokens))),
         "queries": [word(token) for token in trace.query_tokens],
         "keys": [word(token) for token in trace.key_tokens],
-        "words": dict(WORDS) | dict(SWITCH),
+        "words": dict(WORDS) | dict(SWITCH) | dict(PAINT),
         "first": FIRST,
         "link": setting_of(trace),
         "setting": {
@@ -272,7 +274,8 @@ def _table(trace: Trace, caption: str, numbers: Array) -> str:
 @cache
 def _script() -> str:
     """Return the modules as one script, whose names are its own."""
-    return f'"use strict";\n(() => {{\n{without_descriptions(joined(SCRIPT))}}})();\n'
+    script = LINE_COMMENT.sub("", without_descriptions(joined(SCRIPT)))
+    return f'"use strict";\n(() => {{\n{script}}})();\n'
 
 
 @cache

@@ -52,7 +52,7 @@ def _rounded(trace: Trace, layer: int) -> dict[str, Any]:
 def movable(moved: Live) -> dict[str, Any]:
     """Return what may be moved as the script reads it; the lines of the rows stand in the script itself."""
     arrays = {name: _exact(array) for name, array in moved.arrays.items()}
-    return {"program": moved.program, "knobs": moved.knobs, "arrays": arrays}
+    return {"program": moved.program, "knobs": moved.knobs, "formula": moved.formula, "arrays": arrays}
 
 
 def _step(step: Step) -> dict[str, Any]:

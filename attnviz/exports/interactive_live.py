@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from attnviz.arrays import Array
 from attnviz.engine.external.traces import is_external
@@ -15,6 +16,7 @@ from attnviz.engine.records.trace import Trace
 from attnviz.exports.interactive_part import EXACT, Part, kept
 from attnviz.live.knobs import MOVED, as_text, knobs_of, settings_of
 from attnviz.live.program import Data, arrays_of, key, program_of
+from attnviz.pictures.stages import weights_formula_facts
 
 HELD = ("scores", "allowed", "weights", "heads")
 """The steps whose single numbers may be held."""
@@ -25,12 +27,16 @@ MOST_MORE = 4_000_000
 
 @dataclass(frozen=True)
 class Live:
-    """A program, the lines of its rows as JavaScript, the numbers that may be moved, and what else it reads."""
+    """A program, the lines of its rows as JavaScript, the numbers that may be moved, and what else it reads.
+
+    formula  what that of the weights is made of, as `stages.weights_formula_facts` has it
+    """
 
     program: Data
     lines: Mapping[str, str]
     knobs: list[Data] = field(default_factory=list)
     arrays: Mapping[str, Array] = field(default_factory=dict)
+    formula: Mapping[str, Any] = field(default_factory=dict)
 
 
 def live(trace: Trace, part: Part) -> Live | None:
@@ -50,7 +56,8 @@ def live(trace: Trace, part: Part) -> Live | None:
     knobs = list(knobs_of(trace, values, reads))
     numbers = {name: value for name, value in values.items() if name not in lines}
     edits = [edit | {"value": as_text(edit["value"])} for edit in program["edits"]]
-    return Live(program | {"steps": steps, "settings": numbers, "edits": edits}, lines, knobs, arrays)
+    program |= {"steps": steps, "settings": numbers, "edits": edits}
+    return Live(program, lines, knobs, arrays, weights_formula_facts(trace.config))
 
 
 def _needed(steps: list[Data], drawn: set[str], moved: set[str]) -> tuple[list[Data], set[str]]:

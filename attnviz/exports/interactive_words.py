@@ -38,6 +38,8 @@ WORDS = Words(
         "the arrow keys where it stands: what follows is computed at once. Escape takes it back. The name of a head "
         "over its weights, or X, switches the head off.",
         "was": "was {number}",
+        "undo": "Undo",
+        "as_saved": "(as it was saved)",
         "forbid": "Forbid this cell",
         "allow": "Allow this cell",
         "head_off": "Switch this head off (X)",

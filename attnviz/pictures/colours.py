@@ -99,6 +99,7 @@ PAPER = {
     "ink": ("#16181d", "#e8eaee"),
     "quiet": ("#5b606b", "#a0a6b2"),
     "accent": ("#0f62c4", "#8ab8f5"),
+    "edited": (EDITED, EDITED),
 }
 """The colours around the pictures in a file: in an SVG the first of the two, in an interactive page as it is read."""
 

@@ -16,6 +16,16 @@ SWITCH = Words(
         "common_hint": "One scale over all heads; click for colours of its own in each.",
     }
 )
+PAINT = Words(
+    {
+        "paint": "paint mask",
+        "paint_hint": "Press or drag over cells to forbid or allow them, with Shift a block, with Alt, or Control and "
+        "Shift, a diagonal; a word stands for its whole row or column. In a map with the keyboard: Space, with Shift "
+        "the row, with Control the column, with both the diagonal.",
+        "painted": "press or drag to forbid or allow it; a word: its row or column",
+        "painted_keys": "with Shift a block, with Alt or Ctrl+Shift a diagonal",
+    }
+)
 WORDS = Words(
     {
         "blocks": "the largest of each block of {n} × {n} words",

@@ -91,6 +91,17 @@ export interface HeldArray {
   values: Float64Array;
   /** Whether they are not what they were. */
   isMoved: boolean;
+  /** Whether they are those of the words that are shown alone, and of how many columns in each head. */
+  isPart?: boolean;
+  widths?: number[];
+}
+
+/** The path from the words to the output in another setting: its steps, what is seen of each, and how many words. */
+export interface OtherPath {
+  nodes: { name: string; symbol: string; shape: string; meaning: string; before: [word: string, step: string]; colours: string[]; dark: string[] }[];
+  sizes: [width: number, height: number][];
+  pixels: Uint8Array[];
+  words: number | null;
 }
 
 /** What follows from what is held in the maps. Its arrays are to be read at once: their memory is used again. */
@@ -101,6 +112,9 @@ export interface HeldNumbers {
   layer: number;
   /** A step of that layer, or before the first; null for none. */
   array(name: string): HeldArray | null;
+  /** Where they are no change of the last run but stages of another setting, of which nothing else is known: whether the
+   *  words are the same, the head and the row that are spoken of, and the path, where it has come. */
+  other?: { hasSameWords: boolean; opening: [head: number, row: number] | null; path: OtherPath | null };
 }
 
 /** The script of the worker that learns, as a text. */

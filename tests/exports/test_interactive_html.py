@@ -19,7 +19,7 @@ from attnviz import NORMALISERS, Config, Trace, run
 from attnviz.engine.external.traces import of_scores, of_weights
 from attnviz.exports import interactive_html
 from attnviz.exports.bundle import joined
-from attnviz.pictures.headings import SWITCH
+from attnviz.pictures.headings import PAINT, SWITCH
 from attnviz.pictures.static.text_metrics import word
 from attnviz.ui.panels.typed_formula import EXAMPLES
 from tests.support import interactive_file, scripts
@@ -173,7 +173,7 @@ def test_what_a_row_says_in_the_place_of_a_line_is_handed_what_it_names(name: st
 def test_the_words_of_the_script_are_all_there() -> None:
     script = interactive_html._script()
     used = set(re.findall(r"\bwords\.(\w+)", script)) | {"scaled", "capped"}
-    assert used == {*interactive_html.WORDS, *SWITCH}
+    assert used == {*interactive_html.WORDS, *SWITCH, *PAINT}
 
 
 def test_a_negative_factor_stands_in_brackets(node: str) -> None:

@@ -69,7 +69,7 @@ CHECK = """
   for (const [kind, layer, name, cell, value] of moves) {
     view.layer = layer;
     if (kind === "setting") moveSetting(name, value);
-    else if (kind === "allowed") allow(cell, value === 1);
+    else if (kind === "allowed") allow([[cell[1], cell[2]]], value === 1);
     else if (kind === "head") switchHead(cell[0]);
     else moveNumber(name, cell, value);
   }
@@ -147,11 +147,12 @@ def case_of(at: int) -> Case | None:
                 head = dice.randrange(outputs.shape[0])
                 moves.append(("head", layer, "heads", (head, 0, 0), 0.0))
                 edits += [(layer, "heads", place, 0.0) for place in slopes.indices(outputs) if place[0] == head]
-            if "allowed" in before.layers[layer] and "reach" not in {move[2] for move in moves}:
+            if layer == 0 and "allowed" in before.layers[0] and "reach" not in {move[2] for move in moves}:
                 allowed = before.layers[layer]["allowed"].array
                 cell = tuple(dice.randrange(n) for n in allowed.shape)
-                edits.append((layer, "allowed", cell, float(not allowed[cell])))
-                moves.append(("allowed", layer, "allowed", (0, *cell), edits[-1][3]))
+                may = float(not allowed[cell])
+                edits += [(each, "allowed", cell, may) for each in range(config.n_layers)]
+                moves.append(("allowed", 0, "allowed", (0, *cell), may))
         after = run(config, edits=edits)
     except ConfigError:
         return None

@@ -17,7 +17,7 @@ from attnviz.arithmetic.cell import derive
 from attnviz.exports.bundle import joined
 from attnviz.live.program import arrays_of
 from attnviz.pictures import stage_bytes
-from attnviz.pictures.answer import browser_facts
+from attnviz.pictures.answer import browser_facts, explanation_parts
 from attnviz.pictures.answer.explanation import explanation, most_telling
 from attnviz.settings.language import set_language
 from attnviz.text.query_sentences import query_weights
@@ -82,14 +82,15 @@ def some_edits(trace: Trace, number: int) -> list[Any]:
     ]
 
 
-def asked(trace: Trace, dice: random.Random) -> list[dict[str, Any]]:
-    """Cells, a row and an entry of an output."""
+def asked(trace: Trace, dice: random.Random, layer: int) -> list[dict[str, Any]]:
+    """Cells, those whose weights were set by hand among them, a row and an entry of an output."""
+    ours = [index for at, step, index, _ in trace.edits if (at, step) == (layer, "weights")]
     heads, n, m = trace.layers[-1]["weights"].shape
     cells = [
         {"head": dice.randrange(heads), "query": dice.randrange(n), "key": dice.randrange(m)} for _ in range(CELLS)
     ]
     row = {"head": dice.randrange(heads), "query": dice.randrange(n), "key": None}
-    return [*cells, row, {**row, "dimension": 0}]
+    return [*(dict(zip(("head", "query", "key"), at)) for at in ours), *cells, row, {**row, "dimension": 0}]
 
 
 def wanted(trace: Trace, layer: int, cell: dict[str, Any]) -> dict[str, Any]:
@@ -124,7 +125,7 @@ def disagreeing(traces: list[tuple[str, Trace, int]], node: str, folder: Path) -
         if data is None:
             continue
         (folder / f"{number}.bin").write_bytes(stage_bytes.packed(data.header | {"head": data.head}, data.arrays))
-        cells = asked(trace, dice)
+        cells = asked(trace, dice, layer)
         questions.append({"file": str(folder / f"{number}.bin"), "cells": cells})
         answers.append([(f"{name} {cell}", wanted(trace, layer, cell)) for cell in cells])
     (folder / "asked.json").write_text(json.dumps(questions), "utf-8")
@@ -162,6 +163,19 @@ def test_every_answer_is_that_of_python(
         traces.append((f"setting {number}", trace, number % len(trace.layers)))
     assert len(traces) > SETTINGS / 8
     assert disagreeing(traces, node, tmp_path) == []
+
+
+@pytest.mark.parametrize("normaliser", [each for each in NORMALISERS if each != "formula"])
+def test_a_weight_that_was_set_by_hand_is_said_to_be(normaliser: Any, node: str, tmp_path: Path) -> None:
+    before = run(Config(sentence="the cat sat on the mat", normaliser=normaliser))
+    trace = run(before.config, edits=[(0, "weights", (0, 2, 1), -1.5)])
+    share = next(
+        each for each in wanted(trace, 0, {"head": 0, "query": 2, "key": 1})["lines"] if each["name"] == "share"
+    )
+    was = explanation_parts.number(float(before["weights"].array[0, 2, 1]))
+    assert share["value"] == "−1.500"
+    assert share["note"] == f"set by hand; computed from the scores it would be {was}"
+    assert disagreeing([(normaliser, trace, 0)], node, tmp_path) == []
 
 
 HELD = Path(drawer.__file__).with_name("held_cells.js")
@@ -235,7 +249,7 @@ def test_what_is_said_of_held_numbers_is_what_is_said_of_the_run_with_them(node:
             if step != name
         }
         weights = query_weights(after, layer, 1)
-        cells = asked(after, dice)
+        cells = asked(after, dice, 0)
         opening = {"head": 1, "positions": None, "queries": weights.queries, "keys": None}
         questions.append(
             {"file": str(tmp_path / f"{number}.bin"), "cells": cells, "changes": [change], "layer": layer}

@@ -16,9 +16,8 @@ from attnviz import BIASES, MASKS, NORMALISERS, SCORES, Config, Trace, run
 from attnviz.engine.external.traces import forbidden
 from attnviz.exports.bundle import joined
 from attnviz.pictures import stages, step_path, thumbnails
-from attnviz.ui.components.stage import held
 
-FORMULA = Path(held.__file__).with_name("hand") / "weights_formula.js"
+FORMULA = Path(stages.__file__).with_name("weights_formula.js")
 THUMBNAIL = Path(thumbnails.__file__).with_suffix(".js")
 ASK = """
 const { formulas, pictures } = JSON.parse(require("fs").readFileSync(process.argv[2]));

@@ -1,19 +1,19 @@
-// Sliders for the numbers of the setting, and the number of a cell under the hand.
+// Sliders for the numbers of the setting, the formulas in which they stand, and the number of the cell that is chosen.
 
 /** @import { Knob } from "../../live/types" */
 /** @import { Picture } from "./picture.js" */
 /** @import { Cell, Marked, Stage } from "./types" */
+import { weightsFormula } from "../../pictures/weights_formula.js";
 import { make } from "./canvas.js";
 import { exact } from "./formats.js";
-import { allow, canMove, hasMask, hasOutput, isHeld, isOff, moveBack, moveNumber, moveSetting, savedNumber, switchHead } from "./moved.js";
+import { allow, canMove, canUndo, hasMask, hasOutput, isHeld, isMasked, isOff, mayAttend, moveBack, moveNumber, moveSetting, numberNow, savedNumber, settle, switchHead, undo } from "./moved.js";
 import { at, data, element, step, view, words } from "./run.js";
 
+const OF_SCORES = "score_formula"; // the line that stands over the scores, where it was typed
 const STOPS = 400; // of a slider
-const DIGITS = 3; // of what a slider gives
-const HELD_FROM = 4; // pixels from which a pressed cell is held
+export const DIGITS = 3; // of what a slider gives
 const NUDGE = 0.02; // of that scale, by an arrow
-const FINER = 0.1; // with Shift
-const PULL = 150; // pixels over which a held number goes through the whole scale of its picture
+export const FINER = 0.1; // with Shift
 
 /** @param {Knob} knob @param {number} stop @returns {number} what a stop of the slider stands for */
 function numberAt({ low, high, value, whole }, stop) {
@@ -73,29 +73,50 @@ export function offerKnobs(moved) {
       moved();
     });
     show(knob.value);
-    back.push(() => show(knob.value));
+    back.push(() => show(numberNow(knob)));
   }
-  const button = make("button", parent, words.back);
-  button.type = "button";
-  button.id = "back";
-  button.addEventListener("click", () => {
-    moveBack();
-    for (const each of back) each();
-    moved();
-    (parent.querySelector("input") ?? element("number", HTMLInputElement)).focus(); // the button is gone
+  /** @param {string} id @param {string} text @param {() => void} change */
+  const offer = (id, text, change) => {
+    const button = make("button", element("moves", HTMLElement), text), after = () => {
+      change();
+      for (const each of back) each();
+      moved();
+      if (view.chosen) showHeld(view.chosen);
+    };
+    [button.type, button.id] = ["button", id];
+    button.addEventListener("click", () => {
+      after();
+      (parent.querySelector("input") ?? element("number", HTMLInputElement)).focus(); // the button may be gone
+    });
+    return { button, after };
+  };
+  const taken = offer("undo", words.undo, undo);
+  taken.button.title = "Ctrl+Z";
+  offer("back", words.back, moveBack);
+  document.addEventListener("keydown", (event) => {
+    const isOurs = !(event.target instanceof Element && event.target.matches("#head, #query, #key, .typed"));
+    if (event.key.toLowerCase() !== "z" || !(event.ctrlKey || event.metaKey) || event.shiftKey || !isOurs || !canUndo()) return;
+    event.preventDefault();
+    taken.after();
   });
-  parent.hidden = false;
+  for (const kind of ["pointerup", "pointercancel", "change"]) document.addEventListener(kind, settle);
+  document.addEventListener("focusout", ({ target }) => target instanceof HTMLInputElement && settle());
+  parent.hidden = element("moves", HTMLElement).hidden = false;
 }
 
-/** Say nothing of the run as it was saved while its numbers are others. What stands above the pictures keeps its place. */
+/** Say what is said of the run as it was saved to be so while its numbers are others. What stands above the pictures keeps its place. */
 export function showWhatHolds() {
   element("linked", HTMLElement).hidden = view.moved || !data.link;
-  element("overview", HTMLElement).style.visibility = view.moved ? "hidden" : "";
-  if (canMove) element("back", HTMLElement).style.visibility = view.moved ? "" : "hidden";
+  element("overview", HTMLElement).classList.toggle("past", view.moved);
+  const note = element("as-saved", HTMLElement);
+  [note.textContent, note.style.visibility] = [canMove ? words.as_saved : "", view.moved ? "" : "hidden"];
+  if (!canMove) return;
+  element("back", HTMLElement).style.visibility = view.moved ? "" : "hidden";
+  element("undo", HTMLElement).style.visibility = canUndo() ? "" : "hidden";
 }
 
 /** @param {Stage} stage @param {Cell} cell @returns {boolean} whether a number can be held: it is there, and not masked */
-const canHold = (stage, [h, i, j]) => canMove && Boolean(step(stage.name)) && !(stage.masked && step("masked") && at("masked", h, i, j) === -Infinity);
+export const canHold = (stage, cell) => canMove && Boolean(step(stage.name)) && !isMasked(stage, cell);
 
 /** @param {Marked} marked @returns {string} what a number was before it was changed, or nothing */
 export function before({ stage, cell }) {
@@ -111,11 +132,11 @@ export function before({ stage, cell }) {
 export function showHeld({ stage, cell }) {
   if (!canMove) return;
   const [field, button] = [element("number", HTMLInputElement), element("allowed", HTMLButtonElement)];
-  const [h, i, j] = cell, open = canHold(stage, cell), masked = step("masked") && stage.worded && at("masked", h, i, j) === -Infinity;
+  const [h, i, j] = cell, open = canHold(stage, cell);
   element("held", HTMLElement).hidden = !open;
   if (open && document.activeElement !== field) field.value = String(at(stage.name, ...cell));
   button.hidden = !stage.worded || !hasMask();
-  button.textContent = masked ? words.allow : words.forbid;
+  button.textContent = stage.worded && hasMask() && !mayAttend(i, j) ? words.allow : words.forbid;
   const off = element("off", HTMLButtonElement);
   off.hidden = !hasOutput();
   off.setAttribute("aria-pressed", String(isOff(h)));
@@ -152,8 +173,9 @@ export function offerNumber(moved) {
   });
   element("allowed", HTMLButtonElement).addEventListener("click", () => {
     if (!view.chosen) return;
-    const [h, i, j] = view.chosen.cell;
-    allow(view.chosen.cell, at("masked", h, i, j) === -Infinity);
+    const [, i, j] = view.chosen.cell;
+    allow([[i, j]], !mayAttend(i, j));
+    settle();
     moved();
   });
   element("off", HTMLButtonElement).addEventListener("click", () => {
@@ -186,54 +208,22 @@ export function offerSwitch(picture, moved) {
   box.addEventListener("keydown", ({ key }) => key.toLowerCase() === "x" && view.chosen && toggle(view.chosen.cell[0]));
 }
 
-/**
- * Let a cell of a picture be dragged up and down; Escape takes the number back.
- *
- * @param {HTMLElement} box
- * @param {Stage} stage
- * @param {(event: MouseEvent) => Cell | null} locate
- * @param {(cell: Cell) => void} choose
- * @param {() => void} moved
- */
-export function makeHoldable(box, stage, locate, choose, moved) {
-  if (!canMove) return;
-  box.addEventListener("pointermove", (event) => {
-    const cell = locate(event);
-    box.style.cursor = cell && canHold(stage, cell) ? "ns-resize" : "";
-  });
-  box.addEventListener("pointerdown", (down) => {
-    const cell = locate(down);
-    if (!cell || down.button !== 0 || down.pointerType === "touch" || !canHold(stage, cell)) return;
-    const [first, wasHeld] = [at(stage.name, ...cell), isHeld(stage.name, cell)], unit = (stage.scale.high - stage.scale.low) / PULL;
-    let held = false;
-    /** @param {PointerEvent} event */
-    const drag = (event) => {
-      const up = down.clientY - event.clientY;
-      if (!held && Math.abs(up) < HELD_FROM) return;
-      if (!held) {
-        held = true;
-        box.setPointerCapture(down.pointerId);
-        box.addEventListener("click", (click) => click.stopImmediatePropagation(), { capture: true, once: true }); // of letting go
-        choose(cell);
-      }
-      moveNumber(stage.name, cell, Number((first + up * unit * (event.shiftKey ? FINER : 1)).toPrecision(DIGITS)));
-      moved();
-    };
-    /** @param {KeyboardEvent} event */
-    const takeBack = (event) => {
-      if (event.key !== "Escape" || !held) return;
-      event.preventDefault();
-      moveNumber(stage.name, cell, wasHeld ? first : null);
-      moved();
-      leave();
-    };
-    const leave = () => {
-      box.removeEventListener("pointermove", drag);
-      document.removeEventListener("keydown", takeBack, true);
-    };
-    box.addEventListener("pointermove", drag);
-    document.addEventListener("keydown", takeBack, true);
-    box.addEventListener("pointerup", leave, { once: true });
-    box.addEventListener("pointercancel", leave, { once: true });
-  });
+/** A line with its numbers. @param {Knob[]} knobs @param {(knob: Knob) => string} number */
+const lineOf = (knobs, number) => knobs.map((knob) => `${knob.before ?? ""}${number(knob)}${knob.after ?? ""}`).join("");
+
+/** A number as it stands in its line: as it was typed, until it is another. @param {Knob} knob */
+const textNow = (knob) => (numberNow(knob) === knob.value ? (knob.text ?? String(knob.value)) : String(numberNow(knob)));
+
+/** The formula over a picture, with the numbers of the setting as they are now. @param {Stage} stage @returns {string} */
+export function headingNow({ name, formula }) {
+  const { live } = data;
+  if (!live) return formula;
+  if (name === "scores") {
+    const knobs = live.knobs.filter(({ line }) => line === OF_SCORES);
+    return knobs.length ? formula.replace(lineOf(knobs, (knob) => knob.text ?? String(knob.value)), () => lineOf(knobs, textNow)) : formula;
+  }
+  if (name !== "weights") return formula;
+  const moved = live.knobs.filter((knob) => knob.name in live.formula && numberNow(knob) !== knob.value);
+  const now = { ...live.formula, ...Object.fromEntries(moved.map((knob) => [knob.name, numberNow(knob)])) };
+  return moved.length ? formula.replace(weightsFormula(live.formula), () => weightsFormula(now)) : formula;
 }

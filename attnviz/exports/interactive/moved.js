@@ -1,10 +1,10 @@
 // What was moved by hand, and the numbers that follow from it: the program that Python writes, carried out here.
 
 /** @import { Live } from "../../live/types" */
-/** @import { Cell } from "./types" */
+/** @import { Cell, Stage } from "./types" */
 import { compile } from "../../live/live.js";
 import { range } from "./formats.js";
-import { data, numbersOf, setting, step, view } from "./run.js";
+import { at, data, numbersOf, setting, step, view } from "./run.js";
 
 /**
  * The lines of the rows; Python writes them here as functions, since the rules of the file forbid to compile a text.
@@ -31,6 +31,45 @@ const entries = new Map();
 const switchedOff = new Set(); // heads, by their layer and number
 
 export const canMove = data.live !== null;
+
+/** @typedef {[numbers: Record<string, number>, entries: [string, { step: string, at: number, value: number }][], off: string[]]} Moves  all that was moved */
+
+/** @type {Moves[]} */
+const past = []; // before each change, the last one at the end
+let gesture = ""; // what changes until the hand lets go, which is one change
+
+/** @returns {Moves} */
+const movesNow = () => [numbers, [...entries], [...switchedOff]];
+
+/** Remember what was moved before a change. @param {string} name  of what changes: until the hand lets go of it, that is one change */
+function remember(name) {
+  if (name !== gesture) past.push(movesNow());
+  gesture = name;
+}
+
+/** The hand lets go: what follows is another change. */
+export const settle = () => void (gesture = "");
+
+/** Whether there is a change to take back. */
+export const canUndo = () => past.length > 0;
+
+/** Take back the last change. */
+export function undo() {
+  settle();
+  const now = JSON.stringify(movesNow());
+  let before = past.pop();
+  while (before && JSON.stringify(before) === now) before = past.pop(); // what Escape took back already
+  if (!before) return;
+  numbers = before[0];
+  entries.clear();
+  switchedOff.clear();
+  for (const [key, entry] of before[1]) entries.set(key, entry);
+  for (const head of before[2]) switchedOff.add(head);
+  renewNumbers();
+}
+
+/** A number of the setting as it is now. @param {{ name: string, value: number }} knob */
+export const numberNow = ({ name, value }) => numbers[name] ?? value;
 
 /** Get all numbers ready, which takes a moment in a large file. */
 function prepare() {
@@ -73,14 +112,18 @@ export const hasOutput = () => canMove && Boolean(step("heads"));
 /** @param {number} head  to switch off, or on again */
 export function switchHead(head) {
   const key = `${view.layer}:${head}`;
+  remember(`head ${key}`);
+  settle();
   if (!switchedOff.delete(key)) switchedOff.add(key);
   renewNumbers();
 }
 
 /** @param {string} name @param {number} value  a number of the setting, and what it is to be */
 export function moveSetting(name, value) {
-  const { [name]: _, ...rest } = numbers;
   const was = data.live?.knobs.find((knob) => knob.name === name)?.value;
+  if ((numbers[name] ?? was) === value) return;
+  remember(`setting ${name}`);
+  const { [name]: _, ...rest } = numbers;
   numbers = value === was ? rest : { ...rest, [name]: value };
   renewNumbers();
 }
@@ -100,6 +143,7 @@ export function savedNumber(name, cell) {
 /** @param {string} name @param {Cell} cell @param {number | null} value  what a number is to be; what follows is again computed without one */
 export function moveNumber(name, cell, value) {
   const [at, key] = [placeOf(name, cell), `${name}.${view.layer}`];
+  remember(`number ${key}:${at}`);
   if (value === null) entries.delete(`${key}:${at}`);
   else entries.set(`${key}:${at}`, { step: key, at, value });
   renewNumbers();
@@ -108,19 +152,56 @@ export function moveNumber(name, cell, value) {
 /** @param {string} name @param {Cell} cell @returns {boolean} whether a number was set by hand */
 export const isHeld = (name, cell) => entries.has(`${name}.${view.layer}:${placeOf(name, cell)}`);
 
+/** Whether no number of a stage stands in a cell; in a run without a mask there may be one since. @param {Pick<Stage, "masked" | "worded">} stage @param {Cell} cell */
+export const isMasked = ({ masked, worded }, [h, i, j]) => (masked || (worded && view.moved)) && Boolean(step("masked")) && at("masked", h, i, j) === -Infinity;
+
+/** Whether some cell of the layer is masked that was not. */
+export const hasPainted = () => [...entries.values()].some(({ step, value }) => step === `allowed.${view.layer}` && value === 0);
+
+/** The cells of a stage of the layer whose numbers were set by hand. @param {string} name @returns {Cell[]} */
+export function heldCells(name) {
+  const found = step(name), key = `${name}.${view.layer}`;
+  if (!found || !data.live) return [];
+  const [, rows, columns] = found.shape, set = [...data.live.program.edits, ...entries.values()].filter((each) => each.step === key);
+  return set.map(({ at }) => [Math.floor(at / columns / rows), Math.floor(at / columns) % rows, at % columns]);
+}
+
 /** Whether the layer has a mask, which may be changed. */
 export const hasMask = () => Boolean(data.live?.program.steps.some((each) => each.name === `allowed.${view.layer}`));
 
-/** @param {Cell} cell @param {boolean} may  whether a query may attend to a key, in every head */
-export function allow([, i, j], may) {
-  const [name, at] = [`allowed.${view.layer}`, i * data.keys.length + j];
-  const key = `${name}:${at}`;
-  if (entries.has(key)) entries.delete(key);
-  else entries.set(key, { step: name, at, value: may ? 1 : 0 });
+/** @param {number} i @param {number} j @returns {boolean} whether a query may attend to a key */
+export function mayAttend(i, j) {
+  const name = `allowed.${view.layer}`, at = i * data.keys.length + j;
+  const may = entries.get(`${name}:${at}`)?.value ?? made[name]?.[at];
+  return may === undefined ? mightAttend(view.layer, at) : may !== 0;
+}
+
+/** @param {number} layer @param {number} at @returns {boolean} whether a query might attend to a key in the run as it was saved */
+function mightAttend(layer, at) {
+  prepare();
+  const may = saved[`allowed.${layer}`]?.[at];
+  return may === undefined ? saved[`masked.${layer}`]?.[at] !== -Infinity : may !== 0;
+}
+
+/** @param {[i: number, j: number][]} places @param {boolean} may  whether the queries may attend to the keys, in every head and layer */
+export function allow(places, may) {
+  prepare();
+  remember("mask");
+  data.layers.forEach((_, layer) => {
+    const name = `allowed.${layer}`;
+    if (!data.live?.program.steps.some((each) => each.name === name)) return;
+    for (const [i, j] of places) {
+      const at = i * data.keys.length + j, key = `${name}:${at}`, value = may ? 1 : 0;
+      if (mightAttend(layer, at) === may) entries.delete(key);
+      else entries.set(key, { step: name, at, value });
+    }
+  });
   renewNumbers();
 }
 
 export function moveBack() {
+  remember("back");
+  settle();
   numbers = {};
   entries.clear();
   switchedOff.clear();

@@ -5,8 +5,10 @@ import { lines } from "./cell.js";
 import { make } from "./canvas.js";
 import { range } from "./formats.js";
 import { drawHeads } from "./heads.js";
-import { before, makeHoldable, offerKnobs, offerNumber, offerSwitch, showHeld, showWhatHolds } from "./knobs.js";
+import { makeHoldable, offerTyping } from "./hold.js";
+import { before, offerKnobs, offerNumber, offerSwitch, showHeld, showWhatHolds } from "./knobs.js";
 import { drawLines } from "./lines.js";
+import { isPainted, offerPaint } from "./paint.js";
 import { arrange, Picture } from "./picture.js";
 import { data, digitsOf, element, headName, view, words } from "./run.js";
 
@@ -30,16 +32,34 @@ function said({ stage, cell }) {
 
 /** @param {Marked["stage"]} stage @param {Cell | null} cell @param {PointerEvent} [event] */
 function point(stage, cell, event) {
+  if (view.held) return; // that is spoken of
   view.lit = cell && { stage, cell };
   const tip = element("tip", HTMLElement);
   tip.hidden = !cell;
   if (view.lit && event) {
-    tip.textContent = said(view.lit);
-    const [wide, high] = [tip.offsetWidth, tip.offsetHeight];
-    tip.style.left = Math.max(4, Math.min(event.clientX + 14, innerWidth - wide - 4)) + "px";
-    tip.style.top = (event.clientY + 18 + high > innerHeight ? event.clientY - high - 10 : event.clientY + 18) + "px";
+    tip.textContent = tipOf(view.lit);
+    placeTip(event.clientX, event.clientY);
   }
   pictures.forEach((each) => each.light());
+}
+
+/** @param {Marked} marked */
+const tipOf = (marked) => said(marked) + (isPainted(marked.stage) ? ` · ${words.painted}` : "");
+
+/** @param {number} x @param {number} y */
+function placeTip(x, y) {
+  const tip = element("tip", HTMLElement), [wide, high] = [tip.offsetWidth, tip.offsetHeight];
+  tip.style.left = Math.max(4, Math.min(x + 14, innerWidth - wide - 4)) + "px";
+  tip.style.top = (y + 18 + high > innerHeight ? y - high - 10 : y + 18) + "px";
+}
+
+/** Speak of the number that is held, beside its cell. @param {Marked} held */
+function pointAtHeld(held) {
+  view.lit = held;
+  const tip = element("tip", HTMLElement);
+  tip.hidden = false;
+  tip.textContent = said(held);
+  placeTip(...pictureOf(held.stage).foot(held.cell));
 }
 
 /** @param {Marked["stage"]} stage @param {Cell | null} cell */
@@ -132,7 +152,7 @@ function show() {
   parent.replaceChildren();
   pictures = data.layers[view.layer].stages.map((stage) => new Picture(stage, parent, { point, choose }));
   pictures.forEach((each) => makeHoldable(each.box, each.stage, (event) => each.locate(event), (cell) => choose(each.stage, cell), moved));
-  pictures.forEach((each) => offerSwitch(each, moved));
+  for (const each of pictures) for (const offerOf of [offerSwitch, offerPaint, offerTyping]) offerOf(each, moved);
   redraw();
   const name = kept ? kept.stage.name : data.first;
   const picture = pictures.find((each) => each.stage.name === name) ?? pictures[0];
@@ -162,6 +182,8 @@ function moved() {
     isWaiting = false;
     headsDrawn = false;
     showWhatHolds();
+    if (view.held) pointAtHeld(view.held);
+    else if (view.lit) element("tip", HTMLElement).textContent = tipOf(view.lit);
     pictures.forEach((each) => each.renew());
     if (view.chosen) choose(view.chosen.stage, view.chosen.cell);
     const shown = VIEWS.find((name) => !element(`as-${name}`, HTMLElement).hidden) ?? "cells";

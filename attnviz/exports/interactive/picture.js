@@ -1,10 +1,13 @@
 // Pictures of a stage: its heads on two canvases, one for the numbers and one over it for what is pointed at.
 
-/** @import { Cell, Listener, Marked, Scale, Stage } from "./types" */
+/** @import { Cell, Listener, Scale, Stage } from "./types" */
 import { cut, hatch, make, paintDots, penOf, shade, sharp } from "./canvas.js";
 import { range } from "./formats.js";
-import { hasOutput, isOff } from "./moved.js";
-import { at, data, headName, step, view, words } from "./run.js";
+import { headingNow } from "./knobs.js";
+import { cross, frameHeld, mark } from "./marks.js";
+import { hasOutput, hasPainted, isMasked, isOff } from "./moved.js";
+import { isPainted } from "./paint.js";
+import { at, data, headName, view, words } from "./run.js";
 
 const LARGEST_CELL = 34, TALLEST = 620, GAP = 14, NAME = 18, SMALL = 10;
 const NEXT_TO_NOTHING = 1e-12; // of the largest number, or of 1: a head whose numbers are smaller has no colours of its own
@@ -40,6 +43,8 @@ export class Picture {
   isApart = false; // the colours of each head reach to its own largest number
   /** @type {number[]} by size, where that is so */
   ends = [];
+  /** @type {HTMLElement[]} */
+  hatched = []; // what says how masked cells look
 
   /** @param {Stage} stage @param {HTMLElement} parent @param {Listener} listener */
   constructor(stage, parent, listener) {
@@ -48,7 +53,7 @@ export class Picture {
     const section = make("section", parent);
     make("h2", section, stage.title);
     make("p", section, stage.phrase, "quiet");
-    make("p", section, stage.formula, "quiet");
+    this.formula = make("p", section, headingNow(stage), "quiet");
     this.key = make("div", section, undefined, "legend");
     this.box = make("div", section, undefined, "picture");
     this.box.tabIndex = 0;
@@ -85,9 +90,13 @@ export class Picture {
     });
     make("span", parent, apart ? "+" : scale.said[1]);
     if (offered) this.switch(parent);
-    if (!this.stage.masked) return;
-    make("i", parent);
-    make("span", parent, words.masked);
+    this.hatched = [make("i", parent), make("span", parent, words.masked)];
+    this.sayMasked();
+  }
+
+  /** Say what masked cells look like, where there are some. */
+  sayMasked() {
+    for (const each of this.hatched) each.hidden = !(this.stage.masked || (this.stage.worded && hasPainted()));
   }
 
   measureEnds() {
@@ -97,6 +106,8 @@ export class Picture {
   /** Draw the same picture of other numbers. */
   renew() {
     this.measureEnds();
+    this.formula.textContent = headingNow(this.stage);
+    this.sayMasked();
     this.draw();
   }
 
@@ -164,8 +175,7 @@ export class Picture {
 
   /** @param {Cell} cell @returns {number | null} its number, or null where it is masked */
   value([h, i, j]) {
-    const hidden = this.stage.masked && step("masked") && at("masked", h, i, j) === -Infinity;
-    return hidden ? null : at(this.stage.name, h, i, j);
+    return isMasked(this.stage, [h, i, j]) ? null : at(this.stage.name, h, i, j);
   }
 
   draw() {
@@ -179,7 +189,7 @@ export class Picture {
       pen.fillStyle = ink;
       this.name(pen, h, x, y);
       this.labels(pen, h, width, x, y);
-      if (this.switches && isOff(h)) this.cross(pen, width, x, y);
+      if (this.switches && isOff(h)) cross(this, pen, width, x, y);
     });
     this.light();
   }
@@ -217,21 +227,6 @@ export class Picture {
     pen.fillText(ways.find((way) => pen.measureText(way).width <= room) ?? "", x, y - 4);
   }
 
-  /** Cross out a head that is switched off. @param {CanvasRenderingContext2D} pen @param {number} width @param {number} x @param {number} y */
-  cross(pen, width, x, y) {
-    const [right, foot] = [x + width * this.cell, y + this.rows * this.cell];
-    const ink = pen.fillStyle;
-    pen.beginPath();
-    for (const [from, to] of [[x, right], [right, x]]) {
-      pen.moveTo(from, y);
-      pen.lineTo(to, foot);
-    }
-    [pen.strokeStyle, pen.lineWidth] = [getComputedStyle(document.body).backgroundColor, 4];
-    pen.stroke();
-    [pen.strokeStyle, pen.lineWidth] = [ink, 2];
-    pen.stroke();
-  }
-
   /** @param {CanvasRenderingContext2D} pen @param {number} h @param {number} width @param {number} x @param {number} y */
   labels(pen, h, width, x, y) {
     pen.textBaseline = "middle";
@@ -260,6 +255,24 @@ export class Picture {
     });
   }
 
+  /** @param {MouseEvent} event @returns {{ row?: number, column?: number } | null} a cell, or the word of a whole row or column */
+  wordOrCell(event) {
+    const cell = this.locate(event), box = this.box.getBoundingClientRect(), [x, y] = [event.clientX - box.left, event.clientY - box.top];
+    if (cell) return { row: cell[1], column: cell[2] };
+    for (let h = 0; h < this.heads; h++) {
+      const [left, top] = this.corner(h), [i, j] = [Math.floor((y - top) / this.cell), Math.floor((x - left) / this.cell)];
+      if (x < left && h % this.across === 0 && i >= 0 && i < this.rows) return { row: i };
+      if (i >= this.rows && y < top + this.rows * this.cell + this.below && h + this.across >= this.heads && j >= 0 && j < this.stage.widths[h]) return { column: j };
+    }
+    return null;
+  }
+
+  /** @param {Cell} cell @returns {[x: number, y: number]} of the window, where it ends at the right and below */
+  foot([h, i, j]) {
+    const box = this.box.getBoundingClientRect(), [left, top] = this.corner(h);
+    return [box.left + left + (j + 1) * this.cell, box.top + top + (i + 1) * this.cell];
+  }
+
   /** @param {MouseEvent} event @returns {Cell | null} */
   locate(event) {
     const box = this.box.getBoundingClientRect();
@@ -276,34 +289,15 @@ export class Picture {
   light() {
     const pen = penOf(this.over);
     pen.clearRect(0, 0, this.over.width, this.over.height);
-    if (view.chosen) this.mark(pen, view.chosen, 2);
-    if (view.lit) this.mark(pen, view.lit, 1);
-  }
-
-  /** @param {CanvasRenderingContext2D} pen @param {Marked} marked @param {number} line */
-  mark(pen, { stage, cell: [h, i, j] }, line) {
-    const same = stage.worded === this.stage.worded;
-    /** @param {number} x @param {number} y @param {number} w @param {number} height */
-    const frame = (x, y, w, height) => {
-      pen.strokeStyle = getComputedStyle(document.body).backgroundColor;
-      pen.lineWidth = line + 2;
-      pen.strokeRect(x, y, w, height);
-      pen.strokeStyle = getComputedStyle(document.body).color;
-      pen.lineWidth = line;
-      pen.strokeRect(x, y, w, height);
-    };
-    this.stage.widths.forEach((width, head) => {
-      const [x, y] = this.corner(head);
-      frame(x, y + i * this.cell, width * this.cell, this.cell);
-      if (same && j < width) frame(x + j * this.cell, y, this.cell, this.rows * this.cell);
-      if (same && head === h && j < width) frame(x + j * this.cell, y + i * this.cell, this.cell, this.cell);
-    });
+    if (view.chosen) mark(this, pen, view.chosen, 2);
+    if (view.lit) mark(this, pen, view.lit, 1);
+    frameHeld(this, pen);
   }
 
   /** @param {KeyboardEvent} event */
   move(event) {
     const move = MOVES[event.key];
-    if (!move && event.key !== "Enter" && event.key !== " ") return;
+    if (event.target !== this.box || (!move && event.key !== "Enter" && (event.key !== " " || isPainted(this.stage)))) return;
     event.preventDefault();
     const [h, i, j] = view.chosen?.stage === this.stage ? view.chosen.cell : [0, 0, 0];
     const [down, below, beside] = (view.chosen?.stage === this.stage && move) || [0, 0, 0];

@@ -20,8 +20,8 @@ export function element(id, kind) {
 export const data = JSON.parse(element("run", HTMLScriptElement).text);
 export const { words, setting } = data;
 
-/** @type {{ layer: number, lit: Marked | null, chosen: Marked | null, apart: boolean, moved: boolean }} */
-export const view = { layer: 0, lit: null, chosen: null, apart: true, moved: false };
+/** @type {{ layer: number, lit: Marked | null, chosen: Marked | null, held: Marked | null, apart: boolean, moved: boolean, paints: boolean }} held  under the hand; paints  whether a press on weights does */
+export const view = { layer: 0, lit: null, chosen: null, held: null, apart: true, moved: false, paints: false };
 
 /** @param {string} name @param {number} [layer] @returns {Step | undefined} the step of a layer, if it was sent */
 export const step = (name, layer = view.layer) => data.layers[layer].steps[name];

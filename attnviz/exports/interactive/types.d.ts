@@ -2,6 +2,7 @@
 
 import type { Entry, Knob, Program, Settings } from "../../live/types";
 import type { TypedScore } from "../../pictures/answer/types";
+import type { WeightsFormula } from "../../pictures/weights_formula.js";
 
 /** A step of a layer in base64, little end first, decoded when its numbers are first asked for. */
 export interface Step {
@@ -88,6 +89,7 @@ export type Word =
   | "keys" | "masked" | "forbidden" | "given" | "edited" | "query" | "key" | "entry" | "Query" | "Key" | "Entry"
   | "score" | "bias" | "mask" | "row" | "column" | "largest" | "below" | "threshold" | "weight" | "values" | "output"
   | "quoted" | "cells" | "lines" | "all" | "average" | "each" | "nearer"
+  | "undo" | "as_saved" | "paint" | "paint_hint" | "painted"
   | "number_hint" | "was" | "forbid" | "allow" | "back" | "head_off" | "head_on"
   | "apart" | "common" | "apart_hint" | "common_hint";
 
@@ -111,6 +113,8 @@ export type EditAsText = Omit<Entry, "value"> & { value: string };
 export interface Movable {
   program: Omit<Program, "settings" | "edits"> & { settings: Settings; edits: EditAsText[] };
   knobs: Knob[];
+  /** What the formula of the weights is made of. */
+  formula: WeightsFormula;
   /** What the program reads that is not drawn. */
   arrays: Record<string, Step>;
 }

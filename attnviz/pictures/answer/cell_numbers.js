@@ -5,6 +5,7 @@
 import { largest, sumOf } from "./numerals.js";
 import { rowArguments, scoreArguments, sizeOfTerms, thresholdOf, winnersOf } from "./rows.js";
 
+const COMPUTED_NEAR = 1e-6; // how far a weight may be from what its line makes of numbers that were sent, also in single precision
 const ADDED_NEAR = 1e-9; // the part of all that is added up by which two orders of adding it may differ
 
 /** @param {number} n */
@@ -184,6 +185,18 @@ export class Cells {
     const named = {};
     for (const [name, made] of [...Object.entries(given), ...lines]) named[name] = Number(Array.isArray(made) ? made[given.j] : made);
     return { named };
+  }
+
+  /** What a weight would be that was set by hand; null where it is what its line makes of the scores, or none says. @param {number} h @param {number} i @param {number} j */
+  computedWeight(h, i, j) {
+    const found = this.reason(h, i, j), x = this.maskedLine(h, i, j), weight = this.at("weights", h, i, j);
+    if (!found) return null;
+    const { above, winners } = found, { normaliser } = this.functions, place = this.overKeys ? j : i;
+    let computed = weight;
+    if (above) computed = Math.max(above.u - above.threshold, 0) ** (above.isSquared ? 2 : 1);
+    else if (winners) computed = x[place] === Math.max(...x) || weight === 1 / winners ? 1 / winners : 0;
+    else if (normaliser) computed = Number(normaliser(this.arguments(x, h, i, j)).value);
+    return Number.isFinite(computed) && !(Math.abs(weight - computed) <= COMPUTED_NEAR * Math.max(1, Math.abs(computed))) ? computed : null;
   }
 
   /** What a normaliser that sorts finds. @param {NonNullable<Functions["written"]>} written @param {number[]} x @param {number} place @param {number} h */

@@ -159,6 +159,8 @@ class Explanation {
     const line = words.line[cells.overKeys ? "keys" : "queries"];
     const said = (/** @type {string} */ sentence) => numerals.localised(fill(sentence, { line }));
     if (cells.maskedLine(h, i, j).every((x) => x === -Infinity)) return said(words.weight.emptied);
+    const computed = cells.computedWeight(h, i, j);
+    if (computed !== null) return fill(words.notes.by_hand, { computed: numerals.number(computed) });
     const found = cells.reason(h, i, j);
     if (!found) return normaliser.text || said(words.weight.weight_of_formula);
     const { above, winners, named } = found;

@@ -67,6 +67,7 @@ NOTES = Words(
         "temperature": "÷ {by}, the temperature = {made}",
         "above": "u − τ = {u} − {threshold}; u = score − largest, τ the threshold",
         "squared": "(u − τ)² = ({u} − {threshold})²; u = half of score − largest, τ the threshold",
+        "by_hand": "set by hand; computed from the scores it would be {computed}",
         "winner": "the largest of the {line}; winners: {n}",
         "row": "row",
         "column": "column",
@@ -207,11 +208,13 @@ def _reason(trace: Trace, answer: FourLines, line: str) -> str:
     if not answer.cell.allowed:
         return ""  # the sentence of the whole answer says it
     last = answer.lines["weight"]
-    numbers, typed = _numbers(last), normaliser_of(trace.config).typed
+    row, numbers = normaliser_of(trace.config), _numbers(last)
+    if last.edited and (row.lines or row.written) and not answer.cell.emptied:
+        return NOTES["by_hand"].format(computed=number(float(last.computed)))
     if last.brief:
         return last.brief.format(line=line, exponent=_exponent(answer), **numbers)
-    if typed and not answer.cell.emptied:
-        return typed.text
+    if row.typed and not answer.cell.emptied:
+        return row.typed.text
     if "threshold" in numbers:
         name = "squared" if "spread" in answer.lines else "above"
         return NOTES[name].format(u=numbers["u"], threshold=factor(float(last.operands["threshold"])))

@@ -3,7 +3,7 @@
 /** @import { Component, PaintData } from "../types" */
 /** @import { Cell, Position } from "./mask_painter_cells.js" */
 import { Cells, make } from "./mask_painter_cells.js";
-import { squaresBetween } from "./stroke.js";
+import { squaresBetween } from "../../pictures/stroke.js";
 
 /** @typedef {{ id: number, may: boolean, last: Position, changed: boolean }} Stroke */
 

@@ -96,7 +96,8 @@ def laid_out(config: Config, looked_at: object = None) -> dict[str, Any] | None:
     label, shown = url_codec.labels(Config)[name], getattr(config, name)
     among = sorted({*values(begun, name), getattr(begun, name), shown}) if name == "temperature" else [begun.seed]
     among = among if name == "temperature" else [*among, *values(begun, name)]
-    return {"of": session_state.digest(begun, name, looked_at), "label": label, "value": shown, "values": among}
+    of = session_state.digest(begun, name, looked_at)
+    return {"of": of, "name": name, "label": label, "value": shown, "values": among}
 
 
 def _without(config: Config, name: str) -> Config:

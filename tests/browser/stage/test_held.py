@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 
 from attnviz import Config, run
 from attnviz.settings import url_codec
+from tests.browser.stage.test_words_by_hand import says
 from tests.browser_idle import FRAMES, QUIET, go_to
 
 pytestmark = pytest.mark.browser
@@ -232,6 +234,12 @@ def test_a_number_over_the_weights_is_moved_and_one_of_a_cell_typed(new_page: Ca
     assert "edits=scores.1.1.1.2~-1.5" in page.url
 
 
+def linked(page: Any, **other: Any) -> Config:
+    """The setting of the link, but for what is held."""
+    (config, *_), _ = url_codec.open_link(page.url.partition("?")[2], Config)
+    return replace(config, **other)
+
+
 def asked_for(maps: Maps, handle: Any) -> dict[str, np.ndarray]:
     """Hold the width of queries and keys, of which the server is asked, and return the maps once it is kept."""
     page, before = maps.page, maps.shown()
@@ -247,6 +255,7 @@ def asked_for(maps: Maps, handle: Any) -> dict[str, np.ndarray]:
         assert page.locator(".attn-hold").inner_text() == "was 4"
         assert page.evaluate(BOXES) == maps.boxes
         assert "d_k" not in page.url
+        assert "× 6" in " ".join(says(page, linked(page, d_k=6))), "the path and the sentence follow"
         if is_kept:
             page.mouse.up()
         else:

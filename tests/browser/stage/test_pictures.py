@@ -113,6 +113,12 @@ def test_a_folder_of_pages_is_opened_from_a_disk(new_page: Callable[..., Any], t
     assert faults == []
 
 
+GREEN = """(at) => {
+    const canvas = document.querySelectorAll(".picture")[at].querySelectorAll("canvas")[1];
+    const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+    return data.reduce((n, green, at) => n + (at % 4 === 1 && green - data[at - 1] > 60 && green > 100), 0);
+}"""
+"""How many dots over a picture have the colour of what was changed by hand."""
 CELL_AT = """([picture, wanted]) => {
     const box = document.querySelectorAll(".picture")[picture];
     const { left, top, width, height } = box.getBoundingClientRect();
@@ -159,6 +165,7 @@ def test_the_numbers_of_lines_follow_the_hand_and_a_head_is_switched_off(opened:
         assert number(file.caption) == pytest.approx(after, rel=1e-9)
         assert "edited" not in str(file.lines)
         mouse.up()
+        assert f"- {formula.rpartition('- ')[2]} " in page.locator("section p").nth(1).inner_text()
     assert f"- {formula.split()[-1].split('*')[0]} * abs(i-j)" in file.lines["Score"].replace("*abs", " * abs")
     page.locator("input[type=number][data-knob='entmax.alpha']").press("Escape")
     config = replace(config, normaliser_knobs={})
@@ -199,8 +206,10 @@ def test_numbers_follow_the_hand_and_are_those_of_a_run(opened: Callable[..., Fi
     mouse.up()
     assert moved.temperature < 1
     assert page.evaluate(places) == before
-    assert page.evaluate("getComputedStyle(document.getElementById('overview')).visibility") == "hidden"
+    assert page.inner_text("#overview").endswith("(as it was saved)")
+    assert page.is_visible("#as-saved")
     assert not page.is_visible("#linked")
+    assert f"softmax((S / √d_k) / {moved.temperature:g})" in page.locator("section").nth(1).inner_text()
 
     x, y = page.evaluate(CELL_AT, [0, "head 2, query 4 “on”, key 2 “cat”"])
     mouse.move(x, y)
@@ -208,6 +217,11 @@ def test_numbers_follow_the_hand_and_are_those_of_a_run(opened: Callable[..., Fi
     mouse.move(x, y - 30, steps=3)
     page.evaluate("new Promise(requestAnimationFrame)")
     assert file.page.inner_text("#said").startswith("QKᵀ, head 2, query 4 “on”, key 2 “cat”")
+    tip = page.locator("#tip")
+    assert tip.inner_text() == file.caption, "the tip stays at the held cell"
+    assert "(was " in tip.inner_text()
+    assert tip.bounding_box()["y"] >= y, "and stands below it"
+    assert page.evaluate(GREEN, 0) > 40, "which is framed"
     held = float(page.input_value("#number"))
     after = run(moved, edits=[(0, "scores", (1, 3, 1), held)])
     first = run(moved).layers[0]["scores"].array[1, 3, 1]
@@ -243,8 +257,55 @@ def test_numbers_follow_the_hand_and_are_those_of_a_run(opened: Callable[..., Fi
     page.click("#allowed")
     page.evaluate("new Promise(requestAnimationFrame)")
     assert file.caption.endswith("masked")
-    assert page.evaluate("getComputedStyle(document.getElementById('overview')).visibility") == "visible"
+    assert not page.is_visible("#as-saved")
+    assert not page.is_visible("#held"), "no number is masked"
+    typed_and_painted(file, config)
     assert file.faults == []
+
+
+def typed_and_painted(file: File, config: Config) -> None:
+    """A figure on a cell, strokes over the mask, and both taken back one by one."""
+    page, mouse = file.page, file.page.mouse
+    page.locator(".picture").nth(0).focus()
+    file.page.keyboard.press("ArrowDown")
+    file.choose(0, 2, 4, 1)
+    first = file.caption
+    page.locator(".picture").nth(0).focus()
+    for key, is_kept in (("Escape", False), ("Enter", True)):
+        page.keyboard.type("-1.5")
+        page.evaluate("new Promise(requestAnimationFrame)")
+        assert file.caption.startswith(first.rpartition(" ")[0])
+        assert ": −1.5 (was " in file.caption
+        page.keyboard.press(key)
+        page.evaluate("new Promise(requestAnimationFrame)")
+        assert (file.caption == first) is not is_kept
+    page.click(".paint")
+    page.evaluate("scrollTo(0, 200)")
+    (x, y), (to_x, to_y) = (
+        page.evaluate(CELL_AT, [1, f"head 1, query {i}"]) for i in ("6 “mat”, key 2", "3 “sat”, key 1")
+    )
+    mouse.move(x + 4, y + 4)
+    mouse.down()
+    mouse.move(to_x + 4, to_y + 4)  # fast, and without holes
+    mouse.up()
+    mouse.click(to_x - 30, to_y + 4)  # the word of its row
+    page.evaluate("new Promise(requestAnimationFrame)")
+    edits: list[Any] = [(0, "scores", (2, 4, 1), -1.5)]
+    edits += [(layer, "allowed", at, 0.0) for layer in (0, 1) for at in ((5, 1), (4, 1), (3, 0), (2, 0))]
+    row = [(layer, "allowed", (2, j), 0.0) for layer in (0, 1) for j in range(6)]
+    for changes in ([*edits, *row], edits, edits[:1], []):
+        after = run(config, edits=[*{each[:3]: each for each in changes}.values()])
+        for at, name in enumerate(("weights", "heads")):
+            for i in (2, 3, 4):
+                file.choose(at + 1, 1, i, 0)
+                array, is_masked = after.layers[0][name].array, file.caption.endswith("masked")
+                assert is_masked == (not at and np.isneginf(after.layers[0]["masked"].array[1, i, 0]))
+                assert is_masked or number(file.caption) == pytest.approx(array[1, i, 0], rel=1e-9)
+        if changes:
+            page.locator(".picture").nth(1).focus()
+            page.keyboard.press("Control+z")
+            page.evaluate("new Promise(requestAnimationFrame)")
+    assert not page.is_visible("#as-saved")
 
 
 @for_each(

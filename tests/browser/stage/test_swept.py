@@ -9,7 +9,7 @@ import pytest
 
 from attnviz import Config
 from attnviz.ui.panels.sweep import TEMPERATURES
-from tests.browser.stage.test_words_by_hand import Line, shows
+from tests.browser.stage.test_words_by_hand import OF_STAGES, Line, says, shows
 from tests.browser_idle import FRAMES, QUIET
 
 pytestmark = pytest.mark.browser
@@ -32,11 +32,17 @@ def test_the_values_that_a_sweep_has_reached_are_moved_over_and_kept(browser_pag
     for at in (0, 1):
         strip.nth(at).hover()
         page.evaluate(FRAMES, 2)
-        assert shows(page, replace(reached, temperature=TEMPERATURES[at]))
+        pointed = replace(reached, temperature=TEMPERATURES[at])
+        assert shows(page, pointed)
+        says(page, pointed, faded=OF_STAGES)
+        handle = page.locator(".attn-knob[data-knob=temperature] b")
+        assert handle.is_visible()
+        assert handle.inner_text() == str(TEMPERATURES[at])
     assert line.linked() == reached
     page.mouse.move(5, 5)
     page.evaluate(FRAMES, 2)
     assert shows(page, reached)
+    says(page, reached)
     strip.nth(len(values) - 1).focus()
     page.keyboard.press("ArrowLeft")
     page.keyboard.press("ArrowLeft")

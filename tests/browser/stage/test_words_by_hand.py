@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 from urllib.parse import urlencode
@@ -32,6 +33,36 @@ def shows(page: Any, config: Config) -> bool:
     shape, numbers = page.evaluate(WEIGHTS)
     wanted = run(config)["weights"].array
     return shape == list(wanted.shape) and bool(np.array_equal(np.array(numbers, float).reshape(shape), wanted))
+
+
+SAID = """() => {
+    const { picture } = document.querySelector('.st-key-explore [data-stage=weights]');
+    const words = [...document.querySelectorAll('.at-words button')];
+    return {
+        row: words.findIndex((word) => word.hasAttribute('data-highlighted')),
+        framed: picture.opening?.[1],
+        text: document.querySelector('.at-text p').textContent,
+        from: document.querySelector('.at-text small').textContent,
+        isFaded: getComputedStyle(document.querySelector('.at-text p')).opacity < 1,
+    };
+}"""
+
+
+def says(page: Any, config: Config, *, faded: str = "") -> list[str]:
+    """What is said beside the maps, checked against a setting; `faded`: steps of the path of which nothing is known."""
+    said, weights = page.evaluate(SAID), run(config)["weights"].array
+    assert not said["isFaded"]
+    assert said["framed"] in (None, said["row"])
+    share = weights[int(re.findall(r"\d+", said["from"])[0]) - 1, said["row"]].max()
+    assert (f"({share:.0%}".replace("%", " %") if 0.01 < share < 0.99 else "99 %") in said["text"], said
+    nodes = page.locator(".path .node[data-step]")
+    dim = [node.get_attribute("data-step") for node in nodes.all() if node.get_attribute("data-unknown") is not None]
+    assert " ".join(str(each) for each in dim) == faded
+    return list(page.locator(".path .node small").all_inner_texts())
+
+
+OF_STAGES = "embedded queries keys values output"
+"""The steps that are not in the maps."""
 
 
 class Line:
@@ -98,11 +129,12 @@ def test_a_word_is_moved_replaced_and_left_out_and_the_maps_follow(browser_page:
     page.mouse.up()
     line.kept(moved)
     assert page.locator(".attn-drawer[data-open]").count() == 0, "no click follows"
-    line.word(1).dblclick()
+    line.word(1).dblclick(delay=40)
     page.keyboard.type("cats")
     line.follows("a cats king saw his queen while slept.")
     page.keyboard.press("Enter")
     line.kept("a cats king saw his queen while slept.")
+    assert "query=" not in page.url, "a word that is replaced is not chosen"
     page.go_back()
     line.kept(moved)
 
@@ -162,6 +194,10 @@ def test_a_finger_moves_words_that_run_the_other_way_or_have_no_spaces(
     line.kept(moved)
 
 
+IS_READY = """() => {
+    const { heatmap } = document.querySelector('.st-key-explore [data-stage=weights]').picture;
+    return heatmap.holding.run?.address === heatmap.data.live.address;
+}"""
 OUTLINED = """() => {
     const { differs } = document.querySelector('.st-key-explore [data-stage=weights]').picture.stage;
     return [differs.more, differs.less];
@@ -188,6 +224,8 @@ def test_what_is_pinned_is_seen_again_and_what_differs_from_it_is_outlined(brows
     page.keyboard.down("b")
     page.evaluate(FRAMES, 2)
     assert shows(page, line.config), "what is pinned"
+    assert page.locator(".attn-pin span").inner_text().startswith("this is the pinned picture · outlined")
+    assert page.evaluate(SAID)["isFaded"], "the sentence is another one"
     assert page.evaluate(OUTLINED) == [less, more]
     assert page.evaluate(BOXES) == line.boxes
     page.keyboard.up("b")
@@ -200,7 +238,7 @@ def test_what_is_pinned_is_seen_again_and_what_differs_from_it_is_outlined(brows
     page.mouse.up()
     page.evaluate(QUIET)
     page.goto(page.url)  # as if it had been sent to somebody
-    page.wait_for_function("() => window.attnvizPinned?.length > 0")
+    page.wait_for_function("() => window.attnvizPinned?.stages.length > 0")
     page.keyboard.down("b")
     page.evaluate(FRAMES, 2)
     assert shows(page, line.config)
@@ -209,3 +247,24 @@ def test_what_is_pinned_is_seen_again_and_what_differs_from_it_is_outlined(brows
     page.get_by_role("button", name="unpin").click()
     page.wait_for_function("() => !location.search.includes('pinned=')")
     assert page.locator(".attn-more").count() == 0
+    page.keyboard.press("p")
+    pinned = line.linked()
+    page.wait_for_url("**pinned=**")
+    page.locator(".st-key-explore .attn-knob[data-knob=temperature]").hover()
+    page.wait_for_function(IS_READY)
+    page.mouse.down()
+    page.mouse.move(900, 168)
+    page.mouse.up()
+    page.wait_for_url("**temperature=**")
+    page.evaluate(QUIET)
+    handle = page.locator(".attn-knob[data-knob=temperature] b")
+    assert float(handle.inner_text()) == line.linked().temperature != 1
+    says(page, line.linked())
+    page.keyboard.down("b")
+    page.evaluate(FRAMES, 2)
+    assert shows(page, pinned)
+    assert handle.inner_text() == "1"
+    says(page, pinned, faded=OF_STAGES)
+    page.keyboard.up("b")
+    page.evaluate(FRAMES, 2)
+    says(page, line.linked())

@@ -8,8 +8,8 @@ const OF_FACTS = ["temperature", "softcap", "scale"]; // settings that the facts
 const OF_ARRAYS = ["bias_slope", "reach", "dilation", "block_size", "prefix_length", "n_global"]; // and those of a bias or a mask
 
 /** Whether no line says how a cell comes to be with these changes. @param {HeldNumbers} held */
-function isUnsaid({ changes, layer }) {
-  return changes.some((change) => ("setting" in change ? !isFollowed(change.setting) : BETWEEN.some((name) => change.step === `${name}.${layer}`)));
+function isUnsaid({ changes, layer, other }) {
+  return other !== undefined || changes.some((change) => ("setting" in change ? !isFollowed(change.setting) : BETWEEN.some((name) => change.step === `${name}.${layer}`)));
 }
 
 /** @param {string} setting */

@@ -23,6 +23,7 @@ export default function ({ parentElement, data, setTriggerValue }) {
   const { clientWidth, clientHeight: height } = parentElement.host;
   const isLevel = clientWidth > 200;
   film.classList.toggle("level", isLevel);
+  film.classList.toggle("values", Boolean(labels));
   film.setAttribute("role", "radiogroup");
   film.setAttribute("aria-label", words.heads);
   const largest = isLevel ? Math.max(22, Math.min(34, Math.floor((film.clientWidth - 40) / n) - 6)) : Math.min(32, Math.floor((height - 30) / n) - 5);

@@ -1,7 +1,7 @@
 // The path from the words to the output: small pictures from raw bytes, joined by what happens between them. A press on
 // either selects the step that the page shows large. All text enters through textContent.
 
-/** @import { Component, HeldNumbers, Mark } from "../../types" */
+/** @import { Component, HeldNumbers, Mark, OtherPath } from "../../types" */
 /** @import { PathData, PathStep } from "./types" */
 import { thumbnail } from "../../../pictures/thumbnails.js";
 import { isDark, paint } from "../colours.js";
@@ -42,7 +42,11 @@ function make(parent, tag, name, text) {
 
 class StepPath {
   /** @type {PathData | undefined} */
-  data;
+  data; // as it was sent,
+  /** @type {PathData | undefined} */
+  shown; // or of what the maps show
+  /** @type {Mark | null} */
+  mark = null;
   /** @type {Uint8Array[]} */
   pixels = []; // as they were sent
   /** @type {Uint8Array[] | null} */
@@ -69,16 +73,25 @@ class StepPath {
 
   /** Other numbers follow from what is held in the maps, or none do any more. @param {HeldNumbers | null} held */
   onHeld(held) {
-    const { data } = this;
+    const { data, shown: before } = this;
     if (!data || (!held && !this.held)) return;
-    this.held = held && data.nodes.map((node, at) => pictureOf(node, data, held) ?? this.pixels[at]);
+    const { path = null, hasSameWords = true } = held?.other ?? {};
+    const made = held && !path ? data.nodes.map((node) => pictureOf(node, data, held)) : [];
+    this.held = held && (path?.pixels ?? made.map((picture, at) => picture ?? this.pixels[at]));
+    this.shown = path ? otherData(data, path) : data;
+    if (this.shown !== before) this.fill(this.shown);
+    const isUnknown = (/** @type {number} */ at) => Boolean(held?.other) && !path && !made[at];
+    this.canvases.forEach((canvas, at) => canvas.parentElement?.toggleAttribute("data-unknown", isUnknown(at)));
+    this.box.querySelector(".words")?.toggleAttribute("data-unknown", !hasSameWords && !path);
     this.paint();
+    this.highlight(this.mark);
   }
 
   /** Frame the cells of every small picture that are pointed at in some view. @param {Mark | null} mark */
   highlight(mark) {
     this.box.querySelectorAll(".highlight").forEach((frame) => frame.remove());
-    if (mark) this.data?.nodes.forEach((node, i) => this.frame(mark, node, this.canvases[i]));
+    this.mark = mark;
+    if (mark) this.shown?.nodes.forEach((node, i) => this.frame(mark, node, this.canvases[i]));
   }
 
   /** @param {Mark} mark @param {PathStep} node @param {HTMLCanvasElement} canvas */
@@ -100,23 +113,21 @@ class StepPath {
   /** @param {Uint8Array} bytes @param {(step: string) => void} onSelect */
   update(bytes, onSelect) {
     const { data, pixels } = unpackedPictures(bytes, (/** @type {PathData} */ { nodes }) => nodes);
-    const focused = this.focusedIndex();
-    this.data = data;
+    this.data = this.shown = data;
     this.pixels = pixels;
     this.held = null;
     this.onSelect = onSelect;
     this.box.setAttribute("aria-label", data.strip);
-    this.box.replaceChildren();
-    this.box.classList.toggle("many", data.nodes.length > MANY);
-    this.canvases = [];
     this.fill(data);
     this.paint();
-    this.rove(Math.max(focused, 0));
-    if (focused >= 0) this.buttons[focused]?.focus();
   }
 
   /** @param {PathData} data */
   fill({ nodes, words, count }) {
+    const focused = this.focusedIndex();
+    this.box.replaceChildren();
+    this.box.classList.toggle("many", nodes.length > MANY);
+    this.canvases = [];
     const first = make(this.box, "div", "node words");
     const text = make(first, "span", "");
     make(text, "b", "", words);
@@ -125,6 +136,8 @@ class StepPath {
       this.between(node.before);
       this.node(node);
     }
+    this.rove(Math.max(focused, 0));
+    if (focused >= 0) this.buttons[focused]?.focus();
   }
 
   /** @param {PathStep["before"]} before */
@@ -159,7 +172,7 @@ class StepPath {
   }
 
   paint() {
-    const { data } = this;
+    const { shown: data } = this;
     if (!data) return;
     const dark = isDark(this.box) ? 1 : 0;
     const tables = data.scales.map((scale) => stepColours(scale[dark], data.masked[dark]));
@@ -218,12 +231,24 @@ function pictureOf({ name, shape, kind, size }, { head, heads }, held) {
   const [array, masked] = [held.array(name), name === "weights" ? held.array("masked") : null];
   if (!array || !(array.isMoved || masked?.isMoved)) return null;
   const [all, rows, columns] = array.shape, own = shape.split(" × ").map(Number);
+  if (array.isPart && (own[0] !== rows || own[1] !== (array.widths?.[Math.floor((head * all) / heads)] ?? columns))) return null; // of another size
   const [high, wide] = [own.length > 1 ? own[0] : 1, own[own.length - 1]];
   const first = Math.floor((head * all) / heads) * rows * columns, ofMask = masked && masked.shape[0] > 1 ? first : 0;
   const numbers = Float64Array.from({ length: high * wide }, (_, at) => array.values[first + Math.floor(at / wide) * columns + (at % wide)]);
   const isHidden = (/** @type {number} */ at) => masked?.values[ofMask + at] === -Infinity || (HOLED.includes(name) && numbers[at] === -Infinity);
   const picture = thumbnail(numbers, [high, wide], isHidden, { isSigned: kind === "signed", isSquare: array.axes.slice(-2).join() === "query,key" });
   return picture.length === size[0] * size[1] ? picture : null;
+}
+
+/** The path of another setting, as if it had been sent. @param {PathData} data @param {OtherPath} path @returns {PathData} */
+function otherData(data, { nodes, sizes, words }) {
+  const shown = data.nodes.flatMap((node) => (node.shown ? [node.name] : [])), [one, more] = data.counts;
+  return {
+    ...data,
+    count: words === null ? data.count : words === 1 ? one : more.replace("{n}", String(words)),
+    scales: nodes.map(({ colours, dark }) => [colours, dark]),
+    nodes: nodes.map((node, at) => ({ ...node, kind: "signed", scale: at, size: sizes[at], shown: shown.includes(node.name) })),
+  };
 }
 
 /** A position along an axis of a size; null if there is none. @param {number | null | undefined} position @param {number} size */

@@ -53,6 +53,7 @@ def packed(
         "strip": WORDS["strip"],
         "words": WORDS["words"],
         "count": one if words == 1 else many.format(n=words),
+        "counts": [one, many],
         "front": front,
         "head": head[0],
         "heads": head[1],

@@ -75,6 +75,8 @@ export interface PathData {
   strip: string;
   words: string;
   count: string;
+  /** How many words there are, of one and of more. */
+  counts: [one: string, more: string];
   /** The head of which the pictures are, of so many. */
   head: number;
   heads: number;

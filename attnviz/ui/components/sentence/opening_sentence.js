@@ -16,6 +16,7 @@ import { alongReading, isFocusSeen, make, readingDirection, rove, within } from 
 /** @typedef {{ query: number, head: number | null | undefined, row: (number | null)[] }} Highlighted  a word, a head, and its weights there */
 
 const ROW = "attnviz:row"; // detail: a `Row`
+const SECOND = 220; // milliseconds in which a second press follows the first of two
 const MANY = 14; // words from which they stand closer
 const NAMED = 0.05; // a weaker weight has no number
 const MOST_NAMED = 4;
@@ -29,6 +30,7 @@ class OpeningSentence {
   /** @type {Rows} */
   sent = { weights: new Float64Array(), kinds: [], isMoved: false };
   rows = this.sent; // or what follows from what is held in the maps
+  isUnknown = false; // whether nothing that is said here is of what is drawn in the maps
   /** @type {(query: number) => void} */
   onSelect = () => {};
   /** @type {(text: string) => void} */
@@ -38,6 +40,8 @@ class OpeningSentence {
   /** @type {Row | null} */
   received = null; // what another view points at
   shown = "";
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  clicked;
   isSendingRow = false;
   /** @type {number | undefined} */
   frame; // at which it is drawn, once the page has its new layout
@@ -73,7 +77,7 @@ class OpeningSentence {
     this.words.addEventListener("pointerleave", () => this.point(null));
     this.words.addEventListener("focusin", (event) => isFocusSeen(event) && this.point(at(event)));
     this.words.addEventListener("focusout", () => this.point(null));
-    this.words.addEventListener("click", (event) => at(event) >= 0 && this.choose(at(event)));
+    this.words.addEventListener("click", (event) => at(event) >= 0 && this.click(at(event), event));
     this.words.addEventListener("keydown", (event) => this.onKeydown(event, at(event)));
     window.addEventListener(ROW, (event) => event instanceof CustomEvent && this.onRow(event.detail), { signal });
     followHeld((held) => this.onHeld(held), signal);
@@ -85,6 +89,7 @@ class OpeningSentence {
   update(data, weights, page) {
     Object.assign(this, page, { data });
     this.rows = this.sent = { weights, kinds: data.kinds, isMoved: false };
+    this.isUnknown = false;
     this.pointed = null;
     this.received = null;
     this.words.setAttribute("aria-label", this.data.words.sentence);
@@ -124,7 +129,7 @@ class OpeningSentence {
 
   /** The word whose arcs are drawn, the head that they are of, and what it takes there. @returns {Highlighted} */
   get highlighted() {
-    const { query, head } = this.data;
+    const [head, query] = this.rows.opening ?? [this.data.head, this.data.query];
     const { row = null, head: otherHead, shares } = this.received ?? {};
     const other = this.index(row);
     if (other !== null && shares?.length === this.keys.length) return { query: other, head: otherHead, row: shares };
@@ -134,14 +139,17 @@ class OpeningSentence {
 
   /** Other weights follow from what is held in the maps, or none do any more. @param {HeldNumbers | null} held */
   onHeld(held) {
-    if (!held && this.rows === this.sent) return;
-    this.rows = (held && heldRows(held, this.data)) ?? this.sent;
+    if (!held && this.rows === this.sent && !this.isUnknown) return;
+    const rows = held && heldRows(held, this.data);
+    this.rows = rows ?? this.sent;
+    this.isUnknown = !rows && held?.other !== undefined;
     this.draw();
   }
 
   draw() {
     if (!this.queries.length) return;
     const { highlighted } = this;
+    this.box.toggleAttribute("data-unknown", this.isUnknown);
     this.queries.forEach((button, at) => {
       button.toggleAttribute("data-highlighted", at === highlighted.query);
       button.setAttribute("aria-pressed", String(this.data.chosen && at === this.data.query));
@@ -218,6 +226,13 @@ class OpeningSentence {
     this.line.follow(this.received && this.queries[this.highlighted.query]);
   }
 
+  /** A press chooses a word; one of a mouse on a word that a second press would replace waits for that. @param {number} query @param {MouseEvent} event */
+  click(query, event) {
+    clearTimeout(this.clicked);
+    if (event instanceof PointerEvent && event.pointerType === "mouse" && this.data.edit) this.clicked = setTimeout(() => this.hand.isHeld || this.choose(query), SECOND);
+    else this.choose(query);
+  }
+
   /** @param {number} query */
   choose(query) {
     const row = this.position(query) ?? query;
@@ -254,6 +269,7 @@ class OpeningSentence {
 
   close() {
     this.stop.abort();
+    clearTimeout(this.clicked);
     this.resizer.disconnect();
     if (this.frame !== undefined) cancelAnimationFrame(this.frame);
     this.box.remove();

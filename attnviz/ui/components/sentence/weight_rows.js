@@ -5,7 +5,7 @@
 
 const ADDED_TO_ONE = 1e-9; // how far the sum of shares may be from one
 
-/** @typedef {{ weights: Float64Array, kinds: OpeningData["kinds"], isMoved: boolean }} Rows  a row for each query that is shown, and what each is */
+/** @typedef {{ weights: Float64Array, kinds: OpeningData["kinds"], isMoved: boolean, opening?: [head: number, row: number] | null }} Rows  a row for each query that is shown, what each is, and the head and the row that they are told of where those are others */
 
 /** What the weights of a query are. @param {Float64Array} row @param {boolean} promises @returns {OpeningData["kinds"][number]} */
 function kindOf(row, promises) {
@@ -22,18 +22,19 @@ function kindOf(row, promises) {
  * @param {OpeningData} data
  * @returns {Rows | null}
  */
-export function heldRows(held, { head, positions, promises, queries, keys }) {
+export function heldRows(held, { head: sent, positions, promises, queries, keys }) {
+  const { hasSameWords = true, opening = null } = held.other ?? {}, head = opening?.[0] ?? sent;
   const [weights, masked] = [held.array("weights"), held.array("masked")];
-  if (!weights || head >= weights.shape[0]) return null;
+  if (!hasSameWords || !weights || head >= weights.shape[0]) return null;
   const [, rows, columns] = weights.shape, size = rows * columns, ofMask = masked && masked.shape[0] > 1 ? head : 0;
   const m = (keys ?? queries).length;
   const found = Float64Array.from({ length: queries.length * m }, (_, at) => {
     const [i, j] = [Math.floor(at / m), at % m];
-    const index = (positions?.[0][i] ?? i) * columns + (positions?.[1][j] ?? j);
+    const [row, column] = weights.isPart ? [i, j] : [positions?.[0][i] ?? i, positions?.[1][j] ?? j], index = row * columns + column;
     return masked?.values[ofMask * size + index] === -Infinity ? NaN : weights.values[head * size + index];
   });
   const kinds = queries.map((_, at) => kindOf(found.subarray(at * m, (at + 1) * m), promises));
-  return { weights: found, kinds, isMoved: weights.isMoved };
+  return { weights: found, kinds, isMoved: weights.isMoved, opening };
 }
 
 /**

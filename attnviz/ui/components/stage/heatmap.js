@@ -12,6 +12,7 @@ import { STAGE_GAP, placed } from "../../../pictures/layout/placement.js";
 import { announceArrays } from "../answer/cell_arrays.js";
 import { isDark } from "../colours.js";
 import { Ahead } from "./ahead/ahead.js";
+import { Drawn } from "./ahead/drawn.js";
 import { Pin } from "./ahead/pin.js";
 import { Preview } from "./ahead/preview.js";
 import { Values } from "./ahead/values.js";
@@ -73,6 +74,7 @@ export class Heatmap {
     this.values = new Values(this);
     this.preview = new Preview(this);
     this.ahead = new Ahead(this);
+    this.drawn = new Drawn(this);
     this.space = new Space(() => this.lay(false));
     this.theme = new MutationObserver(() => this.retheme());
     this.listen();
@@ -160,6 +162,7 @@ export class Heatmap {
     this.beside.draw(room, this.dark);
     this.values.draw(this.dark);
     this.arrange(shown, room, glides);
+    this.drawn.announce();
   }
 
   /** Turn to another stage, where they are shown one by one. @param {string} name */

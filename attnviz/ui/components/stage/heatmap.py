@@ -49,18 +49,12 @@ WORDS = Words(
         "apart_key": "own scales: the largest score of each head has the full colour",
         "zero": "every score is 0",
         "was": "was {number}",
-        "paint": "paint mask",
-        "paint_hint": "Press or drag over cells to forbid or allow them, with Shift a block, with Alt, or Control and "
-        "Shift, a diagonal; a word stands for its whole row or column. In a map with the keyboard: Space, with Shift "
-        "the row, with Control the column, with both the diagonal.",
         "knob": "drag sideways or type a number; arrow keys change it, with Shift finer, Enter keeps it, Escape "
         "does not; Ctrl+Z takes back what was kept",
         "others": "more numbers to drag",
-        "painted": "press or drag to forbid or allow it; a word: its row or column",
-        "painted_keys": "with Shift a block, with Alt or Ctrl+Shift a diagonal",
         "hold": "drag up or down to change it, or type a number",
         "pin": "pin",
-        "pinned": "pinned",
+        "pinned": "this is the pinned picture",
         "unpin": "unpin",
         "flip": "hold B",
         "pin_hint": "P pins, B shows what is pinned",
@@ -195,7 +189,7 @@ def _shared(view: View) -> dict[str, Any]:
 
 
 def _words(*, is_question: bool) -> dict[str, str]:
-    of_headings = {**headings.SWITCH, **headings.WORDS}
+    of_headings = {**headings.SWITCH, **headings.PAINT, **headings.WORDS}
     of_masks = {"masked": MASKED_WORD, "may": ALLOWED, "may_not": FORBIDDEN, "range": "{low} to {high}"}
     translated = {name: language.translate(word) for name, word in of_masks.items()}
     mark = {"nan": WORDS["question"], "mark": "?"} if is_question else {"mark": "NaN"}

@@ -1,4 +1,6 @@
 import type { Knob, Program } from "../../../live/types";
+import type { OtherPath } from "../../types";
+import type { WeightsFormula } from "../../../pictures/weights_formula.js";
 import type { StageFacts as Packed, StageNumbers } from "../../../pictures/stage_bytes.js";
 
 // The heat maps: what Python sends, what Plotly offers, and what is said of their cells.
@@ -194,6 +196,8 @@ export interface StageData extends StagesSent {
  *  values in their order. */
 export interface Swept {
   of: string;
+  /** Of its field. */
+  name: string;
   label: string;
   value: number;
   values: number[];
@@ -233,6 +237,15 @@ export interface StageAhead extends StagesSent {
   /** The numbers of the setting that headings show. */
   handles?: LiveKnob[];
   positions?: { query: number[] | null; key: number[] | null };
+  /** The steps from the words to the output, whose small pictures are arrays; how many words there are. */
+  path?: OtherPath["nodes"];
+  lengths?: { query: number; key: number };
+}
+
+/** A picture that is pinned, and the numbers of its setting, where they are known. */
+export interface Pinned {
+  stages: Stage[];
+  knobs: LiveKnob[] | null;
 }
 
 /** How the numbers of the maps can be held, as `Holding` says it. */
@@ -245,16 +258,6 @@ export interface Holdable {
   formula: WeightsFormula;
   /** The heads of the layer that are switched off; null where none can be. */
   off: number[] | null;
-}
-
-/** What the formula from the scores to the weights is made of, as `stages.py` says it. */
-export interface WeightsFormula {
-  normaliser: string;
-  is_over_root: boolean;
-  has_bias: boolean;
-  scale: number | null;
-  softcap: number;
-  temperature: number;
 }
 
 /** What the server answers at that address. */
@@ -402,6 +405,6 @@ declare global {
   interface Window {
     attnvizScripts?: Shelf;
     /** The picture that is pinned. */
-    attnvizPinned?: Stage[] | null;
+    attnvizPinned?: Pinned | null;
   }
 }

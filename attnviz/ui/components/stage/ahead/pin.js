@@ -3,7 +3,7 @@
 
 /** @import { StageArray } from "../../../../pictures/stage_bytes.js" */
 /** @import { Heatmap } from "../heatmap.js" */
-/** @import { Stage, StageAhead } from "../types" */
+/** @import { Pinned, Stage, StageAhead } from "../types" */
 import { unpackStage } from "../../../../pictures/stage_bytes.js";
 import { isDrawn, stagesOf } from "../maps.js";
 import { answered } from "./ahead.js";
@@ -66,9 +66,13 @@ export class Pin {
     return Boolean(this.heatmap.data.live ?? this.heatmap.data.follow);
   }
 
-  /** @returns {Stage[] | null} */
-  get pinned() {
+  /** @returns {Pinned | null} */
+  get kept() {
     return (this.isOffered && window.attnvizPinned) || null;
+  }
+
+  get pinned() {
+    return this.kept?.stages ?? null;
   }
 
   /** The stages as they are to be drawn. @param {Stage[]} stages */
@@ -92,8 +96,14 @@ export class Pin {
     return outlined;
   }
 
+  /** What would be pinned now, with its numbers of the setting. @returns {Pinned} */
+  get present() {
+    const { stages, data, holding } = this.heatmap, knobs = data.live?.knobs.map((knob) => ({ ...knob, value: holding.setting.now(knob) }));
+    return { stages: holding.shown(stages), knobs: knobs ?? null };
+  }
+
   toggle() {
-    window.attnvizPinned = this.pinned ? null : this.heatmap.holding.shown(this.heatmap.stages);
+    window.attnvizPinned = this.pinned ? null : this.present;
     this.isFlipped = false;
     this.isComing = this.pinned !== null;
     this.heatmap.lay(false);
@@ -114,7 +124,7 @@ export class Pin {
     if (!bytes || address !== this.address) return;
     /** @type {{ header: StageAhead, arrays: Record<string, StageArray> }} */
     const { header, arrays } = unpackStage(bytes);
-    window.attnvizPinned = stagesOf(header.stages, arrays, []);
+    window.attnvizPinned = { stages: stagesOf(header.stages, arrays, []), knobs: header.handles ?? null };
     this.heatmap.lay(false);
   }
 
@@ -144,7 +154,7 @@ export class Pin {
     this.drawn = drawn;
     box.toggleAttribute("data-flipped", isFlipped);
     const said = box.querySelector("span"), areAlike = pinned?.every((stage) => this.heatmap.stages.every(({ name, shape }) => name !== stage.name || String(shape) === String(stage.shape)));
-    if (said) said.textContent = isFlipped ? words.pinned : areAlike ? words.differs : words.unlike;
+    if (said) said.textContent = [isFlipped ? words.pinned : "", areAlike ? words.differs : words.unlike].filter(Boolean).join(" · ");
   }
 
   /** @param {string} name @param {string} text */

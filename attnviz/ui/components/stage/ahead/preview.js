@@ -1,5 +1,6 @@
 // Stages that are drawn ahead of the message of the server that has them.
 
+/** @import { OtherPath } from "../../../types" */
 /** @import { StageArray } from "../../../../pictures/stage_bytes.js" */
 /** @import { Heatmap } from "../heatmap.js" */
 /** @import { Stage, StageAhead, StageData } from "../types" */
@@ -7,6 +8,7 @@
 import { unpackStage } from "../../../../pictures/stage_bytes.js";
 import { announce } from "../../answer/cell_arrays.js";
 import { stagesOf } from "../maps.js";
+import { pathOf } from "./drawn.js";
 
 const LATEST = 1500; // milliseconds for the server to begin a run of what was drawn ahead of it
 const RUNNING = "[data-test-script-state=running]"; // the page, during one
@@ -32,6 +34,8 @@ export class Preview {
   stages = null; // what is drawn ahead of the server
   /** @type {StageAhead | null} */
   sent = null; // what is said of them
+  /** @type {OtherPath | null} */
+  path = null; // from their words to their output
   /** @type {Sent | null} */
   late = null; // what the server has sent last
   /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -62,6 +66,7 @@ export class Preview {
     const { header, arrays } = unpackStage(bytes);
     this.stages = stagesOf(header.stages, arrays, heatmap.stages);
     this.sent = header;
+    this.path = pathOf(header, arrays);
     this.put(heatmap.data);
     if (heatmap.data.cells) announce(null); // those of a cell are of another setting
     this.expect();
@@ -93,7 +98,7 @@ export class Preview {
   settle() {
     const { heatmap, stages, late } = this;
     this.close();
-    this.stages = this.sent = this.late = null;
+    this.stages = this.sent = this.late = this.path = null;
     if (late) {
       Object.assign(heatmap, { stages: late.stages, header: late.header });
       if (late.cells !== window.attnvizCellArrays) announce(late.cells);

@@ -52,7 +52,6 @@ export class Values {
   /** The server has sent the stages of a value. @param {Swept | null} swept @param {Stage[]} stages */
   take(swept, stages) {
     if (!swept || swept.of !== this.of) Object.assign(this, { reached: [], pointed: null });
-    this.heatmap.host.toggleAttribute("data-values", this.pointed !== null);
     this.of = swept?.of ?? "";
     if (!swept || !stages.some(({ name }) => name === "weights")) return;
     const numbers = stages.reduce((sum, { values }) => sum + values.length, 0);
@@ -71,7 +70,6 @@ export class Values {
   point(at) {
     if (at === this.pointed) return;
     this.pointed = at;
-    this.heatmap.host.toggleAttribute("data-values", at !== null);
     this.heatmap.lay(false);
   }
 

@@ -7,7 +7,7 @@
 /** @import { LiveRun } from "./live_run.js" */
 import { announceHeld } from "../../held_numbers.js";
 import { runOf } from "./live_run.js";
-import { weightsFormula } from "./weights_formula.js";
+import { weightsFormula } from "../../../../pictures/weights_formula.js";
 import { HeadHand } from "./head_hand.js";
 import { agrees, movedStage } from "./moved_stage.js";
 import { MaskHand } from "./mask_hand.js";

@@ -4,28 +4,17 @@
 /** @import { Change } from "../../../../live/types" */
 /** @import { Holding } from "./holding.js" */
 /** @import { Picture } from "../picture/picture.js" */
+/** @import { Place } from "../../../../pictures/stroke.js" */
 /** @import { Spot } from "../types" */
-import { squaresBetween } from "../../stroke.js";
+import { blockBetween, diagonalOf, squaresBetween } from "../../../../pictures/stroke.js";
 
 const PAINTED = "weights"; // the stage
 
 /** @typedef {"line" | "block" | "diagonal"} Shape */
 /** @typedef {{ picture: Picture, before: Float64Array, mask: Float64Array, may: number, first: Spot, last: Spot, shape: Shape, id: number | null }} Stroke */
-/** @typedef {{ row: number, column: number }} Square */
 
-/** @param {Spot} spot @returns {spot is Spot & Square} */
+/** @param {Spot} spot @returns {spot is Spot & Place} */
 const isSquare = (spot) => spot.row !== undefined && spot.column !== undefined;
-
-/** All cells between two. @param {Square} one @param {Square} other @returns {Square[]} */
-function blockBetween(one, other) {
-  const [top, bottom] = [one.row, other.row].sort((a, b) => a - b), [left, right] = [one.column, other.column].sort((a, b) => a - b);
-  const columns = Array.from({ length: right - left + 1 }, (_, at) => left + at);
-  return Array.from({ length: bottom - top + 1 }, (_, at) => columns.map((column) => ({ row: top + at, column }))).flat();
-}
-
-/** The diagonal through a cell of a map. @param {Square} through @param {number} rows @param {number} columns @returns {Square[]} */
-const diagonalOf = (through, rows, columns) =>
-  Array.from({ length: rows }, (_, row) => ({ row, column: row + through.column - through.row })).filter(({ column }) => column >= 0 && column < columns);
 
 export class MaskHand {
   isOn = false; // whether a press on the weights paints

@@ -99,7 +99,7 @@ export class NumberHand {
   target(picture, { head, row, column }) {
     const { run, layer, isAhead } = this.holding;
     if (head === undefined || row === undefined || column === undefined) return null;
-    if (!run || isAhead || this.holding.mask.paints(picture) || !this.isNumber(picture, { head, row, column })) return null;
+    if (!run || isAhead || this.holding.heatmap.pin.isFlipped || this.holding.mask.paints(picture) || !this.isNumber(picture, { head, row, column })) return null;
     const { stage } = picture, step = run.stepOf(picture.name, layer);
     const first = picture.value({ head, row, column });
     if (!step || first === null) return null;

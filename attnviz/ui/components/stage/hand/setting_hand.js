@@ -51,7 +51,8 @@ export class SettingHand {
 
   /** Whether a number can be held now. @param {LiveKnob} knob */
   isFree({ reruns }) {
-    const { run, isAhead, latest } = this.holding;
+    const { run, isAhead, latest, heatmap } = this.holding;
+    if (heatmap.pin.isFlipped) return false; // what is drawn is another setting
     return reruns ? latest === 0 : run !== null && !isAhead;
   }
 
@@ -88,12 +89,19 @@ export class SettingHand {
     this.isSettling = false;
   }
 
-  /** Write each number as it is now. */
-  write() {
+  /** A number as it is now. @param {LiveKnob} knob */
+  now({ name, value }) {
     const { latest, run } = this.holding;
-    for (const { name, value, text } of this.knobs) {
-      const now = this.held?.name === name ? this.value : ((latest && run?.setting(name)) || value);
+    return this.held?.name === name ? this.value : ((latest && run?.setting(name)) || value);
+  }
+
+  /** Write each number as it is in what is drawn. */
+  write() {
+    const { drawn } = this.holding.heatmap;
+    for (const knob of this.knobs) {
+      const { name, value, text } = knob, known = drawn.knob(name, this.now(knob)), now = known ?? value;
       const handle = this.handles.of.get(name), number = handle?.querySelector("b");
+      handle?.toggleAttribute("data-unknown", known === null);
       if (number) number.textContent = text && now === value ? text : fourDigits(Number(now.toPrecision(DIGITS)));
       handle?.setAttribute("aria-valuenow", String(now));
     }

@@ -38,7 +38,7 @@ export class Picture extends Lettered {
 
   draw() {
     const isChanged = super.draw();
-    if (isChanged || !this.heatmap.holding.isHeld) this.drawHighlight();
+    if (isChanged || !this.heatmap.holding.isHeld || this.heatmap.drawn.other) this.drawHighlight();
     return isChanged;
   }
 

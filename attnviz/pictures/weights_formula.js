@@ -1,6 +1,16 @@
 // The formula from the scores to the weights, as `stages.py` writes it.
 
-/** @import { WeightsFormula } from "../types" */
+/**
+ * What it is made of, as `stages.py` says it.
+ *
+ * @typedef {object} WeightsFormula
+ * @property {string} normaliser
+ * @property {boolean} is_over_root
+ * @property {boolean} has_bias
+ * @property {number | null} scale
+ * @property {number} softcap
+ * @property {number} temperature
+ */
 
 const BELOW_THE_LINE = "₀₁₂₃₄₅₆₇₈₉";
 
