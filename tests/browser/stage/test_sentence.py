@@ -41,6 +41,7 @@ ENDS = """(spacings) => spacings.flatMap((spacing) => {
     return ends;
 })"""
 """How far what is said of each word goes beyond its line, while letters stand so much further apart."""
+BY_MEANING = "embedding=meaning&d_model=64&d_k=5&initialiser=by_hand&patterns=alike.previous.next.first&sharpness=3.5"
 LEFT = "() => [...document.querySelectorAll('.at-words button')].map((word) => word.getBoundingClientRect().left)"
 
 
@@ -84,6 +85,10 @@ def test_long_words_are_cut_and_not_what_is_said_of_them(
     new_page: Callable[..., Any], app: Any, size: tuple[int, int]
 ) -> None:
     page = new_page(viewport={"width": size[0], "height": size[1]}, instead=True)
+    for sentence in ("Die+Katze+jagte+eine+Maus+und+ein+Hund+sah+zu&lang=de", "الملك+رأى+الملكة+والكلب"):
+        opened(page, app, f"sentence={sentence}&{BY_MEANING}")
+        assert page.locator(".at-text p .at-whole").count() == 1, "it attends to itself"
+        assert max(page.evaluate(CUT)) <= 0, "there is room for all"
     for n_heads, sentence in ((8, LONG), (4, LONGER)):
         opened(page, app, f"n_heads={n_heads}&sentence={'+'.join(sentence)}")
         lines = []

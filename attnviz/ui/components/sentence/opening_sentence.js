@@ -10,7 +10,7 @@ import { percent } from "../percent.js";
 import { LEAST, arcsOf } from "./arcs.js";
 import { WordHand } from "./hand/word_hand.js";
 import { heldRows, ranked } from "./weight_rows.js";
-import { WordLine, shorten } from "./word_line.js";
+import { WordLine, fitWords } from "./word_line.js";
 import { alongReading, isFocusSeen, make, readingDirection, rove, within } from "./words.js";
 
 /** @typedef {{ query: number, head: number | null | undefined, row: (number | null)[] }} Highlighted  a word, a head, and its weights there */
@@ -198,10 +198,11 @@ class OpeningSentence {
     const named = [];
     for (const piece of pieces) {
       const [tag, text] = slots[piece] ?? ["", piece];
-      if (tag) make(named[named.push(make(this.reading, tag)) - 1], "bdi", "", text);
-      else this.reading.append(text);
+      if (!tag) this.reading.append(text);
+      else if (text === words.itself) make(this.reading, "strong", "at-whole", text); // it belongs to what is said
+      else Object.assign(named[named.push(make(this.reading, tag, "", text)) - 1], { dir: "auto" });
     }
-    shorten(named, this.reading.scrollWidth - this.reading.clientWidth);
+    fitWords(this.reading, named);
     this.from.textContent = [heads[head ?? 0], isMoved ? "" : roles[head ?? 0], made].filter(Boolean).join(" · ");
   }
 

@@ -2,6 +2,7 @@
 
 const CLOSEST = 6; // pixels between words of their full size
 const FADES = 16; // pixels at either end of the line, in which words cannot be read
+const SHORT = 64; // pixels that a word is not cut below, while there is another way
 
 export class WordLine {
   /** @type {number | null} */
@@ -60,7 +61,7 @@ export class WordLine {
  * @param {HTMLElement[]} words
  * @param {number} over
  */
-export function shorten(words, over) {
+function shorten(words, over) {
   if (over <= 0) return;
   const widths = words.map((word) => Math.ceil(word.getBoundingClientRect().width));
   let room = widths.reduce((sum, width) => sum + width, 0) - over - 1 - widths.length; // each was rounded up
@@ -70,4 +71,21 @@ export function shorten(words, over) {
     return Math.max(most, Math.min(width, share));
   }, 0);
   for (const word of words) word.style.maxWidth = `${Math.max(0, most)}px`;
+}
+
+/**
+ * Fit a line that is said into its room: in smaller letters, with long words cut, or else in two lines.
+ *
+ * @param {HTMLElement} line
+ * @param {HTMLElement[]} words  those of it that may be cut
+ */
+export function fitWords(line, words) {
+  const over = () => line.scrollWidth - line.clientWidth;
+  line.className = "";
+  if (over() > 0) line.className = "at-small";
+  const spare = words.reduce((sum, word) => sum + Math.max(word.getBoundingClientRect().width - SHORT, 0), 0);
+  if (over() <= 0) return;
+  if (over() < spare) return shorten(words, over() + 1); // what is never cut is rounded, too
+  shorten(words, over() - line.clientWidth + 2 * SHORT); // a line ends before a word that has no room in it
+  line.className = "at-small at-two";
 }
