@@ -80,12 +80,14 @@ function shorten(words, over) {
  * @param {HTMLElement[]} words  those of it that may be cut
  */
 export function fitWords(line, words) {
-  const over = () => line.scrollWidth - line.clientWidth;
+  const said = document.createRange();
+  said.selectNodeContents(line);
+  const over = () => Math.ceil(said.getBoundingClientRect().width - line.getBoundingClientRect().width);
   line.className = "";
   if (over() > 0) line.className = "at-small";
   const spare = words.reduce((sum, word) => sum + Math.max(word.getBoundingClientRect().width - SHORT, 0), 0);
   if (over() <= 0) return;
-  if (over() < spare) return shorten(words, over() + 1); // what is never cut is rounded, too
+  if (over() < spare) return shorten(words, over());
   shorten(words, over() - line.clientWidth + 2 * SHORT); // a line ends before a word that has no room in it
   line.className = "at-small at-two";
 }
