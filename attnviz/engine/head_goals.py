@@ -36,6 +36,9 @@ from attnviz.settings.language import translate
 ENOUGH = 0.9
 """The least share of a row's weight on its goal; a head below it gets a note that it misses the goal."""
 
+SHARP = 6.0
+"""Below this sharpness a higher one is worth a try."""
+
 ROUNDING = 1e-9
 """Shares closer than this are equal up to rounding, whose order differs between machines."""
 
@@ -85,7 +88,9 @@ class HeadGoals:
             share_of = self._share_on_wanted(A, pattern, wanted, allowed)
             i = int(np.flatnonzero(share_of <= share_of.min() + ROUNDING)[0])
             if share_of[i] < ENOUGH - ROUNDING:
-                why = WHY["hidden"] if not (wanted & allowed)[i].any() else self._because(g)
+                at_width = self._share_on_wanted(self._at_standard_width(A, g), pattern, wanted, allowed).min()
+                is_hidden = not (wanted & allowed)[i].any()
+                why = WHY["hidden"] if is_hidden else self._because(g, is_width=at_width >= ENOUGH)
                 missing.setdefault(f": {why}" if why else "", []).append((float(share_of[i]), i, h))
         notes = self._without(where) + self._nearly(where) + self._large(where)
         notes += [self._missed(heads, where, why) for why, heads in missing.items()]
@@ -218,14 +223,27 @@ class HeadGoals:
             return {"d_k"}
         return differing
 
-    def _because(self, g: int) -> str:
-        """Say why head g can miss what is allowed; nothing if that is not known."""
+    def _at_standard_width(self, A: Array, g: int) -> Array:
+        """Return softmax weights of head g as its logits over the root of the width it was solved for give them.
+
+        A later layer reads what those before it made of their width, which no root takes back.
+        """
+        powers = A ** np.sqrt(self._config.key_widths()[g] / STANDARD_WIDTH)
+        total = powers.sum(axis=-1, keepdims=True)
+        return powers / np.where(total == 0, 1.0, total)
+
+    def _because(self, g: int, *, is_width: bool = True) -> str:
+        """Say why head g can miss what is allowed; nothing if that is not known.
+
+        is_width  whether it would reach its goal at the width that it was solved for
+        """
         config, (pattern, match) = self._config, self._made_for(g)
         two, inexact = bool(pattern.before), g in self._inexact
         n, room = len(self._key_tokens), config.d_model - 2 * two
-        changed = [
-            translate(item.metadata["label"]) for item in settings(config) if item.name in self._not_as_made_for(g)
-        ]
+        differing = self._not_as_made_for(g)
+        if differing == {"d_k"} and not (is_width or self._deep) and config.sharpness < SHARP:
+            differing = set()
+        changed = [translate(item.metadata["label"]) for item in settings(config) if item.name in differing]
         known = {
             "score": not SCORES[config.score].by_hand,
             "narrow": config.key_widths()[g] < 2 or (two and config.value_widths()[g] < 2),
@@ -241,7 +259,7 @@ class HeadGoals:
             "dependent": inexact,
             "edited": any(map(self._reaches, config.edits)),
             "changed": bool(changed),
-            "blunt": config.sharpness < 6.0,
+            "blunt": config.sharpness < SHARP,
         }
         reason = next((reason for reason, holds in known.items() if holds), "")
         return WHY[reason].format(room=room, setting=", ".join(changed)) if reason else ""

@@ -12,6 +12,7 @@ import pytest
 from attnviz import Config, Trace, run
 from attnviz.engine.solved_heads import STANDARD_WIDTH
 from attnviz.settings.url_codec import open_link, query_string
+from attnviz.ui.main import OPENING
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -136,6 +137,11 @@ def test_a_note_names_what_is_not_as_the_heads_were_made_for() -> None:
         assert len(notes) == 1
         assert notes[0].endswith(f"this setting is not the one that it is made for: {said}."), notes
     assert run(replace(READERS, score="dot")).notes == ()
+    for sharpness in (1.0, 2.0):  # at a width of 4 they miss it, too
+        (note,) = run(replace(OPENING, sharpness=sharpness)).notes
+        assert note.endswith(": a higher sharpness helps.")
+    (note,) = run(replace(OPENING, d_k=64)).notes
+    assert note.endswith("Width of queries and keys, d_k.")
 
 
 def test_words_that_are_equal_take_exactly_the_same() -> None:
