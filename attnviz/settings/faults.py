@@ -24,9 +24,11 @@ def shorten(value: object, longest: int = 40) -> str:
 
     >>> shorten("a" * 90_000, 5), shorten([0.5] * 90_000, 6), shorten(0.5)
     ("'aaaa…'", '[0.5,…', '0.5')
+    >>> print(shorten("👨‍👩‍👧"))  # what joins them has no width, and Python would write its number
+    '👨‍👩‍👧'
     """
     if isinstance(value, str):
-        return repr(cut(value, longest))
+        return repr(cut(value, longest)).replace(r"\u200d", "\u200d")
     try:
         written = repr(value)
     except (ValueError, RecursionError):  # of a whole number with thousands of digits, and of lists that deep

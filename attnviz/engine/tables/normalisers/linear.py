@@ -51,5 +51,5 @@ ROW = LineRow(
     back=back,
     sums_to_one=True,
     masked_as_0="max(s, 0) is 0 for a score of 0 and for any negative number: neither leaks. Setting weights to 0 "
-    "afterwards and dividing each row by its sum gives the same as −∞, where anything is left.",
+    "afterwards and dividing each row by its sum gives the same as −∞, but 0 / 0 where nothing is left.",
 )

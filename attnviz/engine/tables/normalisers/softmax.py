@@ -80,5 +80,6 @@ ROW = LineRow(
     back=back,
     latex=r"a_{ij} = \frac{e^{z_{ij}}}{\sum_l e^{z_{il}}}",
     masked_as_0="exp(0) = 1: a score of 0 is a score like any other. Setting weights to 0 afterwards and dividing "
-    "each row by its sum gives the same as −∞, as softmax keeps the ratios of what is left.",
+    "each row by its sum gives the same as −∞, as softmax keeps the ratios of what is left; of a row with nothing left "
+    "it makes 0 / 0.",
 )

@@ -1,6 +1,6 @@
 // The names and words beside the cells of a heat map, over the numbers in them.
 
-import { context, shortened, svg, truncate, wrap } from "../ink.js";
+import { context, isPictograph, shortened, svg, truncate, wrap } from "../ink.js";
 import { Numbered } from "./numbers.js";
 
 const BARE = 20; // pixels left of a map in which no word fits
@@ -271,7 +271,7 @@ export class Lettered extends Numbered {
    * @param {boolean} level
    */
   drawColumnWord(group, word, x, y, size, level) {
-    if (level) {
+    if (level || isPictograph(word)) {
       svg(group, "text", { x, y: y + 5 + size / 2, "dominant-baseline": "central" }, word);
     } else {
       svg(group, "text", { transform: `translate(${x},${y + 4})rotate(-90)`, "dominant-baseline": "central" }, truncate(word, this.roomUnder(y)));
