@@ -38,7 +38,7 @@ from attnviz.ui.panels.depth import next_word, owed_to
 from attnviz.ui.panels.window import Seen
 from attnviz.ui.session import places, widget_values, widgets
 from attnviz.ui.session.failures import contained
-from attnviz.ui.session.notices import notice, paragraph
+from attnviz.ui.session.notices import paragraph
 from attnviz.ui.session.selection import Selection
 
 KEY, WAY, SENTENCE, ANSWER, CELLS = "explore", "way", "telling", "answer", "cells"
@@ -59,8 +59,7 @@ def page(trace: Trace, selection: Selection) -> Selection:
         selection = model_views.choose(trace, selection)
         if selection.every and len(trace.layers) > 1:
             model_views.mosaic(trace, selection)
-            notice(*trace.notes)
-            paragraph(headline(trace))
+            paragraph(headline(trace), notes=trace.notes)
             return selection
         seen = window.seen(trace, selection)
         head, query = _described(trace, selection, seen)
@@ -71,9 +70,7 @@ def page(trace: Trace, selection: Selection) -> Selection:
         _draw_maps(trace, selection, seen, (head, query), cells)
     if cells is not None:  # the browser explains it by the numbers in the maps
         cell = _explain(trace, selection, head, cells)
-    with st.container():
-        notice(*trace.notes)
-    paragraph(headline(trace))
+    paragraph(headline(trace), notes=trace.notes)  # one more moves nothing, and what is below keeps its own
     return _draw_panel(trace, selection, cell)
 
 

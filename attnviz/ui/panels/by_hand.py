@@ -21,6 +21,7 @@ from attnviz.engine.records.edits import MAX_EDITS
 from attnviz.engine.records.trace import Trace
 from attnviz.live import typed_numbers
 from attnviz.live.program import MOST_NUMBERS
+from attnviz.live.undo import Undo
 from attnviz.pictures import stages
 from attnviz.settings import url_codec
 from attnviz.settings.faults import ConfigError
@@ -32,7 +33,6 @@ from attnviz.ui.components.sentence import opening_sentence
 from attnviz.ui.components.stage import held
 from attnviz.ui.components.stage.held import Holding, Kept, KeptHead, KeptMask, KeptNumber, KeptSetting, KeptUndo
 from attnviz.ui.panels import mask_builder, stage_of_run, sweep
-from attnviz.ui.panels.undo import Undo
 from attnviz.ui.session import session_state
 from attnviz.ui.session.callback import callback
 from attnviz.ui.session.notices import notice

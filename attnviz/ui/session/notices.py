@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -14,9 +14,13 @@ from attnviz.text.format.sentence_parts import Sentence
 def notice(*sentences: str, kind: str = "note") -> None:
     """Draw one line for each sentence; `kind` is "note" (something to know) or "fault" (something to mend)."""
     if sentences:
-        lines = "".join(f"<p>{html_math.quoting(sentence)}</p>" for sentence in sentences)
-        role = "alert" if kind == "fault" else "status"
-        st.html(f'<div class="attn-{kind}" role="{role}">{lines}</div>')
+        st.html(_lines(sentences, kind))
+
+
+def _lines(sentences: Sequence[str], kind: str) -> str:
+    lines = "".join(f"<p>{html_math.quoting(sentence)}</p>" for sentence in sentences)
+    role = "alert" if kind == "fault" else "status"
+    return f'<div class="attn-{kind}" role="{role}">{lines}</div>'
 
 
 def typeset(*sentences: Sentence) -> None:
@@ -24,6 +28,7 @@ def typeset(*sentences: Sentence) -> None:
     st.html(f'<p class="attn-line">{" ".join(map(html_math.sentence, sentences))}</p>')
 
 
-def paragraph(words: Iterable[str], container: DeltaGenerator | None = None) -> None:
-    """Draw one quiet line, here or in a container that was kept for it."""
-    (container or st).html(f'<p class="attn-line">{html_math.quoting(" ".join(words))}</p>')
+def paragraph(words: Iterable[str], container: DeltaGenerator | None = None, notes: Sequence[str] = ()) -> None:
+    """Draw one quiet line, here or in a container that was kept for it; notes above it are of the same element."""
+    above = _lines(notes, "note") if notes else ""
+    (container or st).html(f'{above}<p class="attn-line">{html_math.quoting(" ".join(words))}</p>')

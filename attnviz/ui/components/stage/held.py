@@ -78,7 +78,7 @@ class KeptHead:
 
 @dataclass(frozen=True)
 class KeptUndo:
-    """What was changed by hand last is taken back, or what was taken back last is done again."""
+    """A step back through the changes that a hand has made, or forth again."""
 
     is_back: bool
 

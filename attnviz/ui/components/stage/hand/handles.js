@@ -64,6 +64,12 @@ export class Handles {
     button.setAttribute("aria-label", label);
     button.addEventListener("click", () => this.open(box, !box.hasAttribute("data-open")));
     box.addEventListener("focusin", ({ target }) => target instanceof HTMLElement && target !== button && this.reveal(target));
+    box.addEventListener("keydown", (event) => {
+      if (event.key !== "Escape" || event.defaultPrevented || !box.hasAttribute("data-open")) return;
+      event.preventDefault();
+      this.open(box, false);
+      button.focus({ preventScroll: true });
+    });
     this.observer.disconnect();
     this.observer.observe(box);
     this.open(box, false);

@@ -54,7 +54,7 @@ export class Holding {
     const isTyped = (/** @type {Event} */ { target }) => target instanceof HTMLInputElement; // there words are selected
     document.addEventListener("selectstart", (event) => isOfHand() && !isTyped(event) && event.preventDefault(), { signal }); // a drag selects no words
     window.addEventListener("keydown", (event) => this.escape(event), { signal, capture: true });
-    window.addEventListener("keydown", (event) => this.number.typeChosen(event), { signal });
+    window.addEventListener("keydown", (event) => this.number.typing.typeChosen(event), { signal });
     window.addEventListener("keydown", (event) => this.undo(event), { signal });
     this.setting.attach(signal);
   }
@@ -118,7 +118,7 @@ export class Holding {
       this.head.toggle(picture.cursor.head + (picture.stage.only ?? 0));
       return true;
     }
-    return this.mask.onKeydown(picture, event) || (picture.cursor !== undefined && this.number.type(picture, picture.cursor, event));
+    return this.mask.onKeydown(picture, event) || (picture.cursor !== undefined && this.number.typing.type(picture, picture.cursor, event));
   }
 
   /** How the pointer looks over a spot; nothing where nothing can be held. @param {Picture} picture @param {Spot} spot */

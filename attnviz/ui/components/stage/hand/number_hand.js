@@ -1,12 +1,11 @@
-// A number of a map under the hand: dragged up and down, typed, or changed by keys.
+// A number of a map under the hand: dragged up and down, or typed.
 
 /** @import { Holding } from "./holding.js" */
 /** @import { Picture } from "../picture/picture.js" */
 /** @import { Cell, Spot } from "../types" */
-import { fourDigits } from "../../number_format.js";
-import { Field } from "./field.js";
 import { Grip } from "./grip.js";
 import { Rail } from "./rail.js";
+import { TypedNumber } from "./typed_number.js";
 
 const DRAGGED_FROM = 4; // pixels from which a press is a drag
 const LONG = 350; // milliseconds until a finger holds what it presses
@@ -14,10 +13,6 @@ const SHAKES = 8; // pixels that it may move meanwhile
 const PULL = 118; // pixels over which a number goes through the scale of its head
 const BEYOND_SCALE = 1.2; // of the largest number of the head
 const FINER = 0.1; // with Shift
-const NUDGE = 0.02; // of the scale, by an arrow
-const AWAY = 14; // pixels from the middle of a cell to the field
-const ASKED = 3; // times that a run which cannot be had at once is asked for
-const TYPED = /^[\d.,−-]$/;
 
 /**
  * What is pressed: with its number, or without it until the run has come.
@@ -52,7 +47,6 @@ export class NumberHand {
   value = 0; // of what is held, before it is rounded
   /** @type {Press | null} */
   pressed = null;
-  isEntered = false; // whether what was typed is to be kept once the run has come
   swallows = false; // whether the click that comes next is that of letting go
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   timer;
@@ -62,7 +56,11 @@ export class NumberHand {
     this.holding = holding;
     this.rail = new Rail(holding.heatmap);
     this.grip = new Grip(holding.heatmap);
-    this.field = new Field(holding.heatmap);
+    this.typing = new TypedNumber(this);
+  }
+
+  get field() {
+    return this.typing.field;
   }
 
   get isHeld() {
@@ -256,64 +254,5 @@ export class NumberHand {
     if (!this.swallows) return;
     this.swallows = false;
     event.stopImmediatePropagation();
-  }
-
-  /** A figure is for the cell that is chosen where it is for nothing else. @param {KeyboardEvent} event */
-  typeChosen(event) {
-    const { picking, pictures } = this.holding.heatmap;
-    const picture = picking.chosen && pictures.get(picking.chosen.stage), { highlight } = picking;
-    if (!picture || !highlight || !(event.target instanceof Element) || !event.target.matches("body, [data-testid=stMain]")) return;
-    const { head, row, column } = picture.cellsOf(highlight);
-    if (head !== null && row !== null && column !== null) this.type(picture, { head, row, column }, event);
-  }
-
-  /**
-   * A figure, or F2, opens a field for the number of a cell, also before the run has come; return whether it did.
-   * @param {Picture} picture @param {Cell} cell @param {KeyboardEvent} event
-   */
-  type(picture, cell, event) {
-    if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || this.held || this.field.isOpen) return false;
-    if (event.key !== "F2" && !TYPED.test(event.key)) return false;
-    const target = this.target(picture, cell), first = picture.value(cell);
-    if (first === null || (!target && !this.mayCome(picture, cell))) return false;
-    event.preventDefault();
-    Object.assign(this, { value: first, isEntered: false });
-    if (target) this.take(target);
-    this.set(first);
-    const [x, y] = this.point({ picture, cell });
-    this.field.open([x + AWAY, y], picture.focus, event.key === "F2" ? String(first) : event.key, {
-      typed: (value) => this.set((this.value = value ?? first)),
-      fault: () => "",
-      nudged: (by, isFine) => this.set((this.value = this.nudged(by * (isFine ? FINER : 1)))),
-      kept: () => this.enter(),
-      left: () => this.leave(),
-      written: () => String(this.value),
-      label: `${this.holding.heatmap.data.words.number} ${fourDigits(first)}`,
-    });
-    if (!target) this.awaitRun(picture, cell);
-    return true;
-  }
-
-  /** @param {number} by  steps */
-  nudged(by) {
-    return this.rounded(this.value + by * NUDGE * PULL * (this.held?.unit ?? 0));
-  }
-
-  /** Keep what was typed, at once or as soon as the run has come. */
-  enter() {
-    if (this.held) this.keep(this.value);
-    else this.isEntered = true;
-  }
-
-  /** Hold the number that is typed once the run has come. @param {Picture} picture @param {Cell} cell */
-  async awaitRun(picture, cell) {
-    const { input } = this.field;
-    for (let n = 0; n < ASKED && !this.holding.run; n++) await this.holding.prepare();
-    if (this.field.input !== input) return; // it was left meanwhile
-    const target = this.target(picture, cell), { value } = this;
-    if (!target) return this.leave();
-    this.take(target);
-    this.set((this.value = value));
-    if (this.isEntered) this.keep(value);
   }
 }

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from attnviz import Config
+from attnviz.live.undo import MOST, Undo
 from attnviz.ui.components.stage.held import KeptUndo, read
-from attnviz.ui.panels.undo import MOST, Undo
 
 
 def test_changes_are_taken_back_and_done_again() -> None:

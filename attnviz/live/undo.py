@@ -1,4 +1,4 @@
-"""What was changed by hand, one by one: taken back, and done again. What else was changed meanwhile stays as it is."""
+"""Changes that a hand has made, one by one: taken back, and done again; what else was changed meanwhile stays."""
 
 from __future__ import annotations
 
