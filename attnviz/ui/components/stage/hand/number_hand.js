@@ -14,6 +14,7 @@ const PULL = 118; // pixels over which a number goes through the scale of its he
 const BEYOND_SCALE = 1.2; // of the largest number of the head
 const FINER = 0.1; // with Shift
 const NUDGE = 0.02; // of the scale, by an arrow
+const RAIL_BESIDE = 11; // pixels from the edge of a cell to the middle of the rail
 const AWAY = 14; // pixels from the middle of a cell to the field
 const TYPED = /^[\d.,−-]$/;
 
@@ -133,7 +134,8 @@ export class NumberHand {
 
   /** @param {Target} target */
   take(target) {
-    const { heatmap } = this.holding;
+    const { heatmap, run } = this.holding;
+    target.first = (run?.follow([])[target.step] ?? run?.arrays[target.step])?.[target.at] ?? target.first; // a stage may have fewer digits
     heatmap.pointing.rest();
     heatmap.highlights.point(target.picture, target.cell);
     Object.assign(this, { held: target, value: target.first });
@@ -152,7 +154,7 @@ export class NumberHand {
     const { held } = this;
     if (!held) return;
     this.holding.show([{ step: held.step, at: held.at, value }]);
-    this.rail.show(this.point(held), (this.value - held.first) / held.unit, [held.first, value]);
+    this.rail.show(this.beside(held), (this.value - held.first) / held.unit, [held.first, value]);
   }
 
   /** The middle of a cell in the maps. @param {Target} target @returns {[x: number, y: number]} */
@@ -160,6 +162,12 @@ export class NumberHand {
     const [outer, inner] = [this.holding.heatmap.frame, picture.layer].map((element) => element.getBoundingClientRect());
     const [x, y, w, h] = picture.cells(cell.head, cell.row, cell.column);
     return [inner.left - outer.left + x + w / 2, inner.top - outer.top + y + h / 2];
+  }
+
+  /** A point beside a cell, so that its number is seen. @param {Target} target @returns {[x: number, y: number]} */
+  beside(target) {
+    const [x, y] = this.point(target), { cell, picture } = target;
+    return [x + picture.cells(cell.head, cell.row, cell.column)[2] / 2 + RAIL_BESIDE, y];
   }
 
   /** A number with the digits that a pixel tells apart, with Shift; the one that was there stays whole. @param {number} value */
