@@ -12,6 +12,7 @@ from pathlib import Path
 _TYPES = re.compile(r"^/\*\* @import .*\*/\n", re.MULTILINE)
 _IMPORT = re.compile(r'^import \{[^}]*\} from "(\.{1,2}/[\w/.]+\.js)";\n', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?!default\b)", re.MULTILINE)
+_LINE = re.compile(r"^[ \t]*// .*\n", re.MULTILINE)
 _DESCRIPTION = re.compile(r"^[ \t]*/\*\*(?:(?!\*/).)*\*/\n", re.MULTILINE | re.DOTALL)
 
 
@@ -44,3 +45,12 @@ def without_descriptions(script: str) -> str:
     'const twice = (x) => 2 * x; // exact\\n'
     """
     return _DESCRIPTION.sub("", script)
+
+
+def without_comments(script: str) -> str:
+    """Return a script without its descriptions and without the comments that have lines of their own.
+
+    >>> without_comments("// of numbers\\nconst two = 2; // exact\\n")
+    'const two = 2; // exact\\n'
+    """
+    return _LINE.sub("", without_descriptions(script))

@@ -20,7 +20,7 @@ from attnviz.arrays import Array
 from attnviz.codegen.javascript import PRELUDE, javascript
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.records.typed_rows import normaliser_of, score_of
-from attnviz.exports.bundle import joined, without_descriptions
+from attnviz.exports.bundle import joined, without_comments
 from attnviz.exports.interactive_layers import layers, movable
 from attnviz.exports.interactive_live import Live, live
 from attnviz.exports.interactive_part import Part, everything
@@ -97,7 +97,6 @@ PAGE = """<!DOCTYPE html>
 </html>
 """
 
-LINE_COMMENT = re.compile(r"^[ \t]*// .*\n", re.MULTILINE)
 SCRIPT = Path(__file__).parent / "interactive" / "page.js"
 
 
@@ -274,8 +273,7 @@ def _table(trace: Trace, caption: str, numbers: Array) -> str:
 @cache
 def _script() -> str:
     """Return the modules as one script, whose names are its own."""
-    script = LINE_COMMENT.sub("", without_descriptions(joined(SCRIPT)))
-    return f'"use strict";\n(() => {{\n{script}}})();\n'
+    return f'"use strict";\n(() => {{\n{without_comments(joined(SCRIPT))}}})();\n'
 
 
 @cache

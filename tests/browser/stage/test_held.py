@@ -43,6 +43,13 @@ CELL = """([name, head, row, column]) => {
     const { left, top } = picture.layer.getBoundingClientRect(), [x, y, w, h] = picture.cells(head, row, column);
     return [left + x + w / 2, top + y + h / 2, picture.value({ head, row, column })];
 }"""
+OVER_WORDS = """() => {
+    const a = document.querySelector('.attn-hold span').getBoundingClientRect();
+    const words = [...document.querySelectorAll('.attn-head :is(.attn-phrase, .attn-formula, .attn-name, button)')];
+    const meets = (b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+    return words.filter((each) => meets(each.getBoundingClientRect())).map((each) => each.textContent);
+}"""
+"""What stands in headings under what a number was."""
 IS_READY = f"() => {PICTURE}.heatmap.holding.run?.address === {PICTURE}.heatmap.data.live.address"
 IS_ANSWERED = f"() => {PICTURE}.heatmap.holding.latest === 0"
 IS_ASKED_FOR = f"() => {PICTURE}.heatmap.preview.stages && !{PICTURE}.heatmap.ahead.isAsking"
@@ -118,6 +125,12 @@ def test_what_is_held_is_shown_as_a_run_would_have_it(new_page: Callable[..., An
             assert boxes == maps.boxes, "no map moves while a number is held"
             assert held[name][head, row, column] != before[name][head, row, column]
             assert page.locator(".attn-hold").inner_text().startswith("was ")
+            rail = page.locator(".attn-hold").bounding_box()
+            assert rail["x"] > x, "the rail leaves the number to be seen"
+            if name == "weights":
+                sum_of_row = held[name][head, row, : row + 1].sum()
+                assert page.locator("[data-stage=weights] .attn-total").text_content().endswith(f"{sum_of_row:.2f}")
+                assert page.locator("[data-stage=weights] .attn-former").count() == 1, "it does what it did no more"
             assert page.evaluate("String(getSelection())") == "", "a drag selects no words"
             page.mouse.up()
             maps.page.evaluate(FRAMES, 2)
@@ -208,6 +221,7 @@ def test_a_number_over_the_weights_is_moved_and_one_of_a_cell_typed(new_page: Ca
         held = maps.shown()
         assert page.evaluate(BOXES) == maps.boxes
         assert page.locator(".attn-hold").inner_text().startswith("was ")
+        assert page.evaluate(OVER_WORDS) == [], "it covers no words"
         page.mouse.up()
         check(held, maps.run(), name)
     assert "temperature=1.13" in page.url

@@ -49,6 +49,7 @@ WORDS = Words(
         "apart_key": "own scales: the largest score of each head has the full colour",
         "zero": "every score is 0",
         "was": "was {number}",
+        "row_sum": "a weight was set by hand: the row adds up to {sum}",
         "knob": "drag sideways or type a number; arrow keys change it, with Shift finer, Enter keeps it, Escape "
         "does not; Ctrl+Z takes back what was kept",
         "others": "more numbers to drag",

@@ -68,6 +68,7 @@ export function alone(stage, head, heads) {
       widths: [stage.widths[at]],
       heads: [stage.heads[at]],
       roles: one(stage.roles),
+      former: stage.former && [stage.former[at]],
       ends: [stage.ends[at]],
       edited: ours(stage.edited),
       wanted: ours(stage.wanted),

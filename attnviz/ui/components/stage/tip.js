@@ -3,6 +3,7 @@
 /** @import { Heatmap } from "./heatmap.js" */
 /** @import { Picture } from "./picture/picture.js" */
 /** @import { Spot } from "./types" */
+import { fourDigits } from "../number_format.js";
 import { graphemes } from "./ink.js";
 
 export class Tip {
@@ -20,6 +21,8 @@ export class Tip {
     if (row !== undefined) lines.push(line(heatmap.axis(axes[0]), picture.rowWord(row), picture.positions(row, 0)));
     if (column !== undefined) lines.push(line(heatmap.axis(axes[1]), picture.columnWord(column), columns ? picture.positions(column, 1) : ""));
     if (head !== undefined && row !== undefined && column !== undefined) lines.push(line("value", picture.describe({ head, row, column }), picture.digits({ head, row, column })));
+    const sum = head === undefined || row === undefined ? null : picture.editedSum(head, row);
+    if (sum !== null) lines.push(line("meaning", heatmap.data.words.row_sum.replace("{sum}", fourDigits(sum))));
     const how = heatmap.holding.hint(picture, { head, row, column });
     if (how) lines.push(line("meaning", how));
     this.box.replaceChildren(...lines);
@@ -31,7 +34,7 @@ export class Tip {
     const { heads, roles, sums } = picture.meta;
     if (!sums) return;
     const { reads_key, total_key } = heatmap.data.words;
-    this.box.replaceChildren(line("", heads[head]), line("", roles?.[head] ?? ""), line("meaning", reads_key), line("meaning", total_key));
+    this.box.replaceChildren(line("", heads[head]), line("", (!picture.stage.former?.[head] && roles?.[head]) || ""), line("meaning", reads_key), line("meaning", total_key));
     this.box.style.display = "block";
     this.moveTo(x, y);
   }

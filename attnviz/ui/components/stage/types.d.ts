@@ -25,6 +25,7 @@ export type StageWords = Record<
   | "total_key"
   | "zero"
   | "was"
+  | "row_sum"
   | "hold"
   | "paint"
   | "paint_hint"
@@ -130,6 +131,8 @@ export interface Stage extends StageFacts {
   only: number | null;
   /** Head, row and column of the weights that are larger, or smaller, than in the picture that is pinned. */
   differs?: { more: number[][]; less: number[][] } | null;
+  /** Of which heads `roles` was said while they had other numbers. */
+  former?: boolean[];
   /** The facts as JSON, by which two messages are compared. */
   text?: string;
 }

@@ -19,7 +19,7 @@ from typing import Any
 
 import streamlit as st
 
-from attnviz.exports.bundle import joined, without_descriptions
+from attnviz.exports.bundle import joined, without_comments
 from attnviz.ui.session.browser import streamlit_private
 from attnviz.ui.session.browser.styles import colours
 from attnviz.ui.session.browser.uninterrupted import uninterrupted
@@ -86,7 +86,7 @@ def component(
     style, script = (Path(file).with_name(stem).with_suffix(suffix) for suffix in (".css", ".js"))
     whole = f"attnviz_{stem}"
     text, css = joined(script), style.read_text("utf-8") if style.exists() else ""
-    _parts[whole] = without_descriptions(text), colours(css, text) + css
+    _parts[whole] = without_comments(text), colours(css, text) + css
     _together.cache_clear()
     stub = _STUB % {"shelf": _SHELF, "name": json.dumps(whole)}
     mount = st.components.v2.component(whole, js=stub, isolate_styles=is_isolated)

@@ -49,7 +49,7 @@ export function movedStage(stage, run, layer, made, changes) {
   if (stage.total) barsOf(moved);
   scaleOf(moved);
   moved.alt = moved.title; // its largest number may be another one
-  if (stage.roles) moved.roles = stage.roles.map((role, head) => (isAsBefore(stage, moved, head) ? role : ""));
+  if (stage.roles) moved.former = stage.roles.map((_, head) => !isAsBefore(stage, moved, head)); // said of other numbers
   return moved;
 }
 

@@ -13,6 +13,7 @@ const SHAKES = 8; // pixels that it may move meanwhile
 const PULL = 118; // pixels over which a number goes through the scale of its head
 const BEYOND_SCALE = 1.2; // of the largest number of the head
 const FINER = 0.1; // with Shift
+const RAIL_BESIDE = 11; // pixels from the edge of a cell to the middle of the rail
 
 /**
  * What is pressed: with its number, or without it until the run has come.
@@ -167,7 +168,8 @@ export class NumberHand {
 
   /** @param {Target} target */
   take(target) {
-    const { heatmap } = this.holding;
+    const { heatmap, run } = this.holding;
+    target.first = (run?.follow([])[target.step] ?? run?.arrays[target.step])?.[target.at] ?? target.first; // a stage may have fewer digits
     heatmap.pointing.rest();
     heatmap.highlights.point(target.picture, target.cell);
     Object.assign(this, { held: target, value: target.first });
@@ -186,8 +188,8 @@ export class NumberHand {
     const { held } = this;
     if (!held) return;
     this.holding.show([{ step: held.step, at: held.at, value }]);
-    const edges = this.field.isOpen ? this.edges(held) : null;
-    this.rail.show(this.point(held), (this.value - held.first) / held.unit, [held.first, value], edges);
+    const [at, edges] = this.field.isOpen ? [this.point(held), this.edges(held)] : [this.beside(held), null];
+    this.rail.show(at, (this.value - held.first) / held.unit, [held.first, value], edges);
   }
 
   /** The middle of a cell in the maps. @param {{ picture: Picture, cell: Cell }} target @returns {[x: number, y: number]} */
@@ -202,6 +204,12 @@ export class NumberHand {
     const [outer, inner] = [this.holding.heatmap.frame, picture.layer].map((element) => element.getBoundingClientRect().top);
     const [, y, , h] = picture.cells(head, 0, 0, picture.rows, 1);
     return [inner - outer + y, inner - outer + y + h];
+  }
+
+  /** A point beside a cell, so that its number is seen. @param {Target} target @returns {[x: number, y: number]} */
+  beside(target) {
+    const [x, y] = this.point(target), { cell, picture } = target;
+    return [x + picture.cells(cell.head, cell.row, cell.column)[2] / 2 + RAIL_BESIDE, y];
   }
 
   /** A number with the digits that a pixel tells apart, with Shift; the one that was there stays whole. @param {number} value */

@@ -14,6 +14,7 @@ const KNOB_FINER = 0.1; // with Shift
 const KNOB_NUDGE = 4; // pixels that an arrow stands for
 const DIGITS = 3; // of what is dragged, and of what there is room for
 const FIGURE = /^[\d.,−-]$/;
+const [NOTE, OVER] = [72, 12]; // pixels of what a number was, and from its middle to the top of a handle below it
 const ROOM = 96; // pixels of what is said of it, or of a field
 
 export class SettingHand {
@@ -163,7 +164,7 @@ export class SettingHand {
     this.hasMoved ||= this.value !== held.value;
     this.follow(held, this.value, true);
     this.write();
-    const handle = this.handles.of.get(held.name), [x, y] = this.point(held.name);
+    const handle = this.handles.of.get(held.name), [x, y] = this.besideHandle(held.name);
     if (handle) this.handles.reveal(handle);
     this.note.textContent = "";
     this.note.appendChild(document.createElement("span")).textContent = holding.heatmap.data.words.was.replace("{number}", fourDigits(held.value));
@@ -182,6 +183,15 @@ export class SettingHand {
   point(name) {
     const handle = this.handles.of.get(name)?.getBoundingClientRect(), outer = this.holding.heatmap.frame.getBoundingClientRect();
     return handle ? [Math.min(handle.left - outer.left, outer.width - ROOM), handle.bottom - outer.top + 14] : [0, 0];
+  }
+
+  /** Where what a number was stands, and covers no words: behind all handles of the line, or else over it; below those in other lines. @param {string} name @returns {[x: number, y: number]} */
+  besideHandle(name) {
+    const handle = this.handles.of.get(name), slot = handle?.closest(".attn-handles"), last = handle?.parentElement?.lastElementChild;
+    if (!handle || !slot || !last) return this.point(name);
+    const [{ left, top }, box, { right }] = [this.holding.heatmap.frame, handle, last].map((element) => element.getBoundingClientRect());
+    const next = slot.nextElementSibling?.getBoundingClientRect().left ?? Infinity;
+    return next - right >= NOTE ? [right - left + 8, box.top + box.height / 2 - top] : [box.left - left, box.top - top - OVER];
   }
 
   keep() {

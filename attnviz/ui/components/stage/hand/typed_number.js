@@ -37,22 +37,27 @@ export class TypedNumber {
   type(picture, cell, event) {
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || this.hand.held || this.field.isOpen) return false;
     if (event.key !== "F2" && !TYPED.test(event.key)) return false;
-    const target = this.hand.target(picture, cell), first = picture.value(cell);
+    const target = this.hand.target(picture, cell);
+    let first = picture.value(cell);
     if (first === null || (!target && !this.hand.mayCome(picture, cell))) return false;
     event.preventDefault();
     this.hand.value = first;
     this.isEntered = false;
-    if (target) this.hand.take(target);
+    if (target) {
+      this.hand.take(target);
+      first = target.first; // with all its digits
+    }
     this.hand.set(first);
+    const was = first;
     const [x, y] = this.hand.point({ picture, cell });
-    this.field.open([x + AWAY, y], picture.focus, event.key === "F2" ? String(first) : event.key, {
-      typed: (value) => this.hand.set((this.hand.value = value ?? first)),
+    this.field.open([x + AWAY, y], picture.focus, event.key === "F2" ? String(was) : event.key, {
+      typed: (value) => this.hand.set((this.hand.value = value ?? was)),
       fault: () => "",
       nudged: (by, isFine) => this.hand.set((this.hand.value = this.nudged(by * (isFine ? NUDGE_FINER : 1)))),
       kept: () => this.enter(),
       left: () => this.hand.leave(),
       written: () => String(this.hand.value),
-      label: `${this.hand.holding.heatmap.data.words.number} ${fourDigits(first)}`,
+      label: `${this.hand.holding.heatmap.data.words.number} ${fourDigits(was)}`,
     });
     if (!target) this.awaitRun(picture, cell);
     return true;

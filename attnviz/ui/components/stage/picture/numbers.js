@@ -7,6 +7,7 @@ import { NOT_A_NUMBER, context, decimals, hatch, minus, share, short, svg, trunc
 
 const GAP_FROM = 9; // pixels of a cell
 const INSIDE = 1.5; // pixels from the edge of a cell to the middle of a frame in it
+const ADDED_TO = 0.005; // how far from one the sum of a row is said
 const MOST_FRAMES = 200;
 const NUMBERS_FROM = [26, 14]; // pixels of a cell that its number fits into,
 const SHARES_FROM = [17, 14]; // and of one that holds a share, which is shorter; those of the opening have 17
@@ -124,13 +125,16 @@ export class Numbered extends Cells {
     if (!sums) return;
     /** @type {string[]} */
     const bars = [];
+    /** @type {[x: number, y: number, sum: number][]} */
+    const totals = [];
     /** @param {number} length */
     const inset = (length) => (length >= GAP_FROM ? [length * 0.15, length * 0.7] : [0, length]);
     widths.forEach((width, head) => {
       const [right, bottom] = [this.edgeX(head, width) + 3, this.edgeY(head, this.rows) + 2];
       sums.rows[head].forEach((part, row) => {
-        const [, y, , h] = this.cells(head, row, 0);
+        const [, y, , h] = this.cells(head, row, 0), sum = this.editedSum(head, row);
         const [off, high] = inset(h);
+        if (sum !== null && h >= GAP_FROM) return void totals.push([right, y + h / 2, sum]);
         bars.push(`M${right},${y + off}h${Math.max(1, (room[1] - 5) * part)}v${high}h${-Math.max(1, (room[1] - 5) * part)}Z`);
       });
       const most = Math.max(...sums.columns[head], 1e-9);
@@ -141,6 +145,19 @@ export class Numbered extends Cells {
       });
     });
     svg(this.figures, "path", { d: bars.join(""), class: "attn-bars" });
+    const group = this.group(this.figures, 11, 600, "start");
+    for (const [x, y, sum] of totals) {
+      const text = minus(sum.toFixed(2)), whole = `Σ ${text}`, fits = context.measureText(whole).width <= room[1] - 4;
+      svg(group, "text", { x, y, class: "attn-total", "dominant-baseline": "central" }, fits ? whole : text);
+    }
+  }
+
+  /** What a row adds up to where a weight in it was set by hand, if not to one; null for others. @param {number} head @param {number} row */
+  editedSum(head, row) {
+    const { stage, meta } = this;
+    if (stage.kind !== "share" || meta.block[0] > 1 || !stage.edited.some(([h, i]) => h === head && i === row)) return null;
+    const sum = this.rowOf(head, row).reduce((/** @type {number} */ all, weight) => all + (weight ?? 0), 0);
+    return Math.abs(sum - 1) >= ADDED_TO ? sum : null;
   }
 
   /** Numbers where they fit, the sign where it is asked for, and whatever is not a finite number. */

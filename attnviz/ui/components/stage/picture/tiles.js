@@ -79,7 +79,7 @@ export class Tiles {
   /** Whether more is another than the numbers. @param {Stage} stage */
   compare(stage) {
     const { ends, sums, ...meta } = this.meta;
-    const said = JSON.stringify([meta, Boolean(ends), Boolean(sums), this.dark]);
+    const said = JSON.stringify([meta, Boolean(ends), Boolean(sums), this.dark, stage.former]);
     if (said !== this.said || stage.mask !== this.known?.mask || stage.kind === "allowed") this.lettering++;
     this.said = said;
   }
