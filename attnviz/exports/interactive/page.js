@@ -44,7 +44,7 @@ function point(stage, cell, event) {
 }
 
 /** @param {Marked} marked */
-const tipOf = (marked) => said(marked) + (isPainted(marked.stage) ? ` · ${words.painted}` : "");
+const tipOf = (marked) => said(marked) + (isPainted(marked.stage) ? ` · ${words.painted}; ${words.painted_keys}` : "");
 
 /** @param {number} x @param {number} y */
 function placeTip(x, y) {

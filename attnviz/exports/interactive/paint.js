@@ -1,5 +1,5 @@
 // The mask of the weights under the hand: a press or a stroke over cells forbids or allows them, a word its whole row or
-// column; with Shift held it is a block, with Alt a diagonal.
+// column; with Shift held it is a block, with Alt, or Control and Shift, a diagonal.
 
 /** @import { Place } from "../../pictures/stroke.js" */
 /** @import { Picture } from "./picture.js" */
@@ -90,7 +90,7 @@ export function offerPaint(picture, moved) {
     if (!spot) return;
     box.setPointerCapture(event.pointerId);
     settle();
-    paint((stroke = strokeFrom(spot, event.shiftKey ? "block" : event.altKey ? "diagonal" : "line")), spot);
+    paint((stroke = strokeFrom(spot, event.altKey || (event.ctrlKey && event.shiftKey) ? "diagonal" : event.shiftKey ? "block" : "line")), spot);
   });
   box.addEventListener("pointermove", (event) => {
     const spot = stroke && picture.wordOrCell(event);

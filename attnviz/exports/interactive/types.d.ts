@@ -89,7 +89,7 @@ export type Word =
   | "keys" | "masked" | "forbidden" | "given" | "edited" | "query" | "key" | "entry" | "Query" | "Key" | "Entry"
   | "score" | "bias" | "mask" | "row" | "column" | "largest" | "below" | "threshold" | "weight" | "values" | "output"
   | "quoted" | "cells" | "lines" | "all" | "average" | "each" | "nearer"
-  | "undo" | "as_saved" | "paint" | "paint_hint" | "painted"
+  | "undo" | "as_saved" | "paint" | "paint_hint" | "painted" | "painted_keys"
   | "number_hint" | "was" | "forbid" | "allow" | "back" | "head_off" | "head_on"
   | "apart" | "common" | "apart_hint" | "common_hint";
 
