@@ -93,7 +93,7 @@ def test_a_figure_of_any_step_has_its_numbers_and_says_what_is_not_there(trace: 
 
 
 def test_a_notebook_with_fifty_traces_stays_small(trace: Trace) -> None:
-    """A frame is packed: 45 KB for a sentence, where the interactive file has three times as much."""
+    """A frame is packed: 54 KB for a sentence, where the interactive file has three times as much."""
     for each in (trace, of_weights(np.eye(5), SETTING.sentence.split())):
         drawn = each._repr_html_()
         assert unpacked(drawn).startswith("<!DOCTYPE html>")
