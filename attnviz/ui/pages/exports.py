@@ -47,8 +47,9 @@ LONGEST_SHOWN = 50_000
 
 WORDS = Words(
     {
-        "about": "Exports hold exactly what is on the screen: the numbers of the current setting, with all their "
-        "digits.",
+        "about": "Exports hold what is on the screen: the numbers of the current setting, with all their digits. A "
+        "picture has all words, a cell for each pair, also where the screen shows a part of a long text or blocks of "
+        "cells; the bars beside the maps are left out.",
         "save": "Save .{name}",
         "make": "Make .{name}",
         "missing": 'Not installed here: pip install "attnviz[{extra}]"',
