@@ -23,31 +23,43 @@ export const help = {
 
   square: (x) => x * x,
 
-  /** The products of some rows with all of others, four at a time: so many sums can wait for their next term at once. */
+  /** The products of some rows with all of others: of two rows with four at a time, so that what is read serves both. */
   products(left, leftFirst, leftStride, right, rightFirst, rightStride, from, to, keys, width, out, first) {
-    for (let i = from; i < to; i++) {
-      const a = leftFirst + i * leftStride;
-      let o = first + i * keys, j = 0;
-      for (; j + 3 < keys; j += 4, o += 4) {
-        let b0 = rightFirst + j * rightStride, b1 = b0 + rightStride, b2 = b1 + rightStride, b3 = b2 + rightStride;
-        let s0 = 0, s1 = 0, s2 = 0, s3 = 0;
+    for (let i = from; i < to; i += 2) {
+      const a = leftFirst + i * leftStride, b = i + 1 < to ? a + leftStride : a; // the last row may be alone
+      let o = first + i * keys, p = i + 1 < to ? o + keys : o, j = 0;
+      for (; j + 3 < keys; j += 4, o += 4, p += 4) {
+        let c0 = rightFirst + j * rightStride, c1 = c0 + rightStride, c2 = c1 + rightStride, c3 = c2 + rightStride;
+        let s0 = 0, s1 = 0, s2 = 0, s3 = 0, t0 = 0, t1 = 0, t2 = 0, t3 = 0;
         for (let d = 0; d < width; d++) {
-          const x = left[a + d];
-          s0 += x * right[b0++];
-          s1 += x * right[b1++];
-          s2 += x * right[b2++];
-          s3 += x * right[b3++];
+          const x = left[a + d], y = left[b + d], k0 = right[c0++], k1 = right[c1++], k2 = right[c2++], k3 = right[c3++];
+          s0 += x * k0;
+          t0 += y * k0;
+          s1 += x * k1;
+          t1 += y * k1;
+          s2 += x * k2;
+          t2 += y * k2;
+          s3 += x * k3;
+          t3 += y * k3;
         }
         out[o] = s0;
         out[o + 1] = s1;
         out[o + 2] = s2;
         out[o + 3] = s3;
+        out[p] = t0;
+        out[p + 1] = t1;
+        out[p + 2] = t2;
+        out[p + 3] = t3;
       }
-      for (; j < keys; j++, o++) {
-        const b = rightFirst + j * rightStride;
-        let s = 0;
-        for (let d = 0; d < width; d++) s += left[a + d] * right[b + d];
+      for (; j < keys; j++, o++, p++) {
+        const c = rightFirst + j * rightStride;
+        let s = 0, t = 0;
+        for (let d = 0; d < width; d++) {
+          s += left[a + d] * right[c + d];
+          t += left[b + d] * right[c + d];
+        }
         out[o] = s;
+        out[p] = t;
       }
     }
   },

@@ -109,7 +109,8 @@ MUTANTS = {
     "out[o] = a[p] + b[q]": "out[o] = a[p] - b[q]",
     "out[o] = b[q] ? a[p] : -Infinity": "out[o] = b[q] ? a[p] : 0",
     "region[axes[axis]] = [place, place + 1]": "region[axes[axis]] = [place, place]",
-    "s3 += x * right[b3++]": "s3 -= x * right[b3++]",
+    "out[o] = b[q] === 0 ? -Infinity : a[p]": "out[o] = b[q] === 0 ? 0 : a[p]",
+    "t3 += y * k3": "t3 -= y * k3",
     "for (const { at, value } of edits) out[at] = value;": "",
 }
 """Faults of the script, each of which some case must show."""

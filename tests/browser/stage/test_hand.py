@@ -109,6 +109,11 @@ def test_a_figure_is_typed_by_keys_alone_and_before_the_run_has_come(new_page: C
         page.go_back()
         page.wait_for_function("() => !location.search.includes('edits=')")
         page.evaluate(QUIET)
+    maps.point(*maps.cell("weights", 0, 4, 4)[:2])  # whose tip says that a number can be typed
+    page.keyboard.type(".5")
+    assert page.locator(".attn-field").input_value() == ".5"
+    page.keyboard.press("Enter")
+    page.wait_for_url("**edits=weights.1.1.5.5~0.5**")
 
 
 def test_a_finger_holds_a_number_before_the_run_has_come_and_turns_no_page(

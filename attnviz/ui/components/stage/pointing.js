@@ -65,7 +65,7 @@ export class Pointing {
 
   /** Nothing is said of what is pointed at. */
   rest() {
-    this.heatmap.holding.number.grip.hide();
+    this.heatmap.holding.number.unmark();
     this.lens.leave();
     this.tip.hide();
   }
@@ -86,7 +86,7 @@ export class Pointing {
     holding.prepare();
     const [x, y] = [picture.edgeX(cell.head, cell.column + 1), picture.edgeY(cell.head, cell.row + 1)];
     this.show(picture, cell, outer.left + x, outer.top + y);
-    holding.number.grip.hide(); // by keys it is typed
+    holding.number.unmark(); // by keys it is typed
     const where = [heads[cell.head], `${this.heatmap.axis(axes[0])} ${picture.rowWord(cell.row)}`, `${this.heatmap.axis(axes[1])} ${picture.columnWord(cell.column)}`];
     this.live.textContent = `${where.filter(Boolean).join(", ")}: ${picture.describe(cell)}`;
   }

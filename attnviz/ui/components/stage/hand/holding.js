@@ -118,7 +118,8 @@ export class Holding {
       this.head.toggle(picture.cursor.head + (picture.stage.only ?? 0));
       return true;
     }
-    return this.mask.onKeydown(picture, event) || (picture.cursor !== undefined && this.number.typing.type(picture, picture.cursor, event));
+    const at = this.number.pointed ?? (picture.cursor && { picture, cell: picture.cursor });
+    return this.mask.onKeydown(picture, event) || (at !== undefined && this.number.typing.type(at.picture, at.cell, event));
   }
 
   /** How the pointer looks over a spot; nothing where nothing can be held. @param {Picture} picture @param {Spot} spot */

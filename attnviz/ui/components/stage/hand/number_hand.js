@@ -46,6 +46,8 @@ export class NumberHand {
   /** @type {Target | null} */
   held = null;
   value = 0; // of what is held, before it is rounded
+  /** @type {{ picture: Picture, cell: Cell } | null} */
+  pointed = null; // what the pointer rests on, that can be held, or will be once the run has come
   /** @type {Press | null} */
   pressed = null;
   swallows = false; // whether the click that comes next is that of letting go
@@ -114,9 +116,16 @@ export class NumberHand {
 
   /** Mark a number that can be held. @param {Picture} picture @param {Spot} spot */
   mark(picture, spot) {
-    const target = this.target(picture, spot);
+    const target = this.target(picture, spot), { head, row, column } = spot;
+    if (head === undefined || row === undefined || column === undefined || !(target || this.mayCome(picture, spot))) return this.unmark();
+    this.pointed = { picture, cell: { head, row, column } };
     if (target) this.grip.show(this.point(target), picture.h);
     else this.grip.hide();
+  }
+
+  unmark() {
+    this.pointed = null;
+    this.grip.hide();
   }
 
   /** Whether a spot is a number that can be held as soon as the run has come. @param {Picture} picture @param {Spot} spot */

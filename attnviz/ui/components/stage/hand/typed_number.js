@@ -21,11 +21,13 @@ export class TypedNumber {
     this.field = new Field(hand.holding.heatmap);
   }
 
-  /** A figure is for the cell that is chosen where it is for nothing else. @param {KeyboardEvent} event */
+  /** A figure is for the cell under the pointer, or the one that is chosen, where it is for nothing else. @param {KeyboardEvent} event */
   typeChosen(event) {
-    const { picking, pictures } = this.hand.holding.heatmap;
+    const { picking, pictures } = this.hand.holding.heatmap, { pointed } = this.hand;
+    if (!(event.target instanceof Element) || !event.target.matches("body, [data-testid=stMain]")) return;
+    if (pointed) return void this.type(pointed.picture, pointed.cell, event); // whose tip says that it can be typed
     const picture = picking.chosen && pictures.get(picking.chosen.stage), { highlight } = picking;
-    if (!picture || !highlight || !(event.target instanceof Element) || !event.target.matches("body, [data-testid=stMain]")) return;
+    if (!picture || !highlight) return;
     const { head, row, column } = picture.cellsOf(highlight);
     if (head !== null && row !== null && column !== null) this.type(picture, { head, row, column }, event);
   }
