@@ -49,7 +49,7 @@ WORDS = Words(
     {
         "about": "Exports hold what is on the screen: the numbers of the current setting, with all their digits. A "
         "picture has all words, a cell for each pair, also where the screen shows a part of a long text or blocks of "
-        "cells; the bars beside the maps are left out.",
+        "cells; the bars beside the maps, and the arcs of a sentence that is too long for a line, are left out.",
         "save": "Save .{name}",
         "make": "Make .{name}",
         "missing": 'Not installed here: pip install "attnviz[{extra}]"',
