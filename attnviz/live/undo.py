@@ -7,8 +7,8 @@ from typing import Any
 
 from attnviz.engine.records.config import Config
 
-MOST = 64
-"""Changes that are kept."""
+MOST, MOST_ENTRIES = 64, 40_000
+"""Changes that are kept, and entries of their lists and texts in all: about 10 MB of changed numbers at most."""
 
 Values = dict[str, Any]
 
@@ -27,6 +27,8 @@ class Undo:
             each = [{name: getattr(config, name) for name in names} for config in (before, after)]
             self._done = [*self._done, (each[0], each[1])][-MOST:]
             self._undone = []
+            while sum(map(_entries, self._done)) > MOST_ENTRIES:
+                del self._done[0]
 
     def back(self, config: Config) -> Config:
         """Return the setting without the last change that is still in it; the same one if there is none."""
@@ -45,6 +47,10 @@ class Undo:
                 self._done.append(change)
                 return replace(config, **after)
         return config
+
+
+def _entries(change: tuple[Values, Values]) -> int:
+    return sum(len(value) for values in change for value in values.values() if isinstance(value, (str, tuple)))
 
 
 def _has(config: Config, values: Values) -> bool:

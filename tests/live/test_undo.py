@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from attnviz import Config
-from attnviz.live.undo import MOST, Undo
+from attnviz.live.undo import MOST, MOST_ENTRIES, Undo
 from attnviz.ui.components.stage.held import KeptUndo, read
 
 
@@ -37,6 +37,19 @@ def test_what_is_in_the_setting_no_more_is_passed_over() -> None:
     for _ in range(MOST + 2):
         now = many.back(now)
     assert now.seed == 1, "so many are kept"
+
+
+def test_large_changes_are_kept_while_there_is_room() -> None:
+    undo, config = Undo(), Config(sentence="a b c")
+    many = tuple((0, "heads", (0, at, 0), 0.0) for at in range(MOST_ENTRIES // 8))
+    for at in range(MOST):
+        now = replace(config, edits=many if at % 2 == 0 else ())
+        undo.note(config, now)
+        config = now
+    n_back = 0
+    while (before := undo.back(config)) != config:
+        n_back, config = n_back + 1, before
+    assert n_back == 8, "each is as large as an eighth of what is kept"
 
 
 def test_a_browser_says_which_of_both() -> None:
