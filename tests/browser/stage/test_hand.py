@@ -130,7 +130,6 @@ def test_a_finger_holds_a_number_before_the_run_has_come_and_turns_no_page(
     page.wait_for_function(IS_HELD)
     for up in (4, 10, 20, 30):
         finger.to(x, y - up)
-    page.evaluate(FRAMES, 2)
     held = maps.shown()
     assert held["weights"][0, 3, 1] > was + 0.1
     assert page.evaluate("() => document.querySelector('.stMain').scrollTop") == 0
@@ -304,7 +303,6 @@ def test_a_mask_is_painted_with_a_finger(new_page: Callable[..., Any], app: Any)
     page.wait_for_function(f"() => {HOLDING}.mask.isHeld")
     for part in (0.25, 0.5, 0.75, 1):
         finger.to(x + part * (to_x - x), y + part * (to_y - y))
-    page.evaluate(FRAMES, 2)
     held = maps.shown()
     assert np.isnan(held["weights"][0, (1, 2, 3, 4), (0, 1, 2, 3)]).all()
     finger.up()

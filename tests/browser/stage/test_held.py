@@ -24,9 +24,9 @@ SETTINGS = (
 )
 KNOBS = "sentence=the+cat+sat+on+the+warm+mat&n_heads=6&score=dot&mask=window&reach=1&bias=linear&temperature=0.5"
 PICTURE = "document.querySelector('.st-key-explore [data-stage=weights]').picture"
-SHOWN = """async (frames) => {
+SHOWN = """async () => {
     const { holding } = PICTURE.heatmap; // a slow machine leaves frames out, and draws the last one
-    for (let n = 0; n < frames || (frames && holding.frame); n++) await new Promise(requestAnimationFrame);
+    for (let n = 0; n < 2 || holding.frame; n++) await new Promise(requestAnimationFrame);
     return Object.fromEntries([...document.querySelectorAll('.st-key-explore [data-stage]')].map((each) => {
     const { stage, heatmap } = each.picture;
     const hidden = (at) => stage.mask?.[stage.isShared ? at % (stage.shape[1] * stage.shape[2]) : at];
@@ -67,9 +67,9 @@ class Maps:
             page.evaluate(QUIET)
         self.boxes = page.evaluate(BOXES)
 
-    def shown(self, frames: int = 0) -> dict[str, np.ndarray]:
-        """The numbers of each map after so many frames, NaN where they are masked."""
-        found = self.page.evaluate(SHOWN, frames)
+    def shown(self) -> dict[str, np.ndarray]:
+        """The numbers of each map once what was done last is drawn, NaN where they are masked."""
+        found = self.page.evaluate(SHOWN)
         as_number = {"masked": "nan", "Infinity": "inf", "-Infinity": "-inf"}
         return {
             name: np.array([float(as_number.get(text, text)) for text in each["numbers"]]).reshape(each["shape"])
@@ -120,7 +120,6 @@ def test_what_is_held_is_shown_as_a_run_would_have_it(new_page: Callable[..., An
             )
             page.mouse.down()
             page.mouse.move(x, y - 40 if was <= before[name][np.isfinite(before[name])].mean() else y + 40, steps=4)
-            page.evaluate(FRAMES, 2)
             held, boxes = maps.shown(), page.evaluate(BOXES)
             assert boxes == maps.boxes, "no map moves while a number is held"
             assert held[name][head, row, column] != before[name][head, row, column]
@@ -133,7 +132,6 @@ def test_what_is_held_is_shown_as_a_run_would_have_it(new_page: Callable[..., An
                 assert page.locator("[data-stage=weights] .attn-former").count() == 1, "it does what it did no more"
             assert page.evaluate("String(getSelection())") == "", "a drag selects no words"
             page.mouse.up()
-            maps.page.evaluate(FRAMES, 2)
             check(maps.shown(), held, "what was let go of stays")
             check(held, maps.run(), f"{setting}: {name} {head, row, column}")
             check(maps.shown(), held, "the server draws the same")
@@ -145,7 +143,6 @@ def test_what_is_held_is_shown_as_a_run_would_have_it(new_page: Callable[..., An
     page.evaluate(FRAMES, 2)
     page.keyboard.press("Escape")
     page.mouse.up()
-    page.evaluate(FRAMES, 2)
     check(maps.shown(), before, "Escape takes it back")
     page.go_back()
     page.wait_for_function("() => !location.search.includes('edits=')")
@@ -165,7 +162,6 @@ def test_a_mask_is_painted_on_the_weights(new_page: Callable[..., Any], app: Any
         page.mouse.move(x, y)
         page.mouse.down()
         page.mouse.move(to_x, to_y, steps=5)
-        page.evaluate(FRAMES, 2)
         held = maps.shown()
         assert page.evaluate(BOXES) == maps.boxes
         hidden = np.isnan(held["weights"])
@@ -184,7 +180,6 @@ def test_a_mask_is_painted_on_the_weights(new_page: Callable[..., Any], app: Any
         page.mouse.move(to_x, to_y, steps=4)
         page.mouse.up()
         page.keyboard.up(key)
-        page.evaluate(FRAMES, 2)
         wanted = before.copy()
         wanted[way] = not before[3, 2]
         held = maps.shown()
@@ -192,12 +187,10 @@ def test_a_mask_is_painted_on_the_weights(new_page: Callable[..., Any], app: Any
         check(held, maps.run(), f"with {key}")
     x, y, _ = maps.cell("weights", 0, 4, 0)
     page.mouse.click(x - 30, y)  # the word of the row
-    page.evaluate(FRAMES, 2)
     held = maps.shown()
     assert len({*np.isnan(held["weights"])[:, 4].ravel().tolist()}) == 1
     page.locator("[data-stage=weights] .attn-focus").focus()
     page.keyboard.press("Space")
-    page.evaluate(FRAMES, 2)
     check(maps.shown(), maps.run(), "by its word, and by the keyboard")
     assert "mask=custom" in page.url
 
@@ -217,7 +210,6 @@ def test_a_number_over_the_weights_is_moved_and_one_of_a_cell_typed(new_page: Ca
         page.mouse.move(x, y)
         page.mouse.down()
         page.mouse.move(x + by, y, steps=3)
-        page.evaluate(FRAMES, 2)
         held = maps.shown()
         assert page.evaluate(BOXES) == maps.boxes
         assert page.locator(".attn-hold").inner_text().startswith("was ")
@@ -240,7 +232,6 @@ def test_a_number_over_the_weights_is_moved_and_one_of_a_cell_typed(new_page: Ca
     page.locator("[data-stage=scores] .attn-focus").focus()
     page.keyboard.press("ArrowRight")
     page.keyboard.type("-1.5")
-    page.evaluate(FRAMES, 2)
     held = maps.shown()
     assert held["scores"][0, 0, 1] == -1.5
     page.keyboard.press("Enter")
@@ -264,7 +255,6 @@ def asked_for(maps: Maps, handle: Any) -> dict[str, np.ndarray]:
         page.mouse.down()
         page.mouse.move(x + 30, y, steps=3)
         page.wait_for_function(IS_ASKED_FOR)
-        page.evaluate(FRAMES, 2)
         held = maps.shown()
         assert page.locator(".attn-hold").inner_text() == "was 4"
         assert page.evaluate(BOXES) == maps.boxes
@@ -275,7 +265,6 @@ def asked_for(maps: Maps, handle: Any) -> dict[str, np.ndarray]:
         else:
             page.keyboard.press("Escape")
             page.mouse.up()
-            page.evaluate(FRAMES, 2)
             check(maps.shown(), before, "Escape takes it back")
     page.wait_for_url("**d_k=6**")
     check(held, maps.run(), "d_k")

@@ -209,7 +209,7 @@ def test_whatever_is_held_is_shown_as_the_link_after_it(new_page: Callable[..., 
         for _ in range(HOLDS):
             hold = dice.choice((hand.cell, hand.cell, hand.handle, hand.handle, hand.mask, hand.typed, hand.head))
             said = hold(names)
-            shown, is_refused = maps.shown(frames=2), said in SIZES and not page.evaluate(IS_AHEAD)
+            shown, is_refused = maps.shown(), said in SIZES and not page.evaluate(IS_AHEAD)
             hand.let_go()
             event = page.evaluate(PUT_BACK)
             if event is None or is_refused:  # it was dragged to where it had been, or to where nothing can be run

@@ -9,8 +9,8 @@ import pytest
 
 from attnviz import Config
 from attnviz.ui.panels.sweep import TEMPERATURES
-from tests.browser.stage.test_words_by_hand import OF_STAGES, Line, says, shows
-from tests.browser_idle import FRAMES, QUIET
+from tests.browser.stage.test_words_by_hand import OF_STAGES, Line, must_show, says, shows
+from tests.browser_idle import QUIET
 
 pytestmark = pytest.mark.browser
 
@@ -31,24 +31,21 @@ def test_the_values_that_a_sweep_has_reached_are_moved_over_and_kept(browser_pag
     assert [float(value) for value in values] == list(TEMPERATURES[: len(values)])
     for at in (0, 1):
         strip.nth(at).hover()
-        page.evaluate(FRAMES, 2)
         pointed = replace(reached, temperature=TEMPERATURES[at])
-        assert shows(page, pointed)
+        must_show(page, pointed)
         says(page, pointed, faded=OF_STAGES)
         handle = page.locator(".attn-knob[data-knob=temperature] b")
         assert handle.is_visible()
         assert handle.inner_text() == str(TEMPERATURES[at])
     assert line.linked() == reached
     page.mouse.move(5, 5)
-    page.evaluate(FRAMES, 2)
-    assert shows(page, reached)
+    must_show(page, reached)
     says(page, reached)
     strip.nth(len(values) - 1).focus()
     page.keyboard.press("ArrowLeft")
     page.keyboard.press("ArrowLeft")
-    page.evaluate(FRAMES, 2)
     kept = replace(reached, temperature=TEMPERATURES[len(values) - 3])
-    assert shows(page, kept)
+    must_show(page, kept)
     page.keyboard.press("Enter")
     page.wait_for_url(lambda url: line.linked(url) == kept)
     page.evaluate(QUIET)

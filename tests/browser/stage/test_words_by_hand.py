@@ -35,6 +35,11 @@ def shows(page: Any, config: Config) -> bool:
     return shape == list(wanted.shape) and bool(np.array_equal(np.array(numbers, float).reshape(shape), wanted))
 
 
+def must_show(page: Any, config: Config) -> None:
+    """Wait until the maps have them: a page that is busy draws later."""
+    wait_until(page, lambda: shows(page, config))
+
+
 SAID = """() => {
     const { picture } = document.querySelector('.st-key-explore [data-stage=weights]');
     const words = [...document.querySelectorAll('.at-words button')];
@@ -222,26 +227,22 @@ def test_what_is_pinned_is_seen_again_and_what_differs_from_it_is_outlined(brows
     assert page.evaluate(OUTLINED) == [more, less]
     assert page.locator(".st-key-explore [data-stage=weights] :is(.attn-more, .attn-less)").count() == 2
     page.keyboard.down("b")
-    page.evaluate(FRAMES, 2)
-    assert shows(page, line.config), "what is pinned"
+    must_show(page, line.config)  # what is pinned
     assert page.locator(".attn-pin span").inner_text().startswith("this is the pinned picture · outlined")
     assert page.evaluate(SAID)["isFaded"], "the sentence is another one"
     assert page.evaluate(OUTLINED) == [less, more]
     assert page.evaluate(BOXES) == line.boxes
     page.keyboard.up("b")
-    page.evaluate(FRAMES, 2)
-    assert shows(page, line.linked())
+    must_show(page, line.linked())
     page.locator(".attn-pin [data-flip]").hover()
     page.mouse.down()
-    page.evaluate(FRAMES, 2)
-    assert shows(page, line.config)
+    must_show(page, line.config)
     page.mouse.up()
     page.evaluate(QUIET)
     page.goto(page.url)  # as if it had been sent to somebody
     page.wait_for_function("() => window.attnvizPinned?.stages.length > 0")
     page.keyboard.down("b")
-    page.evaluate(FRAMES, 2)
-    assert shows(page, line.config)
+    must_show(page, line.config)
     assert page.evaluate(OUTLINED) == [less, more]
     page.keyboard.up("b")
     page.get_by_role("button", name="unpin").click()
@@ -261,8 +262,7 @@ def test_what_is_pinned_is_seen_again_and_what_differs_from_it_is_outlined(brows
     assert float(handle.inner_text()) == line.linked().temperature != 1
     says(page, line.linked())
     page.keyboard.down("b")
-    page.evaluate(FRAMES, 2)
-    assert shows(page, pinned)
+    must_show(page, pinned)
     assert handle.inner_text() == "1"
     says(page, pinned, faded=OF_STAGES)
     page.keyboard.up("b")
