@@ -93,6 +93,11 @@ def offer_models() -> None:
         print(f"attnviz: {error}", file=sys.stderr)
 
 
+def prepare() -> None:
+    """Make what is the same for all visitors, before the first of them comes."""
+    component.all_scripts()
+
+
 def page() -> None:
     """Draw the page; a script for `streamlit run` calls it once."""
     offer_models()

@@ -288,7 +288,7 @@ def test_every_address_of_ours_is_there_below_a_folder_too(monkeypatch: pytest.M
             assert answered.body, asked_for
             assert answered.status == 200 or path.startswith(("/s/", "/attnviz/ready")), asked_for
             found += 1
-    assert found == 20
+    assert found == 22
 
 
 def test_the_card_draws_lines_in_masked_cells_and_cuts_no_word_that_has_room() -> None:
