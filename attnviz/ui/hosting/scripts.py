@@ -29,7 +29,7 @@ def is_served() -> bool:
 def keep(text: str) -> str:
     """Keep a script and return its address, below that of the page."""
     digest = hashlib.blake2b(text.encode(), digest_size=6).hexdigest()
-    _files[digest] = _files.pop(digest, None) or gzip.compress(text.encode(), mtime=0)
+    _files[digest] = _files.pop(digest, b"") or gzip.compress(text.encode(), mtime=0)
     return PATH.format(digest=digest)
 
 
