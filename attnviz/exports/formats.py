@@ -247,7 +247,7 @@ FORMATS = {
         "the same moving, for slides: a query after the other, or a head that learns",
         "pictures.static.gif",
         _gif,
-        _need(drawn=180, fixed=_PIXELS, busy=4, slow_drawn=100e-6),
+        _need(drawn=180, fixed=_PIXELS, busy=4, slow_drawn=70e-6),
         extra="gif",
     ),
     "step.svg": Format(

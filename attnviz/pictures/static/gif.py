@@ -1,6 +1,7 @@
 """A moving picture of a run as a GIF, for slides: a query after the other, or a head that learns, frame by frame.
 
-Each frame is the picture for print in pixels. Of more queries or kept steps than there are frames, some stand for all.
+Each frame is the picture for print in pixels. Of more queries or kept steps than there are frames, some stand for all;
+of a large run there are few frames, as each of them takes long to draw.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ from attnviz.settings.language import Words
 from attnviz.text import opening_sentence
 
 WORDS = Words({"step": "after {n} of {all} steps"})
-MOST_FRAMES = 16
+MOST_FRAMES, FEWEST_FRAMES = 16, 2
+MOST_CELLS = 48_000  # of all frames together, but for those that there are at least
 WIDTHS = (960, 1280, 1600, 2000, 2600)
 """Pixels of the picture, in which maps stand beside each other or below: the letters are to be as large as can be."""
 ROOM = (1280, 1280)
@@ -51,20 +53,32 @@ def of_run(trace: Trace, layer: int, view: View, run: Callable[[Config], Trace])
 def _queries(trace: Trace, layer: int, view: View) -> Iterator[str]:
     """Return the picture with each query's row in it framed, and its arcs in the sentence."""
     width = _width(trace, layer, view)
-    for query in chosen(range(len(trace.query_tokens))):
+    for query in chosen(range(len(trace.query_tokens)), _frames(trace)):
         yield svg.page(trace, layer, replace(view, query=query), width=width)
 
 
 def _film(trace: Trace, layer: int, view: View, run: Callable[[Config], Trace]) -> Iterator[str]:
     """Return the picture after each kept step of learning."""
     last, width = trace.config.learn_steps, _width(trace, layer, view)
-    for step in chosen(learnable.kept_steps(last)):
+    for step in chosen(learnable.kept_steps(last), _frames(trace)):
         then = trace if step == last else run(replace(trace.config, learn_steps=step))
         yield svg.page(then, layer, view, width=width, foot=WORDS["step"].format(n=step, all=last))
 
 
+def _cells(trace: Trace) -> int:
+    """Return the number of cells of a picture, about."""
+    n, m, config = len(trace.query_tokens), len(trace.key_tokens), trace.config
+    return int(config.n_heads * n * (2 * m + int(np.max(config.d_v))))
+
+
+def _frames(trace: Trace) -> int:
+    return max(FEWEST_FRAMES, min(MOST_FRAMES, MOST_CELLS // _cells(trace)))
+
+
 def _width(trace: Trace, layer: int, view: View) -> int:
-    """Return the width of the picture that is largest in the room of a frame."""
+    """Return the width of the picture that is largest in the room of a frame; of a large one it is not looked for."""
+    if len(WIDTHS) * _cells(trace) > MOST_CELLS:
+        return WIDTHS[2]
     return max(WIDTHS, key=lambda width: _scale(svg.page(trace, layer, view, width=width)))
 
 
@@ -73,16 +87,14 @@ def _scale(drawn: str) -> float:
     return min(1.0, *(most / now for most, now in zip(ROOM, png.size(drawn))))
 
 
-def chosen(all_of_them: Sequence[int]) -> list[int]:
-    """Return as many as there are frames, spread evenly, the first and the last among them.
+def chosen(all_of_them: Sequence[int], most: int) -> list[int]:
+    """Return so many at most, spread evenly, the first and the last among them.
 
-    >>> chosen(range(3)), len(chosen(range(100))), chosen(range(100))[-1]
-    ([0, 1, 2], 16, 99)
+    >>> chosen(range(3), 16), chosen(range(100), 4)
+    ([0, 1, 2], [0, 33, 66, 99])
     """
     n = len(all_of_them)
-    if n <= MOST_FRAMES:
-        return [*all_of_them]
-    return [all_of_them[round(at)] for at in np.linspace(0, n - 1, MOST_FRAMES)]
+    return [*all_of_them] if n <= most else [all_of_them[round(at)] for at in np.linspace(0, n - 1, most)]
 
 
 def _pixels(drawn: str) -> Image.Image:
