@@ -161,6 +161,7 @@ def test_points_that_do_not_fit_are_refused(text: str) -> None:
 
 def test_points_are_read_as_people_write_them() -> None:
     assert results.read_points("2; 1; 0,5", 3) == results.read_points("2, 1, 0.5", 3) == (2.0, 1.0, 0.5)
+    assert results.read_points(" ", 3, (2.0, 1.0, 0.5)) == (2.0, 1.0, 0.5)
 
 
 def test_five_hundred_forged_codes_of_one_student_are_one_run(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,6 +13,7 @@ import pandas as pd
 from attnviz.classroom.marking import coded_answers, grading
 from attnviz.classroom.marking.assignments import Assignment, normalised_name
 from attnviz.classroom.marking.grading import GradedSubmission
+from attnviz.classroom.marking.question_notes import MOST_POINTS
 from attnviz.classroom.marking.submissions import Table
 from attnviz.classroom.resolved_question import ResolvedQuestion
 from attnviz.exports import tables
@@ -22,7 +23,6 @@ from attnviz.settings.language import Words, current_language
 from attnviz.text.format.number_format import DECIMAL_COMMA
 from attnviz.text.format.sentence_parts import plain
 
-MOST_POINTS = 100.0
 DIALECTS: dict[str, tuple[str, bool]] = {"came": ("", False), "semicolon": (";", True), "comma": (",", False)}
 """The separator of a table to save and whether its numbers have a comma; of the first, those of the table that came."""
 
@@ -36,8 +36,8 @@ WORDS = Words(
 )
 
 
-def read_points(text: str, n: int) -> tuple[float, ...]:
-    """Return the points of n questions out of a line; one for each if nothing is written.
+def read_points(text: str, n: int, given: Sequence[float] = ()) -> tuple[float, ...]:
+    """Return the points of n questions out of a line; those of the assignment, or one for each, if nothing is written.
 
     Raises ConfigError in one sentence for anything else.
 
@@ -50,7 +50,7 @@ def read_points(text: str, n: int) -> tuple[float, ...]:
     except ValueError:
         points = (-1.0,)
     if not parts:
-        return (1.0,) * n
+        return tuple(given) or (1.0,) * n
     if len(points) != n or not all(0 <= each <= MOST_POINTS for each in points):
         example = " ".join("1" * n)
         raise ConfigError(WORDS["points"].format(text=guarded(text[:40]), n=n, most=MOST_POINTS, example=example))

@@ -9,7 +9,7 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from attnviz.classroom.marking import assignments, grading, item_analysis, results, submissions
+from attnviz.classroom.marking import assignments, grading, item_analysis, question_notes, results, submissions
 from attnviz.classroom.marking.assignments import Assignment
 from attnviz.engine.cost import estimate as cost
 from attnviz.engine.cost.need import Need
@@ -42,7 +42,7 @@ WORDS = Words(
         "partial_note": "Where several rows are to be chosen: the rows that are right, less those that are wrong, out "
         "of all that are right. Otherwise all or nothing.",
         "to_read": "Answers in the students' own words are yours to read and mark: {questions}.",
-        "points_note": "{n} numbers with spaces between them; if left empty, each question counts one point.",
+        "points_note": "{n} numbers with spaces between them; if left empty, those of the assignment count.",
         "fault": "{fault}.",
         "summary": "Valid codes: {valid} of {n}. Mean score {mean:.1f} of {all}.",
         "summary_points": "Valid codes: {valid} of {n}. Mean {mean:.1f} of {all:g} points.",
@@ -86,10 +86,12 @@ def desk(config: Config, selection: Selection, task: Assignment | None) -> Selec
     with file:
         uploaded = st.file_uploader(WORDS["file"], key=_FILE, help=WORDS["file_note"], max_upload_size=1)
     n = len(task.task_questions)
-    listed = st.text_input(WORDS["points"], key=_POINTS, help=WORDS["points_note"].format(n=n), width=420) or ""
+    usual = question_notes.write_points(task.points)
+    note = WORDS["points_note"].format(n=n)
+    listed = st.text_input(WORDS["points"], key=_POINTS, help=note, placeholder=usual, width=420) or ""
     is_partial = st.checkbox(WORDS["partial"], key=_PARTIAL, help=WORDS["partial_note"])
     try:
-        points = results.read_points(listed, n)
+        points = results.read_points(listed, n, task.points)
         tables = _tables(uploaded.getvalue() if uploaded is not None else None, text)
     except ConfigError as error:
         notice(WORDS["fault"].format(fault=f"{str(error)[0].upper()}{str(error)[1:]}"), kind="fault")
