@@ -252,6 +252,8 @@ def test_questions_change_places_with_their_wording_and_points_and_are_seen_as_s
     assert clean(at)
     assert len(answer_keys(at)) == 4
     assert "2. How much, “five”? (points: 2)" in page_text(at)
+    assert [element.label for element in at.get("download_button")][-2:] == ["Save for Moodle", "Save as a table"]
+    assert at.selectbox(key="moodle-versions").options == ["1", "5", "10", "20"]
 
 
 def test_a_link_opens_for_its_teacher_and_shrinks_with_the_run() -> None:

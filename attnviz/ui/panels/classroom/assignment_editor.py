@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from attnviz.classroom.marking import assignments, lesson_assignment
+from attnviz.classroom.marking import assignments, lesson_assignment, moodle
 from attnviz.classroom.marking.assignments import Assignment
 from attnviz.classroom.printed import handout
 from attnviz.classroom.resolved_question import ResolvedQuestion
@@ -20,7 +20,7 @@ from attnviz.settings import url_codec
 from attnviz.settings.language import Words
 from attnviz.text.format.sentence_parts import fill
 from attnviz.ui.components.qr_code import qr_code
-from attnviz.ui.panels.classroom import question_editor
+from attnviz.ui.panels.classroom import for_platforms, question_editor
 from attnviz.ui.session import admission, widgets
 from attnviz.ui.session.notices import notice, paragraph, typeset
 from attnviz.ui.session.selection import Selection
@@ -69,17 +69,23 @@ def desk(trace: Trace, selection: Selection, task: Assignment) -> Selection:
     field = assignments.encode(task)
     selection = replace(selection, assigned=field) if len(field) <= assignments.MAX_FIELD_CHARACTERS else selection
     with st.container(key="task-remarks"):  # one container for all, so that what is below keeps its own
-        _remarks(trace, task)
+        left_out = _remarks(trace, task)
     _hand_out(trace.config, selection, task, field)
+    if task.task_questions:
+        for_platforms.files(trace.config, task, left_out)
+    paragraph([WORDS["honest"]])
     question_editor.done()
     return selection
 
 
-def _remarks(trace: Trace, task: Assignment) -> None:
-    """Draw the questions as they will be asked, and what a teacher may not have meant."""
+def _remarks(trace: Trace, task: Assignment) -> tuple[int, ...]:
+    """Draw the questions as they will be asked, and what a teacher may not have meant.
+
+    Return the numbers of those that no file for a platform can hold.
+    """
     more = assignments.n_runs(task)
     if more and not admission.admitted(NEED, trace, again=more):
-        return
+        return ()
     questions = assignments.resolved_questions(task, trace)
     for n, ask in enumerate(questions, 1):
         if isinstance(ask, ResolvedQuestion):
@@ -96,6 +102,7 @@ def _remarks(trace: Trace, task: Assignment) -> None:
         notice(WORDS["same"])
     if not questions:
         notice(WORDS["no_questions"])
+    return moodle.left_out(questions)
 
 
 def _hand_out(config: Config, selection: Selection, task: Assignment, field: str) -> None:
@@ -114,7 +121,6 @@ def _hand_out(config: Config, selection: Selection, task: Assignment, field: str
             qr_code(links.short_address(whole))
     with handouts:
         _handouts(config, task)
-    paragraph([WORDS["honest"]])
 
 
 def _link(whole: str) -> None:

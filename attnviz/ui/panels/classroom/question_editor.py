@@ -19,6 +19,7 @@ from attnviz.settings.counting import index_of, ordinal
 from attnviz.settings.language import Words
 from attnviz.text import step_names
 from attnviz.text.captions import NAMES
+from attnviz.text.format.number_format import localised
 from attnviz.ui.session import widget_values
 from attnviz.ui.session.callback import callback
 from attnviz.ui.session.notices import paragraph
@@ -31,7 +32,7 @@ WORDS = Words(
         "down": "Move question {n} down",
         "add": "Add a question",
         "full": "At most {n} questions fit into a link.",
-        "words": "In your own wording",
+        "words": "Your own wording",
         "words_help": "Left empty, the question asks as shown in grey. Names in braces, such as {query}, are filled "
         "in; the answer stays the one that is computed. Wording and points can be changed after the link was given "
         "out; codes stay valid.",
@@ -198,5 +199,5 @@ def _pick(label: str, options: Sequence[Any], choice: Any, key: str, *, words: d
     if st.session_state.get(key) not in options:
         st.session_state[key] = choice if choice in options else options[0]
     at = options.index(st.session_state[key])
-    chosen = st.selectbox(label, options, at, format_func=lambda value: words.get(value, str(value)), key=key)
+    chosen = st.selectbox(label, options, at, format_func=lambda value: words.get(value, localised(str(value))), key=key)
     return chosen if chosen in options else options[0]
