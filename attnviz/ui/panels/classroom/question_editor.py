@@ -199,5 +199,6 @@ def _pick(label: str, options: Sequence[Any], choice: Any, key: str, *, words: d
     if st.session_state.get(key) not in options:
         st.session_state[key] = choice if choice in options else options[0]
     at = options.index(st.session_state[key])
-    chosen = st.selectbox(label, options, at, format_func=lambda value: words.get(value, localised(str(value))), key=key)
+    named = {value: words.get(value, localised(str(value))) for value in options}
+    chosen = st.selectbox(label, options, at, format_func=named.__getitem__, key=key)
     return chosen if chosen in options else options[0]
