@@ -129,7 +129,7 @@ def code(name: str = "Ada", held: list[int] | None = None) -> str:
         ("Ada", grading.answer_code(DIGEST + 1, "Ada", [0] * 6), "another assignment"),
         ("Ada", code(held=[1]), "holds 1 answers"),
         ("Ada", code(held=[1, 99, 1, 1, 1, 1]), "answer 2 of the code"),
-        ("Ada", answer_codes.with_checksum((grading.VERSION + 1, *range(12))), "version"),
+        ("Ada", answer_codes.with_checksum((grading.WIDE + 1, *range(12))), "version"),
         ("Ada", answer_codes.with_checksum((0, 3, 4)), "ends too early"),
         ("Ada", "<script>", "which no code does"),
     ],

@@ -27,7 +27,8 @@ from attnviz.settings.faults import ConfigError, cut
 from attnviz.settings.language import Words
 from attnviz.text.format.sentence_parts import plain
 
-VERSION = 1
+VERSION, WIDE = 1, 2
+"""The versions of codes; a code with own words is of the second, which writes large numbers in fewer signs."""
 BEFORE = 0
 """The version of codes that do not say how often their answers were checked."""
 
@@ -123,14 +124,14 @@ class GradedSubmission:
 
 def answer_code(digest: int, name: str, numbers: Sequence[int], tries: int = 1) -> str:
     """Return the code that a student hands in: version, assignment, name, answers, tries, check signs."""
-    signs = [
-        VERSION,
-        *answer_codes.encode_fixed(digest, DIGEST_SIGNS),
-        *answer_codes.encode_fixed(_name(digest, name), NAME_SIGNS),
-    ]
-    return answer_codes.with_checksum(
-        [*signs, *(sign for each in (*numbers, tries) for sign in answer_codes.encode_free(each))]
-    )
+    whole = (*numbers, tries)
+    ways = {
+        version: [sign for each in whole for sign in write(each)]
+        for version, write in ((VERSION, answer_codes.encode_free), (WIDE, answer_codes.encode_wide))
+    }
+    version = min(ways, key=lambda each: len(ways[each]))
+    by = answer_codes.encode_fixed(_name(digest, name), NAME_SIGNS)
+    return answer_codes.with_checksum([version, *answer_codes.encode_fixed(digest, DIGEST_SIGNS), *by, *ways[version]])
 
 
 def _name(digest: int, name: str) -> int:
@@ -141,12 +142,13 @@ def read_code(text: str) -> tuple[int, int, tuple[int, ...], int | None]:
     """Return assignment, name, answers and tries of a code; raises ConfigError in one sentence for what is none."""
     signs = answer_codes.without_checksum(text)
     ends = 1 + DIGEST_SIGNS, 1 + DIGEST_SIGNS + NAME_SIGNS
-    if signs and signs[0] not in (BEFORE, VERSION):
+    if signs and signs[0] not in (BEFORE, VERSION, WIDE):
         raise ConfigError(FAULTS["version"])
     if len(signs) < ends[1]:
         raise ConfigError(answer_codes.FAULTS["short"])
     digest, name = answer_codes.decode_fixed(signs[1 : ends[0]]), answer_codes.decode_fixed(signs[ends[0] : ends[1]])
-    numbers = answer_codes.decode_free(signs[ends[1] :])
+    read = answer_codes.decode_wide if signs[0] == WIDE else answer_codes.decode_free
+    numbers = read(signs[ends[1] :])
     if signs[0] == BEFORE:
         return digest, name, numbers, None
     if not numbers or numbers[-1] > coded_answers.MAX_STEPS:
