@@ -1,4 +1,4 @@
-"""What an assignment can leave free or hide, by the names that stand in links, and what its fields are called."""
+"""The settings that an assignment can leave free and the parts that it can hide, by their names in links."""
 
 from __future__ import annotations
 

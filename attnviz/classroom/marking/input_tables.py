@@ -1,4 +1,4 @@
-"""What the answer to a question follows from, as plain tables of HTML that stand in the text of the question itself."""
+"""The steps that the answer to a question follows from, as plain tables of HTML within the text of the question."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a teacher sets for each question of an assignment beside what it asks: its wording and its points.
+"""The wording and the points that a teacher gives to each question of an assignment.
 
 Both are lists in the order of the questions, written without what stands at their ends by default, so that a link in
 which nothing of it is set is what it was before there were any.

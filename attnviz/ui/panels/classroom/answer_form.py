@@ -17,6 +17,8 @@ from attnviz.settings.counting import index_of, ordinal
 from attnviz.settings.language import Words
 from attnviz.text.format.number_format import localised
 from attnviz.text.format.sentence_parts import TEXT, fill, plain
+from attnviz.ui.components import qr_code
+from attnviz.ui.panels.classroom import share_code
 from attnviz.ui.session import session_state
 from attnviz.ui.session.callback import callback
 from attnviz.ui.session.notices import paragraph, typeset
@@ -44,6 +46,8 @@ WORDS = Words(
         "code": "Hand in this code. It holds your answers, so a changed answer needs a new code.",
         "csv": "Save as CSV",
         "json": "Save as JSON",
+        "qr": "As a QR code",
+        "qr_note": "The camera of another device reads the code from here.",
     }
 )
 _CHECKED, _TRIES = "_task_checked", "_task_tries"
@@ -166,7 +170,10 @@ def _handed(
     paragraph([WORDS["code"]])
     with st.container(key="task-code"):
         st.code(code, language=None, wrap_lines=True)
+        share_code.draw(code, title=task.task_title)
     files = results.answer_files(task, results.answer_table(task, name, code, resolved, numbers))
     with st.container(horizontal=True, gap="small"):
         for ending, text in files.items():
             st.download_button(WORDS[ending], text, f"answers.{ending}", key=f"save-{ending}", on_click="ignore")
+        with st.popover(WORDS["qr"]):
+            qr_code.picture(code, WORDS["qr_note"])

@@ -1,4 +1,4 @@
-"""What only a teacher can say of what was handed in: points for own words, a scale of grades, who is who."""
+"""The judgements that only a teacher can make: points for own words, a scale of grades, who is who."""
 
 from __future__ import annotations
 
