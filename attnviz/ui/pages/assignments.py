@@ -22,7 +22,7 @@ from attnviz.engine.run import run
 from attnviz.settings.language import Words
 from attnviz.ui.pages import explore
 from attnviz.ui.pages.panels import PANELS
-from attnviz.ui.panels.classroom import answer_form, assignment_editor, grading_desk
+from attnviz.ui.panels.classroom import answer_form, assignment_editor, grading_desk, lesson_editor
 from attnviz.ui.session import admission, session_state, widgets
 from attnviz.ui.session.browser import styles
 from attnviz.ui.session.notices import notice, paragraph
@@ -46,7 +46,7 @@ WORDS = Words(
         "private": "What you write stays in this window until you hand in the code; reloading the page clears it.",
     }
 )
-TEACHER = ("compose", "mark")
+TEACHER = ("compose", "mark", "write")
 STUDENT = Need(held=2, made=1, most=assignment_editor.ANSWERED, any_length=True)
 """Beside the page's run and that of the setting as given, two are held: the student's own numbers in what was changed,
 and the run that a question asks about, which its questions count."""
@@ -61,7 +61,7 @@ def is_student(selection: Selection, given_out: Opened | None) -> bool:
 
 def locked(selection: Selection, given_out: Opened | None) -> tuple[str, ...]:
     """Return the locked settings: for a student those that the teacher has not freed, while marking all of them."""
-    if selection.page != "assign" or selection.desk == "compose":
+    if selection.page != "assign" or selection.desk in ("compose", "write"):
         return ()
     return (given_out.task if given_out and selection.desk == "student" else Assignment()).locked
 
@@ -98,6 +98,12 @@ def marking(config: Config, selection: Selection, given_out: Opened | None) -> S
     styles.style(_CSS)
     notice(*(given_out.problems if given_out else ()))
     return grading_desk.desk(config, selection, given_out.task if given_out else None)
+
+
+def writing(trace: Trace, selection: Selection, given_out: Opened | None) -> Selection:
+    """Draw the desk where a lesson is written; return the selection as it is left."""
+    styles.style(_CSS)
+    return lesson_editor.desk(trace, selection)
 
 
 def desk(selection: Selection, given_out: Opened | None) -> Selection:

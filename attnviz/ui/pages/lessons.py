@@ -66,6 +66,7 @@ _CSS = Path(__file__).with_name("lessons.css")
 def page(config: Config, selection: Selection) -> Selection:
     """Draw one slide of the chosen lesson, under its own setting; the visitor's, `config`, stays as it is."""
     styles.style(_CSS)
+    from_file.take(selection)
     selection = _chosen(selection)
     lesson = from_file.opened() or LESSONS[selection.lesson]
     if selection.notes:

@@ -123,7 +123,7 @@ def _question(trace: Trace, at: int, n: int, given: _Question) -> _Question:
         with last:
             _order(at, n)
         chosen: dict[str, Value] = dict(item[1]) if kind == item[0] else {}
-        item = _positions(trace, kind, at, dict(question_codec.item(kind, chosen)[1]))
+        item = positions(trace, kind, at, dict(question_codec.item(kind, chosen)[1]))
         return (item, *_notes(trace, at, item, words, points))
 
 
@@ -155,7 +155,7 @@ def _notes(trace: Trace, at: int, item: Item, words: str, points: float) -> tupl
     return typed or "", float(given)
 
 
-def _positions(trace: Trace, kind: str, n: int, values: dict[str, Value]) -> Item:
+def positions(trace: Trace, kind: str, n: int, values: dict[str, Value]) -> Item:
     """Draw the lists of one question; those that follow from a choice are drawn after it."""
     names = [name for name in question_codec.positions(kind, values) if _is_open(trace, name)]
     first = [name for name in names if name == "step"]
