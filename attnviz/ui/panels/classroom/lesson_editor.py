@@ -60,7 +60,7 @@ WORDS = Words(
         "too_long": "The lesson is too long for a link; pass its file on.",
     }
 )
-NEED = Need(held=3, made=20, busy=0.3)
+NEED = Need(held=1, made=4, busy=0.3)
 TEXT = "lesson-text"
 _DRAFT, _CHECKED = "_lesson_draft", "_lesson_checked"
 _PLACE = 99  # of the question, among the keys of questions
