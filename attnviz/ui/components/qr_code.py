@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import html
+import importlib.util
 
 import streamlit as st
 
@@ -24,6 +25,11 @@ def qr_code(link: str) -> None:
     """Draw a link as a QR code under its heading, or say why there is none."""
     st.markdown(f"#### {WORDS['title']}")
     picture(link, WORDS["note"])
+
+
+def can_be_drawn() -> bool:
+    """Return whether this host has what draws QR codes."""
+    return importlib.util.find_spec("segno") is not None
 
 
 def picture(text: str, note: str) -> None:

@@ -175,5 +175,6 @@ def _handed(
     with st.container(horizontal=True, gap="small"):
         for ending, text in files.items():
             st.download_button(WORDS[ending], text, f"answers.{ending}", key=f"save-{ending}", on_click="ignore")
-        with st.popover(WORDS["qr"]):
-            qr_code.picture(code, WORDS["qr_note"])
+        if qr_code.can_be_drawn():
+            with st.popover(WORDS["qr"]):
+                qr_code.picture(code, WORDS["qr_note"])

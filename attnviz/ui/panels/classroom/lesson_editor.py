@@ -46,6 +46,7 @@ WORDS = Words(
         "words": "Your own wording",
         "answer": "The answer now: {answer}",
         "add": "Add this slide",
+        "no_text": "A slide needs a text first.",
         "lesson": "The lesson",
         "lesson_help": "docs/writing-a-lesson.md explains the keys; one that ends in _de holds the German text.",
         "anew": "Begin anew with this setting",
@@ -119,7 +120,8 @@ def _slide(trace: Trace, text: str) -> None:
     st.button(
         WORDS["add"],
         key="add-slide",
-        type="primary",
+        type="secondary" if is_empty else "primary",
+        help=WORDS["no_text"] if is_empty else None,
         disabled=is_empty,
         on_click=_add,
         args=(f"{text.rstrip()}\n{written}",),
