@@ -15,7 +15,11 @@ TEXTS = ("title", "about", "goal", "known", "text", "notes", "ask", "why", "labe
 SUFFIXES = tuple(f"_{code}" for code in LANGUAGES if code != WRITTEN)
 
 
-def in_language(part: Any, language: str) -> Any:
+MOST_LEVELS = 16
+"""Of tables within tables; a lesson has eight, and what is deeper is none."""
+
+
+def in_language(part: Any, language: str, levels: int = MOST_LEVELS) -> Any:
     """Return tables with the texts of a language alone, under the keys without its code.
 
     >>> in_language({"text": "Why?", "text_de": "Warum?", "steps": ["weights"]}, "de")
@@ -23,11 +27,11 @@ def in_language(part: Any, language: str) -> Any:
     >>> in_language([{"title_de": "Nur deutsch"}], "en")
     [{'title': 'Nur deutsch'}]
     """
-    if isinstance(part, list):
-        return [in_language(each, language) for each in part]
-    if not isinstance(part, dict):
+    if not levels or not isinstance(part, list | dict):
         return part
-    found = {key: in_language(value, language) for key, value in part.items() if not _is_other(key)}
+    if isinstance(part, list):
+        return [in_language(each, language, levels - 1) for each in part]
+    found = {key: in_language(value, language, levels - 1) for key, value in part.items() if not _is_other(key)}
     for key in TEXTS:
         for suffix in SUFFIXES:
             if key + suffix in part and (suffix == f"_{language}" or key not in part):

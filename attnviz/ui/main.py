@@ -26,7 +26,8 @@ from attnviz.ui.hosting.workers import Ended
 from attnviz.ui.pages import assignments, registry, your_data
 from attnviz.ui.pages.registry import PAGES
 from attnviz.ui.panels import faces, model, sweep, typed_formula, what_if, window
-from attnviz.ui.panels.classroom import grading_desk, lesson_editor
+from attnviz.ui.panels.classroom import grading_desk
+from attnviz.ui.panels.lesson import lesson_editor
 from attnviz.ui.session import (
     admission,
     browser_history,

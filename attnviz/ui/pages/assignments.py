@@ -22,7 +22,8 @@ from attnviz.engine.run import run
 from attnviz.settings.language import Words
 from attnviz.ui.pages import explore
 from attnviz.ui.pages.panels import PANELS
-from attnviz.ui.panels.classroom import answer_form, assignment_editor, grading_desk, lesson_editor
+from attnviz.ui.panels.classroom import answer_form, assignment_editor, grading_desk
+from attnviz.ui.panels.lesson import lesson_editor
 from attnviz.ui.session import admission, session_state, widgets
 from attnviz.ui.session.browser import styles
 from attnviz.ui.session.notices import notice, paragraph

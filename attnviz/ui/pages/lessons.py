@@ -66,7 +66,6 @@ _CSS = Path(__file__).with_name("lessons.css")
 def page(config: Config, selection: Selection) -> Selection:
     """Draw one slide of the chosen lesson, under its own setting; the visitor's, `config`, stays as it is."""
     styles.style(_CSS)
-    from_file.take(selection)
     selection = _chosen(selection)
     lesson = from_file.opened() or LESSONS[selection.lesson]
     if selection.notes:
@@ -126,6 +125,7 @@ def _runs(one: Config, other: Config) -> tuple[Trace, Trace]:
 
 def _chosen(selection: Selection) -> Selection:
     """Return the selection with the lesson that is chosen at the left; in a course, at a place of that."""
+    from_file.take(selection)
     is_own = from_file.opened() is not None
     selection = _completed(selection if is_own else path.within_course(selection))
     if not (selection.presenter or selection.notes):

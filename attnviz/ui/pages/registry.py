@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from attnviz.engine.cost.need import Need
 from attnviz.engine.records.config import Config
 from attnviz.ui.pages import assignments, compare, experiments, explore, exports, learn, lessons, presenter, your_data
-from attnviz.ui.panels.classroom import assignment_editor, grading_desk, lesson_editor
-from attnviz.ui.panels.lesson import controls
+from attnviz.ui.panels.classroom import assignment_editor, grading_desk
+from attnviz.ui.panels.lesson import controls, lesson_editor
 from attnviz.ui.session import admission
 from attnviz.ui.session.selection import Selection
 

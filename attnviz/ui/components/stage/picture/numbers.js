@@ -3,7 +3,7 @@
 /** @import { Cell } from "../types" */
 import { inkOn } from "../../colours.js";
 import { Cells } from "./cells.js";
-import { NOT_A_NUMBER, context, decimals, hatch, minus, share, short, svg, truncate, wrap } from "../ink.js";
+import { NOT_A_NUMBER, context, decimals, hatch, inLanguage, minus, share, short, svg, truncate, wrap } from "../ink.js";
 
 const GAP_FROM = 9; // pixels of a cell
 const INSIDE = 1.5; // pixels from the edge of a cell to the middle of a frame in it
@@ -175,7 +175,7 @@ export class Numbered extends Cells {
     const text = (/** @type {number} */ number) => (!numbers || digits < 0 ? "" : this.isShare ? share(number, this.w) : short(number, digits));
     cells.forEach((cell, at) => {
       const number = found[at];
-      if (number !== null) this.drawCell(group, cell, number, text(number), signs);
+      if (number !== null) this.drawCell(group, cell, number, inLanguage(text(number), this.heatmap.data.words), signs);
     });
   }
 
