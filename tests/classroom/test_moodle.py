@@ -9,6 +9,7 @@ import xml.etree.ElementTree as ET
 from dataclasses import replace
 from html import unescape
 from html.parser import HTMLParser
+from typing import Any
 
 import numpy as np
 import pytest
@@ -21,6 +22,7 @@ from attnviz.classroom.resolved_question import HINTS, ResolvedQuestion
 from attnviz.settings.language import LANGUAGES, set_language
 from tests.classroom.test_assignments import every_kind
 from tests.support import moodle_grammar
+from tests.support.cases import for_each
 
 CONFIG = Config(sentence="one <two> three & four", n_heads=2, d_model=5, d_k=3, d_v=2, mask="causal")
 ALL = Assignment(task_title="Week 3/4", task_questions=tuple(every_kind()), task_points=(2.0, 0.5))
@@ -162,3 +164,55 @@ def test_a_table_has_every_question_with_what_is_right() -> None:
             listed = row["options"].split(" | ")
             assert ask.is_right([listed.index(each) for each in row["answer"].split(" | ") if each])
     assert [row["points"] for row in rows[:3]] == ["2.0", "0.5", "1.0"]
+
+
+SETTINGS = (
+    {"mask": ("none",)},
+    {"second_sentence": "x y", "mask": ("none",)},
+    {"n_layers": 2, "residual": True},
+    {"n_kv_heads": 1},
+    {"normaliser": "sparsemax"},
+    {"initialiser": "identity", "embedding": "one_hot", "position": "none"},
+    {"sentence": "w " * 30},
+    {"score": "additive", "temperature": 2.0},
+)
+
+
+@pytest.mark.slow
+@for_each("setting", SETTINGS)
+def test_the_importer_reads_the_questions_of_any_setting(setting: dict[str, Any]) -> None:
+    config = replace(CONFIG, **setting)
+    text = moodle.xml(config, ALL, 5)
+    assert moodle_grammar.faults(text) == []
+    assert len(questions(text)) > 40
+
+
+@pytest.mark.slow
+def test_the_answers_of_a_hundred_versions_follow_from_their_tables() -> None:
+    """Scores are products of rows, weights their softmax, outputs sums of values by weight."""
+    kinds = (
+        ("scores", {"query": 4, "key": 3}),
+        ("weights", {"query": 4, "key": 3}),
+        ("heads", {"query": 4, "column": 2}),
+    )
+    items = [
+        question_codec.item("number" if step != "weights" else "weight", {"step": step, **at}) for step, at in kinds
+    ]
+    items = [(kind, tuple(pair for pair in at if kind != "weight" or pair[0] != "step")) for kind, at in items]
+    task = Assignment(task_questions=tuple(items))
+    config = replace(CONFIG, sentence="one two three four five", score="dot")
+    found = questions(moodle.xml(config, task, 100))
+    assert len(found) == 300
+    for n, question in enumerate(found):
+        tables = [np.array(table) for table in Tables(question.findtext("questiontext/text", "")).tables]
+        if n < 100:
+            queries, keys = tables
+            by_hand = queries[3] @ keys[2]
+        elif n < 200:
+            by_hand = (np.exp(tables[0][3]) / np.exp(tables[0][3]).sum())[2]
+        else:
+            weights, values = tables
+            by_hand = weights[3] @ values[:, 1]
+        right = question.find("answer")
+        assert right is not None
+        assert abs(by_hand - float(right.findtext("text", ""))) <= float(right.findtext("tolerance", "")), n
