@@ -190,16 +190,12 @@ def test_the_importer_reads_the_questions_of_any_setting(setting: dict[str, Any]
 @pytest.mark.slow
 def test_the_answers_of_a_hundred_versions_follow_from_their_tables() -> None:
     """Scores are products of rows, weights their softmax, outputs sums of values by weight."""
-    kinds = (
-        ("scores", {"query": 4, "key": 3}),
-        ("weights", {"query": 4, "key": 3}),
-        ("heads", {"query": 4, "column": 2}),
+    items = (
+        question_codec.item("number", {"step": "scores", "query": 4, "key": 3}),
+        question_codec.item("weight", {"query": 4, "key": 3}),
+        question_codec.item("number", {"step": "heads", "query": 4, "column": 2}),
     )
-    items = [
-        question_codec.item("number" if step != "weights" else "weight", {"step": step, **at}) for step, at in kinds
-    ]
-    items = [(kind, tuple(pair for pair in at if kind != "weight" or pair[0] != "step")) for kind, at in items]
-    task = Assignment(task_questions=tuple(items))
+    task = Assignment(task_questions=items)
     config = replace(CONFIG, sentence="one two three four five", score="dot")
     found = questions(moodle.xml(config, task, 100))
     assert len(found) == 300
