@@ -1,7 +1,7 @@
 // The two lines over a map: its letter and name, what it shows, and its colours with the numbers at their ends.
 
 /** @import { Heading, Stage, StageWords } from "./types" */
-import { inLanguage } from "./ink.js";
+import { inLanguage } from "../number_format.js";
 import { isDrawn } from "./maps.js";
 
 const SUBSCRIPT = /(?<![A-Za-z0-9_&#])([A-Za-z](?:&#39;|′)?)_([A-Za-z])(?![A-Za-z0-9_])/g;

@@ -96,9 +96,6 @@ export function hatch(parent) {
   return `url(#${id})`;
 }
 
-/** A number as the language of the page writes it. @param {string} text @param {{ decimal: string }} words */
-export const inLanguage = (text, words) => text.replace(".", words.decimal);
-
 /** @param {string} text */
 export const minus = (text) => text.replace(/-/g, "−");
 

@@ -4,7 +4,8 @@
 /** @import { Cell } from "./types" */
 /** @import { Picture } from "./picture/picture.js" */
 import { inkOn } from "../colours.js";
-import { NOT_A_NUMBER, context, decimals, hatch, inLanguage, minus, share, short, svg, truncate } from "./ink.js";
+import { inLanguage } from "../number_format.js";
+import { NOT_A_NUMBER, context, decimals, hatch, minus, share, short, svg, truncate } from "./ink.js";
 
 export class Lens {
   static BELOW = 11; // pixels of a cell

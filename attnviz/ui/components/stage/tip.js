@@ -3,8 +3,8 @@
 /** @import { Heatmap } from "./heatmap.js" */
 /** @import { Picture } from "./picture/picture.js" */
 /** @import { Spot } from "./types" */
-import { fourDigits } from "../number_format.js";
-import { graphemes, inLanguage } from "./ink.js";
+import { fourDigits, inLanguage } from "../number_format.js";
+import { graphemes } from "./ink.js";
 
 export class Tip {
   /** @param {Element} root */

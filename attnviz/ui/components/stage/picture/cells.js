@@ -2,9 +2,9 @@
 
 /** @import { Cell } from "../types" */
 import { between } from "../../colours.js";
-import { fourDigits } from "../../number_format.js";
+import { fourDigits, inLanguage } from "../../number_format.js";
 import { percent } from "../../percent.js";
-import { full, inLanguage, visible } from "../ink.js";
+import { full, visible } from "../ink.js";
 import { isDrawn } from "../maps.js";
 import { Tiles } from "./tiles.js";
 

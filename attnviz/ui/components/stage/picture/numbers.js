@@ -2,8 +2,9 @@
 
 /** @import { Cell } from "../types" */
 import { inkOn } from "../../colours.js";
+import { inLanguage } from "../../number_format.js";
 import { Cells } from "./cells.js";
-import { NOT_A_NUMBER, context, decimals, hatch, inLanguage, minus, share, short, svg, truncate, wrap } from "../ink.js";
+import { NOT_A_NUMBER, context, decimals, hatch, minus, share, short, svg, truncate, wrap } from "../ink.js";
 
 const GAP_FROM = 9; // pixels of a cell
 const INSIDE = 1.5; // pixels from the edge of a cell to the middle of a frame in it
