@@ -11,7 +11,7 @@ from attnviz.lessons import read_lesson
 from attnviz.lessons.lesson import Lesson
 from attnviz.lessons.two_languages import in_language
 from attnviz.settings.faults import ConfigError, SeveralFaultsError
-from attnviz.settings.language import LANGUAGES
+from attnviz.settings.language import LANGUAGES, current_language
 
 STUB = {"title": "-", "about": "-", "source": "-", "minutes": 1, "goal": "-", "known": "-", "setting": {}, "slides": []}
 MOST_FAULTS = 30
@@ -38,7 +38,7 @@ def _of(error: ConfigError) -> list[str]:
 def _faults(name: str, text: str, admit: Callable[[Config], None]) -> list[str]:
     where = read_lesson.POSITIONS["lesson"].format(name=name)
     try:
-        entries = in_language(read_lesson.parsed(text, where), "")
+        entries = in_language(read_lesson.parsed(text, where), current_language())
     except ConfigError as error:
         return _of(error)
     slides = entries.get("slides")
@@ -98,8 +98,12 @@ def _of_slide(name: str, lesson: Lesson, n: int) -> Iterator[str]:
 
 
 def _of_translations(name: str, text: str) -> Iterator[str]:
-    """Yield what is wrong with a lesson in the other languages of its file."""
+    """Yield what is wrong with a lesson in the other languages of its file; of one language nothing is run again."""
+    tables = read_lesson.parsed(text, "")
+    current = in_language(tables, current_language())
     for language in LANGUAGES:
+        if in_language(tables, language) == current:
+            continue
         try:
             lesson = read_lesson.read_lesson(name, text, is_tried=False, language=language)
             for n, slide in enumerate(lesson.slides, 1):
