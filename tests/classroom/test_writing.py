@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from attnviz import Config, ConfigError
-from attnviz.classroom import question_codec
+from attnviz import Config, ConfigError, run
+from attnviz.classroom import check_lesson, question_codec
 from attnviz.classroom.writing import all_faults, draft, lesson_link
 from attnviz.lessons.catalogue import LESSONS, written
 from attnviz.lessons.read_lesson import read_lesson
@@ -170,3 +170,19 @@ def test_every_kind_of_question_becomes_one_of_a_lesson_that_opens() -> None:
 def test_what_cannot_be_read_has_no_setting() -> None:
     assert draft.base_of("[") is None
     assert draft.base_of(draft.beginning(Config()).replace("[setting]", "[setting]\nn_heads = 99")) is None
+
+
+def test_a_file_of_one_language_is_computed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    runs: list[Config] = []
+    monkeypatch.setattr(check_lesson, "run", lambda config: runs.append(config) or run(config))
+    all_faults.gone_through("one", FILE, admit)
+    once = len(runs)
+    runs.clear()
+    check_lesson.opened("one", FILE, admit)
+    assert once == len(runs) > 0
+    runs.clear()
+    all_faults.gone_through("two", TWO, admit)
+    twice = len(runs)
+    runs.clear()
+    check_lesson.opened("two", TWO, admit)
+    assert twice == 2 * len(runs)
