@@ -131,7 +131,7 @@ def busy(threads: ThreadPoolExecutor) -> Iterator[None]:
 def test_a_link_says_what_its_setting_shows() -> None:
     told = link_words.telling(run(CONFIG), 0)
     assert told is not None
-    for language, says in (("en", "attends to"), ("de", "achtet auf")):
+    for language, says in (("en", "attends to"), ("de", "beachtet")):
         found = unfurled(LINK + ("&lang=de" if language == "de" else ""), accept_language="fr")
         assert found.title == found.tags["og:title"] == found.tags["twitter:title"]
         assert says in found.title
