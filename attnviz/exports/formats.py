@@ -244,7 +244,7 @@ FORMATS = {
         extra="png",
     ),
     "gif": Format(
-        "the same moving, for slides: a query after the other, or a head that learns",
+        "the same animated, for slides: one query after another, or a head as it learns",
         "pictures.static.gif",
         _gif,
         _need(drawn=180, fixed=_PIXELS, busy=4, slow_drawn=70e-6),
