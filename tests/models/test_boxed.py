@@ -10,11 +10,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from attnviz import Config, ConfigError, Model, command, load, run
+from attnviz import Config, ConfigError, Model, attribute, command, load, run
 from attnviz.engine.cost import estimate as cost
 from attnviz.engine.cost import sizes as run_sizes
 from attnviz.engine.pretrained.model_registry import MODELS, find
 from attnviz.models import boxed, hosting
+from attnviz.models.sampling import Sampling
 from attnviz.settings import url_codec
 from tests.support.cases import for_each
 from tests.support.needs import NEEDS
@@ -133,3 +134,21 @@ def test_the_command_draws_it_without_a_host(tmp_path: Path, capfd: pytest.Captu
         assert "Not in the vocabulary: zog." in capfd.readouterr().err
     finally:
         MODELS.clear()
+
+
+def test_words_of_ones_own_are_what_is_said_and_can_be_asked_for() -> None:
+    made, text = model("small"), "When Zelda and Otto went to the shop, Otto gave a book to"
+    trace = made(text)
+    assert [word for word, _ in made.next_words(trace, 2)] == ["zelda", "otto"]
+    assert made.generate(text, 1, top_k=1) == f"{text} zelda"
+    assert made.drawn(trace, 0, Sampling(top_k=1)) == " zelda"
+    assert made.generate(f"{text} zelda", 1, top_k=1) == made.generate(text, 2, top_k=1)
+    numbers = [made.word_number(word, trace) for word in ("Zelda", "otto", "[1]", "mary")]
+    assert numbers == [trace.token_ids[2], trace.token_ids[4], trace.token_ids[2], made.word_number("mary")]
+    assert attribute(trace, "zelda", "otto").logit == attribute(trace, *numbers[:2]).logit > 3
+    assert made.ranks(trace, "otto")[-1][0] == 2
+    for words in ("zelda", "spock"):
+        with pytest.raises(ConfigError, match="is no word of this model; choose one that next_words names"):
+            made.word_number(words)
+    with pytest.raises(ConfigError, match="'spock' is no word of this model"):
+        attribute(trace, "spock")

@@ -125,7 +125,7 @@ def _at_the_end(
     Where one of the words does not stand in the sentence there is no such row.
     """
     model, ids = decoder_of(trace), np.array(trace.token_ids)
-    at, other = (np.flatnonzero(ids == model.word_number(each)) for each in (word, instead_of))
+    at, other = (np.flatnonzero(ids == model.word_number(each, trace)) for each in (word, instead_of))
     found = attribute(trace, word, instead_of)
     if len(at):
         weight = last[..., at].sum(axis=-1)

@@ -66,18 +66,18 @@ def panel(trace: Trace, selection: Selection) -> Selection:
     selection = _controls(selection)
     how = Sampling(selection.draw_temperature, selection.draw_top_k, selection.draw_top_p)
     [(best, share)] = most_likely(softmax(scores[-1]), 1)
-    paragraph([WORDS["next"].format(word=shown_word(model, best), share=percent(share))])
+    paragraph([WORDS["next"].format(word=shown_word(trace, best), share=percent(share))])
     likely, writing = st.columns([3, 2])
     with likely:
         drawn = most_likely(how.shares(scores[-1]), SHOWN)
         frame = pd.DataFrame(
-            [(shown_word(model, n), x) for n, x in drawn if x], columns=[WORDS["word"], WORDS["share"]]
+            [(shown_word(trace, n), x) for n, x in drawn if x], columns=[WORDS["word"], WORDS["share"]]
         )
         bar = st.column_config.ProgressColumn(format="percent", min_value=0.0, max_value=1.0)
         st.dataframe(frame, column_config={WORDS["share"]: bar}, hide_index=True, key="next-drawn")
     with writing:
         _write_on(trace, model, selection, how)
-    return _by_layer(model, softmax(scores), selection)
+    return _by_layer(trace, softmax(scores), selection)
 
 
 def _controls(selection: Selection) -> Selection:
@@ -107,25 +107,25 @@ def _write_on(trace: Trace, model: Model, selection: Selection, how: Sampling) -
         paragraph([WORDS["how" if longer != config.sentence else "unseen"]])
 
 
-def _by_layer(model: Model, shares: Array, selection: Selection) -> Selection:
+def _by_layer(trace: Trace, shares: Array, selection: Selection) -> Selection:
     """Draw the likeliest words after every layer, and the rank and share of the one that is named."""
     named, _ = st.columns([1, 2])
     with named:
         selection = widgets.checked(widgets.draw(selection, "next_word"))
     listed = {
         WORDS["rank"].format(n=ordinal(n)): [
-            f"{shown_word(model, number)}  {percent(share)}" for number, share in column
+            f"{shown_word(trace, number)}  {percent(share)}" for number, share in column
         ]
         for n, column in enumerate(zip(*(most_likely(each, LENS) for each in shares)))
     }
     if selection.next_word.strip():
         try:
-            number = model.word_number(selection.next_word)
+            number = decoder_of(trace).word_number(selection.next_word, trace)
         except ConfigError as error:
             notice(refused(error))
         else:
             places = [(rank(each, number), float(each[number])) for each in shares]
-            word, (at, share) = shown_word(model, number), places[-1]
+            word, (at, share) = shown_word(trace, number), places[-1]
             facts = {"word": word, "rank": at, "all": len(shares[-1]), "share": percent(share)}
             paragraph([WORDS["is"].format(**facts)])
             column = [WORDS["place"].format(rank=at, share=percent(share)) for at, share in places]
@@ -136,7 +136,10 @@ def _by_layer(model: Model, shares: Array, selection: Selection) -> Selection:
     return selection
 
 
-def shown_word(model: Model, number: int) -> str:
-    """Return a word as it is read: without the letter that stands for the space before it."""
+def shown_word(trace: Trace, number: int) -> str:
+    """Return a word as it is read: one of the visitor's own for the spare one that it took, no letter for a space."""
+    model = decoder_of(trace)
+    if number in model.lent(trace):
+        return visible_token(model.lent(trace)[number])
     piece = model.piece(number)
     return visible_token(piece.removeprefix("Ġ").removeprefix("▁") or piece)

@@ -14,7 +14,6 @@ from attnviz.analysis.circuits.behaviours import Behaviour, behaviours, named
 from attnviz.arrays import Array
 from attnviz.engine.cost.need import MB, SHORT, Need
 from attnviz.engine.records.trace import Trace
-from attnviz.models.model import Model
 from attnviz.models.next_words import most_likely
 from attnviz.models.sampling import softmax
 from attnviz.pictures.stage_record import Stage
@@ -118,19 +117,20 @@ def _words(trace: Trace, selection: Selection) -> tuple[int, int]:
     """Return the two words by their numbers: those that are named, or the likeliest and its rival."""
     model = decoder_of(trace)
     first, second = (number for number, _ in most_likely(softmax(model.scores(trace)[-1]), 2))
-    word = model.word_number(selection.next_word) if selection.next_word.strip() else first
+    word = model.word_number(selection.next_word, trace) if selection.next_word.strip() else first
     if selection.instead_of.strip():
-        return word, model.word_number(selection.instead_of)
-    return word, _rival(model, word, set(trace.token_ids)) or (first if word != first else second)
+        return word, model.word_number(selection.instead_of, trace)
+    return word, _rival(trace, word) or (first if word != first else second)
 
 
-def _rival(model: Model, word: int, inside: set[int]) -> int | None:
+def _rival(trace: Trace, word: int) -> int | None:
     """Return, where a word was taken from the sentence, the sentence's word whose row of output is most like its own.
 
     So it is the other name where one of two is said. None for a word that does not stand in the sentence.
     """
-    others = [n for n in sorted(inside - {word}) if model.piece(n).strip("Ġ▁").isalpha()] if word in inside else []
-    U = np.asarray(model.words_table[[word, *others]], dtype=float)
+    inside = {*trace.token_ids}
+    others = [n for n in sorted(inside - {word}) if shown_word(trace, n).isalpha()] if word in inside else []
+    U = np.asarray(decoder_of(trace).words_table[[word, *others]], dtype=float)
     likeness = U[1:] @ U[0] / np.linalg.norm(U[1:], axis=1)
     return others[int(likeness.argmax())] if others else None
 
@@ -142,7 +142,7 @@ def _difference(trace: Trace, selection: Selection, words: tuple[int, int]) -> N
         trace, ("off", words, selection.head_off), lambda: maps.without_each_head(trace, *words, selection.head_off)
     )
     shares = softmax(model.scores(trace)[-1])
-    word, other = (shown_word(model, each) for each in words)
+    word, other = (shown_word(trace, each) for each in words)
     facts = {"share": percent(float(shares[words[0]])), "other_share": percent(float(shares[words[1]]))}
     parts = {"feed_forward": found.feed_forward.sum(), "embedded": found.embedded, "bias": found.bias}
     each = {name: number(x) for name, x in {"heads": found.heads.sum(), **parts}.items()}
