@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from attnviz import Config, attribute, knock_out, run
+from attnviz import Config, attribute, knock_out, load, run
 from attnviz.analysis.circuits import maps
 from attnviz.analysis.circuits.behaviours import behaviours
 from attnviz.engine.pretrained.model_registry import MODELS
 from attnviz.models import hosting
-from attnviz.ui.panels.depth import owed_to
+from attnviz.ui.panels.depth import head_roles, owed_to
 from tests.support.page_figures import figures, numbers
 from tests.support.small_models import FOLDER, model
 from tests.ui.test_app import clean, drawn, opened, page_text
@@ -150,3 +150,33 @@ def test_behaviours_are_the_weights_that_go_one_way() -> None:
         for trace, w in zip(traces, ("q", "w"))
     ]
     assert found["name_mover"].weight[1, 2] == pytest.approx(np.mean(moved))
+
+
+def test_the_head_that_it_is_owed_to_is_named_with_what_it_does_by_test() -> None:
+    hosting.offer_those_in_the_package()
+    sentence = "When Mary and John went to the shop, John gave a book to"
+    at = opened(model="small", sentence=sentence, panel="owed_to", head_off="corpus")
+    assert clean(at)
+    trace = run(Config(sentence=sentence, model="small"))
+    off = maps.without_each_head(trace, "mary", "john", "corpus")
+    logit, measured = attribute(trace, "mary", "john").logit, behaviours(load("small"))
+    layer, head = np.unravel_index(int(off.argmin()), off.shape)
+    name = f"{layer + 1}.{head + 1}"
+    text = page_text(at).replace("−", "-")
+    assert f"It is owed most to head {name}: without it the difference goes from {logit:.3g}"[:-1] in text
+    kind = measured["inhibition"]
+    line = f"{kind.weight[layer, head]:.2f} of weight in {100 * kind.share[layer, head]:.0f} % of 100 prompts"
+    assert line in text
+    table = at.dataframe[-1].value.set_index("head")
+    assert line in table.loc[name, "by test over 200 prompts"]
+    assert "copies the other name" in table.loc["3.4", "by test over 200 prompts"]
+
+
+def test_a_model_that_takes_long_is_tested_on_a_press(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(head_roles, "AT_ONCE", 0.0)
+    monkeypatch.setattr(head_roles, "is_measured", lambda model: False)
+    at = shown("owed_to")
+    assert "by test over" not in str(at.dataframe[-1].value.columns)
+    at.button(key="test-heads").click().run()
+    assert clean(at)
+    assert "by test over 200 prompts" in at.dataframe[-1].value.columns

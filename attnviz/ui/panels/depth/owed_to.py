@@ -11,6 +11,7 @@ import streamlit as st
 from attnviz.analysis.circuits import maps
 from attnviz.analysis.circuits.attribution import Attribution, attribute, decoder_of
 from attnviz.analysis.circuits.behaviours import Behaviour, behaviours, named
+from attnviz.analysis.circuits.prompts import prompts
 from attnviz.arrays import Array
 from attnviz.engine.cost.need import MB, SHORT, Need
 from attnviz.engine.records.trace import Trace
@@ -24,7 +25,7 @@ from attnviz.text.cell_sentence import percent
 from attnviz.text.query_sentences import visible_token
 from attnviz.ui.components import number_tables
 from attnviz.ui.components.stage import heatmap
-from attnviz.ui.panels.depth import another_sentence
+from attnviz.ui.panels.depth import another_sentence, head_roles
 from attnviz.ui.panels.depth.head_maps import kept, number, stage
 from attnviz.ui.panels.depth.next_word import WORDS as NEXT
 from attnviz.ui.panels.depth.next_word import is_offered, shown_word
@@ -48,19 +49,13 @@ WORDS = Words(
         "open": "Press a head to open it above.",
         "looks": "looks most at",
         "role": "what it does here",
+        "tested": "by test over {n} prompts",
+        "why": "It is owed most to head {head}: without it the difference goes from {logit} to {left}.",
+        "by_test": "Head {head} by test: {does}.",
         "number": "head",
         "not_importance": "Attention is not importance: head {head} gives {weight} of its weight at the end to "
         "“{token}”, and without it the difference changes by {change} of {logit}.",
         "wait": "Knocking out one head after another",
-    }
-)
-ROLES = Words(
-    {
-        "previous": "previous token",
-        "duplicate": "the same word before",
-        "induction": "induction: what came after it before",
-        "name_mover": "moves the word",
-        "inhibition": "looks at the other word",
     }
 )
 # It runs the model once for each head, from its layer on, and as often again for another sentence.
@@ -76,7 +71,7 @@ def panel(trace: Trace, selection: Selection) -> Selection:
     if not is_offered(trace):
         paragraph([NEXT["none"]])
         return selection
-    if not admission.admitted(NEED, trace, again=_runs(trace)):
+    if not admission.admitted(NEED, trace, again=_runs(trace, selection.head_off)):
         return selection
     for column, name in zip(st.columns(3, vertical_alignment="bottom"), ("next_word", "instead_of", "head_off")):
         with column:
@@ -107,10 +102,11 @@ def opened(trace: Trace) -> tuple[int, int] | None:
     return None
 
 
-def _runs(trace: Trace) -> int:
+def _runs(trace: Trace, how: str) -> int:
     """Return how many whole runs it takes: each begins at its layer, which is half of one on average."""
+    corpus = len(prompts()) if how == "corpus" else 0
     layers = len(trace.layers)
-    return math.ceil(layers * (2 * trace.config.n_heads + len(trace.query_tokens)) / 2)
+    return corpus + math.ceil(layers * (2 * trace.config.n_heads + len(trace.query_tokens)) / 2)
 
 
 def _words(trace: Trace, selection: Selection) -> tuple[int, int]:
@@ -147,10 +143,22 @@ def _difference(trace: Trace, selection: Selection, words: tuple[int, int]) -> N
     parts = {"feed_forward": found.feed_forward.sum(), "embedded": found.embedded, "bias": found.bias}
     each = {name: number(x) for name, x in {"heads": found.heads.sum(), **parts}.items()}
     said = WORDS["difference"].format(word=word, other=other, logit=number(found.logit), **facts)
-    paragraph([said, WORDS["sum"].format(**each)])
+    tested = head_roles.of_prompts(trace)
+    paragraph([said, *_why(off, found, tested or {})])
+    paragraph([WORDS["sum"].format(**each)])
     heatmap.show(_of_heads(trace, off, found), key=KEY)
     paragraph([WORDS["open"], *_disagreement(trace, off, found)])
-    _table(trace, off, found, _roles(trace, words))
+    _table(trace, off, found, _roles(trace, words), tested)
+
+
+def _why(off: Array, found: Attribution, tested: head_roles.Roles) -> list[str]:
+    """Return the sentence on the head without which most of the difference is lost, and what it does by test."""
+    layer, head = (int(at) for at in np.unravel_index(int(off.argmin()), off.shape))
+    if off[layer, head] >= 0:
+        return []
+    facts = {"head": _name(layer, head), "logit": number(found.logit), "left": number(found.logit + off[layer, head])}
+    does = head_roles.in_words(tested, layer, head)
+    return [WORDS["why"].format(**facts), *([WORDS["by_test"].format(head=facts["head"], does=does)] if does else [])]
 
 
 def _of_heads(trace: Trace, off: Array, found: Attribution) -> list[Stage]:
@@ -184,30 +192,34 @@ def _roles(trace: Trace, words: tuple[int, int]) -> dict[tuple[int, int], Behavi
     return kept(trace, ("roles", words), lambda: named(behaviours([trace], [words])))
 
 
-def _table(trace: Trace, off: Array, found: Attribution, roles: dict[tuple[int, int], Behaviour]) -> None:
+def _table(
+    trace: Trace,
+    off: Array,
+    found: Attribution,
+    here: dict[tuple[int, int], Behaviour],
+    tested: head_roles.Roles | None,
+) -> None:
     """Draw the heads without which the difference changes most: what they add themselves, and where they look."""
     order = np.argsort(-abs(off), axis=None, kind="stable")[:LISTED]
     heads = [tuple(map(int, np.unravel_index(int(at), off.shape))) for at in order]
     last = {(i, h): trace.layers[i]["weights"].array[h, -1] for i, h in heads}
     at = {each: int(row.argmax()) for each, row in last.items()}
     looks = [f"{visible_token(trace.key_tokens[at[each]])} {percent(float(last[each][at[each]]))}" for each in at]
-    does = [_role(roles.get((i, h)), i, h) for i, h in heads]
     frame = pd.DataFrame(
         {
             WORDS["number"]: [_name(i, h) for i, h in heads],
             WORDS["off"]: [float(off[i, h]) for i, h in heads],
             WORDS["direct"]: [float(found.heads[i, h]) for i, h in heads],
             WORDS["looks"]: looks,
-            WORDS["role"]: does,
+            WORDS["role"]: [head_roles.on_this(here.get((i, h)), i, h) for i, h in heads],
         }
     )
+    if tested is not None:
+        n = len(prompts())
+        frame[WORDS["tested"].format(n=n)] = [head_roles.in_words(tested, i, h) for i, h in heads]
     number_tables.show(frame, hide_index=True, key="owed-table")
-
-
-def _role(behaviour: Behaviour | None, layer: int, head: int) -> str:
-    if behaviour is None:
-        return ""
-    return f"{ROLES[behaviour.kind]} ({percent(float(behaviour.weight[layer, head]))})"
+    if tested is not None:
+        paragraph([head_roles.WORDS["about"].format(n=n)])
 
 
 def _name(layer: int, head: int) -> str:
