@@ -178,7 +178,7 @@ def _updated(trace: Trace, selection: Selection) -> Selection:
 
 def _changed(trace: Trace, selection: Selection) -> Selection:
     heads, seen = trace.config.n_heads, window.seen(trace, selection)
-    before = selection
+    before = selection = next_word.asked(selection)
     picked = _chosen(trace, selection)
     opened = model_views.opened(trace) or (owed_to.opened(trace) if selection.panel == "owed_to" else None)
     if opened is not None:

@@ -13,6 +13,7 @@ from attnviz.settings.language import Words
 from attnviz.text.cell_sentence import percent
 from attnviz.ui.components.pickers import head_mosaic
 from attnviz.ui.panels import explore_panels
+from attnviz.ui.panels.depth import next_word
 from attnviz.ui.panels.window import is_without_specials
 from attnviz.ui.session import widgets
 from attnviz.ui.session.notices import paragraph
@@ -59,6 +60,7 @@ def choose(trace: Trace, selection: Selection) -> Selection:
                 selection, "specials", WORDS["tokens"], (False, True), words=words.__getitem__, buttons=True,
                 label_visibility="collapsed",
             )  # fmt: skip
+        next_word.link(trace)
     if is_without_specials(trace, selection):
         _say(trace, selection)
     return selection

@@ -17,6 +17,7 @@ from attnviz.models import hosting
 from attnviz.ui.panels.depth import head_roles, owed_to
 from tests.support.page_figures import figures, numbers
 from tests.support.small_models import FOLDER, model
+from tests.ui.pages.test_explore import sent
 from tests.ui.test_app import clean, drawn, opened, page_text
 
 TEXT, OTHER = "q w q w a", "q w q w w"
@@ -168,7 +169,8 @@ def test_the_head_that_it_is_owed_to_is_named_with_what_it_does_by_test() -> Non
     line = f"{kind.weight[layer, head]:.2f} of weight in {100 * kind.share[layer, head]:.0f} % of 100 prompts"
     assert line in text
     table = at.dataframe[-1].value.set_index("head")
-    assert line in table.loc[name, "by test over 200 prompts"]
+    cell = f"looks at who gives {kind.weight[layer, head]:.2f} in {100 * kind.share[layer, head]:.0f} %"
+    assert cell in table.loc[name, "by test over 200 prompts"]
     assert "copies the other name" in table.loc["3.4", "by test over 200 prompts"]
 
 
@@ -180,3 +182,19 @@ def test_a_model_that_takes_long_is_tested_on_a_press(monkeypatch: pytest.Monkey
     at.button(key="test-heads").click().run()
     assert clean(at)
     assert "by test over 200 prompts" in at.dataframe[-1].value.columns
+
+
+def test_the_next_word_above_the_maps_leads_to_what_it_is_owed_to() -> None:
+    at = shown("cell", every="true")
+    data = sent(at, "next_word_link")
+    [(word, _)] = model("gpt2").next_words(TEXT, 1)
+    assert word.strip("Ġ") in data["ways"][0]["text"]
+    assert [each["panel"] for each in data["ways"]] == ["next_word", "owed_to"]
+    for said, panel in (("owed_to", "owed_to"), ("next_word", "next_word"), ("mask", "next_word"), (7, "next_word")):
+        at.session_state["next-word-link"] = {"panel": said}
+        at.run()
+        assert clean(at)
+        assert at.query_params["panel"] == panel
+        assert "every" not in at.query_params
+    with pytest.raises(KeyError, match="next_word_link"):
+        sent(opened(), "next_word_link")

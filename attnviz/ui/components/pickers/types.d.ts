@@ -32,6 +32,12 @@ export interface CardsData {
   scales: string[][];
 }
 
+/** The next word, as `next_word_link.py` sends it. */
+export interface WaysData {
+  label: string;
+  ways: { panel: string; text: string }[];
+}
+
 /** A head of the mosaic. */
 export interface Tile {
   name: string;

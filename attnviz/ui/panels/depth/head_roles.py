@@ -28,15 +28,19 @@ ROLES = Words(
 )
 ON_THIS = Words({"name_mover": "moves the word", "inhibition": "looks at the other word"})
 """The last two kinds where the words are those that were chosen, and need not be names."""
+IN_A_CELL = Words({"induction": "induction", "inhibition": "looks at who gives"})
+"""Fewer words for the cell of a table."""
 WORDS = Words(
     {
+        "cell": "{role} {weight} in {share}",
         "rows": "{role}: {weight} of weight in {share} of {n} rows",
         "prompts": "{role}: {weight} of weight in {share} of {n} prompts",
         "measure": "Test all heads on {n} prompts",
         "wait": "Testing all heads on {n} prompts",
-        "about": "The last column is by test over {n} other sentences, none of which the models of this package were "
-        "trained on: lists said again for the first three kinds, and for names, sentences in which one of two people "
-        "gives something to the other. A head without an entry does none of the five in half of them or more.",
+        "about": "The last column is by test over {n} other sentences: the weight that goes there, and in what part of "
+        "the cases most of it does. The models of this package were trained on none of these sentences: lists said "
+        "again for the first three kinds, and for names, sentences in which one of two people gives something to the "
+        "other. A head without an entry does none of the five in half of the cases.",
     }
 )
 NEED = Need(fixed=24 * MB, held=2, made=1, drawn=1, most=16 * SHORT)
@@ -68,11 +72,22 @@ def in_words(found: Roles, layer: int, head: int) -> str:
     return "; ".join(_line(each, layer, head) for each in found.get((layer, head), ()))
 
 
+def in_short(found: Roles, layer: int, head: int) -> str:
+    """Return the same for the cell of a table."""
+    return "; ".join(
+        WORDS["cell"].format(role=IN_A_CELL.get(each.kind) or ROLES[each.kind], **_numbers(each, layer, head))
+        for each in found.get((layer, head), ())
+    )
+
+
 def _line(each: Behaviour, layer: int, head: int) -> str:
     counted = "prompts" if each.kind in ON_THIS else "rows"
+    return WORDS[counted].format(role=ROLES[each.kind], n=each.n, **_numbers(each, layer, head))
+
+
+def _numbers(each: Behaviour, layer: int, head: int) -> dict[str, str]:
     weight = localised(f"{each.weight[layer, head]:.2f}")
-    share = percent(float(each.share[layer, head]))
-    return WORDS[counted].format(role=ROLES[each.kind], weight=weight, share=share, n=each.n)
+    return {"weight": weight, "share": percent(float(each.share[layer, head]))}
 
 
 def on_this(behaviour: Behaviour | None, layer: int, head: int) -> str:

@@ -21,6 +21,7 @@ from attnviz.settings.plain_text import clean
 from attnviz.text.cell_sentence import percent
 from attnviz.text.query_sentences import visible_token
 from attnviz.ui.components import number_tables
+from attnviz.ui.components.pickers import next_word_link
 from attnviz.ui.session import session_state, widgets
 from attnviz.ui.session.failures import refused
 from attnviz.ui.session.notices import notice, paragraph
@@ -49,12 +50,26 @@ WORDS = Words(
     }
 )
 SHOWN, LENS = 10, 3
+LINK = "next-word-link"
 
 
 def is_offered(trace: Trace) -> bool:
     """Return whether the run is that of a model that goes on with next words."""
     model = model_registry.find(trace.config.model)
     return model is not None and model.writes_on
+
+
+def link(trace: Trace) -> None:
+    """Draw the likeliest next word above the maps, and the question whom it is owed to; nothing for other runs."""
+    if is_offered(trace):
+        [(best, share)] = most_likely(softmax(decoder_of(trace).scores(trace)[-1]), 1)
+        next_word_link.show(shown_word(trace, best), percent(share), key=LINK)
+
+
+def asked(selection: Selection) -> Selection:
+    """Return the selection with the panel that was pressed above the maps since the last run."""
+    panel = next_word_link.chosen(LINK)
+    return selection if panel is None else replace(selection, panel=panel, every=False)
 
 
 def panel(trace: Trace, selection: Selection) -> Selection:

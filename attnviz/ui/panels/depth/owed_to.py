@@ -216,7 +216,7 @@ def _table(
     )
     if tested is not None:
         n = len(prompts())
-        frame[WORDS["tested"].format(n=n)] = [head_roles.in_words(tested, i, h) for i, h in heads]
+        frame[WORDS["tested"].format(n=n)] = [head_roles.in_short(tested, i, h) for i, h in heads]
     number_tables.show(frame, hide_index=True, key="owed-table")
     if tested is not None:
         paragraph([head_roles.WORDS["about"].format(n=n)])
