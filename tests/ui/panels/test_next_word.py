@@ -10,10 +10,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from attnviz import Config, attribute, knock_out, load, run
-from attnviz.analysis.circuits import maps
+from attnviz.analysis.circuits import key_value_cache, maps
 from attnviz.analysis.circuits.behaviours import behaviours
 from attnviz.engine.pretrained.model_registry import MODELS
 from attnviz.models import hosting
+from attnviz.text.captions import NAMES
 from attnviz.ui.panels.depth import head_roles, owed_to
 from tests.support.page_figures import figures, numbers
 from tests.support.small_models import FOLDER, model
@@ -198,3 +199,25 @@ def test_the_next_word_above_the_maps_leads_to_what_it_is_owed_to() -> None:
         assert "every" not in at.query_params
     with pytest.raises(KeyError, match="next_word_link"):
         sent(opened(), "next_word_link")
+
+
+def test_a_cache_keeps_keys_and_values_and_nothing_else_of_the_words_before() -> None:
+    at = shown("next_word")
+    assert "need not be there any more" not in page_text(at)
+    at.session_state["next-cache"] = True
+    at.run()
+    assert clean(at)
+    trace, shorter = model("gpt2")(TEXT), model("gpt2")(TEXT, max_tokens=len(model("gpt2")(TEXT).query_tokens) - 1)
+    n = len(shorter.query_tokens)
+    kept = sum(layer[name].array.size for layer in shorter.layers for name in ("keys", "values"))
+    assert f"it reads {kept} keys and values of the {n} tokens before it" in page_text(at)
+    for layer, before in zip(trace.layers, shorter.layers):
+        np.testing.assert_allclose(layer["keys"].array[:, :-1], before["keys"].array, rtol=0, atol=1e-12)
+    table = at.dataframe[1].value.set_index("step, in all layers")
+    assert table["kept in the cache"].sum() == kept
+    assert table.iloc[0].tolist() == [2 * 4 * 4, 2 * 4 * 4 * n, 0]  # layers, heads, numbers of a key
+    weights = trace.layers[0]["weights"].array
+    assert table.loc[NAMES["weights"]].tolist() == [2 * weights[:, -1].size, 0, 2 * weights[:, :-1].size]
+    changed = key_value_cache.largest_change(trace, model("gpt2"))
+    assert changed < 1e-12
+    assert key_value_cache.largest_change(knock_out(trace, [(0, 0)]), model("gpt2")) > 1e-3

@@ -8,7 +8,8 @@ const FOLLOWED = 4000; // milliseconds in which what is drawn in the panel may s
 /** Bring the panel to the top of the window, and keep it there while it is drawn, unless the visitor moves on. */
 function goToPanel() {
   const panel = document.querySelector(".st-key-all-lines");
-  if (!panel) return;
+  if (!(panel instanceof HTMLElement)) return;
+  panel.style.scrollMarginTop = "3rem"; // the page's own buttons stand above it
   const show = () => panel.scrollIntoView({ block: "start", behavior: "instant" });
   const grown = new ResizeObserver(show);
   const end = () => grown.disconnect();

@@ -22,6 +22,7 @@ from attnviz.text.cell_sentence import percent
 from attnviz.text.query_sentences import visible_token
 from attnviz.ui.components import number_tables
 from attnviz.ui.components.pickers import next_word_link
+from attnviz.ui.panels.depth import cache
 from attnviz.ui.session import session_state, widgets
 from attnviz.ui.session.failures import refused
 from attnviz.ui.session.notices import notice, paragraph
@@ -33,8 +34,8 @@ WORDS = Words(
         "next": "After this sentence comes “{word}” ({share}).",
         "drawn": "The ten likeliest, with the share with which each is drawn. This seed draws “{word}” at this place.",
         "write": "Write on",
-        "how": "The word is appended to the sentence, and each map gets a row. All numbers are computed anew; in a "
-        "causal model those of the words before stay what they were, which is what a cache of keys and values saves.",
+        "how": "The word is appended to the sentence, and each map gets a row. The rows of the words before stay what "
+        "they were, in a causal model: below stands what of them a cache keeps.",
         "full": "This model reads {n} tokens here, and the sentence has as many; shorten it to write on.",
         "end": "This seed ends the text here; another one may go on.",
         "unseen": "That is a sign that cannot be seen, and a sentence holds none; another seed may go on.",
@@ -92,6 +93,7 @@ def panel(trace: Trace, selection: Selection) -> Selection:
         st.dataframe(frame, column_config={WORDS["share"]: bar}, hide_index=True, key="next-drawn")
     with writing:
         _write_on(trace, model, selection, how)
+    cache.draw(trace)
     return _by_layer(trace, softmax(scores), selection)
 
 
