@@ -17,6 +17,8 @@ from attnviz.engine.cost.need import MB, SHORT, Need
 from attnviz.engine.records.trace import Trace
 from attnviz.models.next_words import most_likely
 from attnviz.models.sampling import softmax
+from attnviz.pictures import figures
+from attnviz.pictures.charts import arcs
 from attnviz.pictures.stage_record import Stage
 from attnviz.settings.counting import ordinal
 from attnviz.settings.faults import ConfigError
@@ -50,6 +52,10 @@ WORDS = Words(
         "looks": "looks most at",
         "role": "what it does here",
         "tested": "by test over {n} prompts",
+        "arcs": "The same as arcs, from the word that a head reads, as its layer finds it, to the last word behind "
+        "that layer: thickness is the number, red adds and blue takes away. The largest: {largest}. {n} are drawn; "
+        "what is too thin comes to {rest} in all.",
+        "arc": "head {head} from “{token}” {amount}",
         "why": "It is owed most to head {head}: without it the difference goes from {logit} to {left}.",
         "by_test": "Head {head} by test: {does}.",
         "number": "head",
@@ -63,7 +69,7 @@ NEED = Need(fixed=24 * MB, held=2, made=1, busy=0.5, drawn=48, most=4 * SHORT)
 KEY = "owed"
 LARGE, LITTLE = 0.5, 0.05
 """A head that gives this much weight to one word, and makes so little of the difference, shows that these are two."""
-LISTED = 12
+LISTED, NAMED = 12, 3
 
 
 def panel(trace: Trace, selection: Selection) -> Selection:
@@ -148,6 +154,7 @@ def _difference(trace: Trace, selection: Selection, words: tuple[int, int]) -> N
     paragraph([WORDS["sum"].format(**each)])
     heatmap.show(_of_heads(trace, off, found), key=KEY)
     paragraph([WORDS["open"], *_disagreement(trace, off, found)])
+    _arcs(trace, found)
     _table(trace, off, found, _roles(trace, words), tested)
 
 
@@ -159,6 +166,25 @@ def _why(off: Array, found: Attribution, tested: head_roles.Roles) -> list[str]:
     facts = {"head": _name(layer, head), "logit": number(found.logit), "left": number(found.logit + off[layer, head])}
     does = head_roles.in_words(tested, layer, head)
     return [WORDS["why"].format(**facts), *([WORDS["by_test"].format(head=facts["head"], does=does)] if does else [])]
+
+
+def _arcs(trace: Trace, found: Attribution) -> None:
+    """Draw what each head brings from each word as arcs between the layers; the thick ones are named in words too."""
+    shown = arcs.drawn(found.positions)
+    if not shown:
+        return
+    largest = [
+        WORDS["arc"].format(
+            head=_name(layer, head), token=visible_token(trace.key_tokens[at]),
+            amount=number(found.positions[layer, head, at]),
+        )
+        for layer, head, at in shown[:NAMED]
+    ]  # fmt: skip
+    rest = found.heads.sum() - sum(found.positions[at] for at in shown)
+    said = WORDS["arcs"].format(largest="; ".join(largest), n=len(shown), rest=number(rest))
+    paragraph([said])
+    figure = arcs.arcs(found.positions, trace.query_tokens)
+    st.plotly_chart(figures.as_written(figure), key="owed-arcs", config={"displayModeBar": False}, alt=said)
 
 
 def _of_heads(trace: Trace, off: Array, found: Attribution) -> list[Stage]:
