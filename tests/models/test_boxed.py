@@ -17,13 +17,15 @@ from attnviz.engine.pretrained.model_registry import MODELS, find
 from attnviz.models import boxed, hosting
 from attnviz.models.sampling import Sampling
 from attnviz.settings import url_codec
+from attnviz.text.model_card import sentences
 from tests.support.cases import for_each
 from tests.support.needs import NEEDS
 from tools.corpus import documents
+from tools.corpus.strict import new_frames
 
 EVERY = for_each("name", boxed.NAMES)
 MOST_BYTES = 500_000
-N = 20
+N, N_FRAMES = 20, 100
 """Questions of a skill: as many as take a second; the card tells of 500."""
 
 
@@ -152,3 +154,20 @@ def test_words_of_ones_own_are_what_is_said_and_can_be_asked_for() -> None:
             made.word_number(words)
     with pytest.raises(ConfigError, match="'spock' is no word of this model"):
         attribute(trace, "spock")
+
+
+@EVERY
+def test_the_card_has_other_seeds_and_says_how_it_fares_in_sentences_of_another_form(name: str) -> None:
+    card, asked = boxed.card(name), new_frames(N_FRAMES, 11)
+    right_ones = sum(model(name).next_words(" ".join(each.before), 1)[0][0] == each.answer for each in asked)
+    assert abs(right_ones / N_FRAMES - card["new_frames"]) < 0.12
+    assert [each["seed"] for each in card["other_seeds"]] == [1, 2]
+    said = " ".join(sentences(f"{name}~{model(name).digest}", model(name).digest))
+    assert f"in only {100 * card['new_frames']:.0f} % of the cases" in said
+    for each in card["other_seeds"]:
+        worst = each["without"]["indirect object"]
+        assert min(worst, key=worst.__getitem__) in said
+    assert ("unpriced" in card) == (name == "small")
+    if name == "small":
+        assert all(free < sharp for free, sharp in zip(card["unpriced"]["sharp"], card["sharp"], strict=True))
+        assert "without that penalty leaves fewer rows" in said
