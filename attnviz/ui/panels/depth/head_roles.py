@@ -16,6 +16,7 @@ from attnviz.settings.language import Words
 from attnviz.text.cell_sentence import percent
 from attnviz.text.format.number_format import localised
 from attnviz.ui.session import admission
+from attnviz.ui.session.callback import callback
 
 ROLES = Words(
     {
@@ -44,6 +45,7 @@ WORDS = Words(
     }
 )
 NEED = Need(fixed=24 * MB, held=2, made=1, drawn=1, most=16 * SHORT)
+ASKED = "_heads-tested"
 AT_ONCE = 2.0
 """Seconds up to which the test needs no press of a button."""
 
@@ -57,14 +59,20 @@ def of_prompts(trace: Trace) -> Roles | None:
     """
     model, n = decoder_of(trace), len(prompts())
     if not is_measured(model):
-        if cost.estimate(NEED, trace, again=n).seconds > AT_ONCE and not st.button(
-            WORDS["measure"].format(n=n), key="test-heads"
-        ):
+        if cost.estimate(NEED, trace, again=n).seconds > AT_ONCE and st.session_state.get(ASKED) != trace.config.model:
+            label = WORDS["measure"].format(n=n)
+            st.button(label, key="test-heads", on_click=_ask, args=(trace.config.model,))
             return None
         if not admission.admitted(NEED, trace, again=n):
             return None
     with st.spinner(WORDS["wait"].format(n=n)):
         return roles(behaviours(model))
+
+
+@callback
+def _ask(model: str) -> None:
+    """Measure this model from the next run on."""
+    st.session_state[ASKED] = model
 
 
 def in_words(found: Roles, layer: int, head: int) -> str:
