@@ -23,6 +23,7 @@ from attnviz.text.query_sentences import visible_token
 from attnviz.ui.components import number_tables
 from attnviz.ui.components.pickers import next_word_link
 from attnviz.ui.panels.depth import cache
+from attnviz.ui.panels.depth.head_maps import kept
 from attnviz.ui.session import session_state, widgets
 from attnviz.ui.session.failures import refused
 from attnviz.ui.session.notices import notice, paragraph
@@ -62,9 +63,9 @@ def is_offered(trace: Trace) -> bool:
 
 def link(trace: Trace) -> None:
     """Draw the likeliest next word above the maps, and the question whom it is owed to; nothing for other runs."""
-    if is_offered(trace):
-        [(best, share)] = most_likely(softmax(decoder_of(trace).scores(trace)[-1]), 1)
-        next_word_link.show(shown_word(trace, best), percent(share), key=LINK)
+    if is_offered(trace):  # a large vocabulary takes a while, and each click draws this once more
+        [(best, share)] = kept(trace, LINK, lambda: decoder_of(trace).next_words(trace, 1))
+        next_word_link.show(_read(best), percent(share), key=LINK)
 
 
 def asked(selection: Selection) -> Selection:
@@ -156,7 +157,8 @@ def _by_layer(trace: Trace, shares: Array, selection: Selection) -> Selection:
 def shown_word(trace: Trace, number: int) -> str:
     """Return a word as it is read: one of the visitor's own for the spare one that it took, no letter for a space."""
     model = decoder_of(trace)
-    if number in model.lent(trace):
-        return visible_token(model.lent(trace)[number])
-    piece = model.piece(number)
+    return _read(model.lent(trace).get(number) or model.piece(number))
+
+
+def _read(piece: str) -> str:
     return visible_token(piece.removeprefix("Ġ").removeprefix("▁") or piece)
