@@ -1,4 +1,4 @@
-"""What the last word of a run costs with a cache of keys and values: numbers computed, kept, and not needed."""
+"""The cost of a run's last word with a cache of keys and values: numbers computed, kept, and not needed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What heads bring to the last token, as arcs between the layers from the tokens they read; thickness is the number."""
+"""Arcs between the layers for what heads bring to the last token from those they read; thickness is the number."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ def page(trace: Trace, selection: Selection) -> Selection:
     by_hand.faults()
     stage = st.container(key="stage", gap=None)
     with stage:
-        selection = model_views.choose(trace, selection)
+        selection = model_views.choose(trace, selection, next_word.link)
         if selection.every and len(trace.layers) > 1:
             model_views.mosaic(trace, selection)
             paragraph(headline(trace), notes=trace.notes)

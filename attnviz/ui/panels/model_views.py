@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 import streamlit as st
@@ -13,7 +13,6 @@ from attnviz.settings.language import Words
 from attnviz.text.cell_sentence import percent
 from attnviz.ui.components.pickers import head_mosaic
 from attnviz.ui.panels import explore_panels
-from attnviz.ui.panels.depth import next_word
 from attnviz.ui.panels.window import is_without_specials
 from attnviz.ui.session import widgets
 from attnviz.ui.session.notices import paragraph
@@ -35,8 +34,11 @@ WORDS = Words(
 )
 
 
-def choose(trace: Trace, selection: Selection) -> Selection:
-    """Draw which layers and which tokens are shown, where there is a choice; the selection as the visitor leaves it."""
+def choose(trace: Trace, selection: Selection, beside: Callable[[Trace], None]) -> Selection:
+    """Draw which layers and which tokens are shown, where there is a choice; the selection as the visitor leaves it.
+
+    beside  draws what stands at the end of the same row
+    """
     tokens, n = trace.query_tokens, len(trace.layers)
     offers = special_tokens.has_both(tokens) and tokens == trace.key_tokens
     if n == 1 and not offers:
@@ -60,7 +62,7 @@ def choose(trace: Trace, selection: Selection) -> Selection:
                 selection, "specials", WORDS["tokens"], (False, True), words=words.__getitem__, buttons=True,
                 label_visibility="collapsed",
             )  # fmt: skip
-        next_word.link(trace)
+        beside(trace)
     if is_without_specials(trace, selection):
         _say(trace, selection)
     return selection

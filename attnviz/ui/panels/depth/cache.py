@@ -1,4 +1,4 @@
-"""What a cache of keys and values keeps when one more word is written: step by step, and looked up in two runs."""
+"""The numbers that a cache of keys and values keeps when a word is written, step by step, looked up in two runs."""
 
 from __future__ import annotations
 

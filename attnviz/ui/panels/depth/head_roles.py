@@ -1,4 +1,4 @@
-"""What each head of a decoder does by test: on the sentence that is shown, and over the 200 prompts in the package."""
+"""The behaviour of each head of a decoder by test: on the sentence that is shown, and over the 200 prompts."""
 
 from __future__ import annotations
 
