@@ -71,3 +71,6 @@ def test_three_presses_lead_from_the_opening_to_the_head_that_says_mary(browser_
         " return y > -60 && y < 120; }"
     )  # the panel is at the top of the window, though it grew below what was there
     assert why.bounding_box()["y"] < page.viewport_size["height"]
+    page.get_by_role("button", name="Show head 2.2 above").click()
+    in_address(page, layer="2", focus="2")
+    page.wait_for_function("() => document.querySelector('.st-key-stage').getBoundingClientRect().top > -60")

@@ -178,6 +178,10 @@ def test_the_head_that_it_is_owed_to_is_named_with_what_it_does_by_test() -> Non
     cell = f"looks at who gives {kind.weight[layer, head]:.2f} in {100 * kind.share[layer, head]:.0f} %"
     assert cell in table.loc[name, "by test over 200 prompts"]
     assert "copies the other name" in table.loc["3.4", "by test over 200 prompts"]
+    at.session_state["owed-open"] = {"panel": "head"}
+    at.run()
+    assert clean(at)
+    assert (at.query_params["layer"], at.query_params["focus"]) == (str(layer + 1), str(head + 1))
 
 
 def test_a_model_that_takes_long_is_tested_on_a_press(monkeypatch: pytest.MonkeyPatch) -> None:

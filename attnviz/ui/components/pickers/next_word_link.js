@@ -1,13 +1,17 @@
-// The next word and the question whom it is owed to: a press opens the panel below the maps and goes there.
+// The next word, the question whom it is owed to, and the head that it is owed to: a press opens a part of the page and
+// goes there.
 
 /** @import { Component } from "../../types" */
 /** @import { WaysData } from "./types" */
 
 const FOLLOWED = 4000; // milliseconds in which what is drawn in the panel may still push it down
 
-/** Bring the panel to the top of the window, and keep it there while it is drawn, unless the visitor moves on. */
-function goToPanel() {
-  const panel = document.querySelector(".st-key-all-lines");
+/**
+ * Bring a container to the top of the window, and keep it there while it is drawn, unless the visitor moves on.
+ * @param {string} key
+ */
+function goToPart(key) {
+  const panel = document.querySelector(`.st-key-${key}`);
   if (!(panel instanceof HTMLElement)) return;
   panel.style.scrollMarginTop = "3rem"; // the page's own buttons stand above it
   const show = () => panel.scrollIntoView({ block: "start", behavior: "instant" });
@@ -36,7 +40,7 @@ export default function ({ parentElement, data, setTriggerValue }) {
     button.textContent = way.text;
     button.addEventListener("click", () => {
       setTriggerValue("panel", way.panel);
-      goToPanel();
+      goToPart(way.to);
     });
   }
   return () => box.remove();

@@ -1,8 +1,6 @@
-"""The next word of a model, above its maps, with two ways on: what else might come, and whom the word is owed to."""
+"""The next word of a model, above its maps, with two ways on, and the way back from the head that it is owed to."""
 
 from __future__ import annotations
-
-from collections.abc import Mapping
 
 from attnviz.settings.language import Words
 from attnviz.ui.session.browser import transport
@@ -13,8 +11,12 @@ WORDS = Words(
         "label": "The next word",
         "next_word": "Next word: “{word}” ({share})",
         "owed_to": "Whom is it owed to?",
+        "head": "Show head {head} above",
     }
 )
+
+PANEL, STAGE = "all-lines", "stage"
+"""The containers of the page that a press goes to."""
 
 _component = component(__file__)
 
@@ -22,6 +24,18 @@ _component = component(__file__)
 def show(word: str, share: str, *, key: str) -> None:
     """Draw the word with its share, and the question; `chosen` tells what was pressed."""
     _component(key=key, data=packed(word, share), height="content", width="content", on_panel_change=ignore)
+
+
+def show_head(head: str, *, key: str) -> None:
+    """Draw the way to a head's own map above, by its name, such as 2.3; `is_pressed` tells whether it was taken."""
+    way = {"panel": "head", "text": WORDS["head"].format(head=head), "to": STAGE}
+    data = transport.packed({"label": WORDS["label"], "ways": [way]})
+    _component(key=key, data=data, height="content", width="content", on_panel_change=ignore)
+
+
+def is_pressed(key: str) -> bool:
+    """Return whether the way to a head was taken since the last run."""
+    return report(key).get("panel") == "head"
 
 
 def chosen(key: str) -> str | None:
@@ -32,8 +46,7 @@ def chosen(key: str) -> str | None:
 
 def packed(word: str, share: str) -> bytes:
     """Pack the words of the two buttons for the browser."""
-    ways: list[Mapping[str, str]] = [
-        {"panel": "next_word", "text": WORDS["next_word"].replace("{share}", share).replace("{word}", word)},
-        {"panel": "owed_to", "text": WORDS["owed_to"]},
-    ]
+    likely = WORDS["next_word"].replace("{share}", share).replace("{word}", word)
+    ways = [{"panel": "next_word", "text": likely, "to": PANEL},
+            {"panel": "owed_to", "text": WORDS["owed_to"], "to": PANEL}]  # fmt: skip
     return transport.packed({"label": WORDS["label"], "ways": ways})

@@ -35,7 +35,8 @@ export interface CardsData {
 /** The next word, as `next_word_link.py` sends it. */
 export interface WaysData {
   label: string;
-  ways: { panel: string; text: string }[];
+  /** What each press says, its words, and the container of the page that it goes to. */
+  ways: { panel: string; text: string; to: string }[];
 }
 
 /** A head of the mosaic. */

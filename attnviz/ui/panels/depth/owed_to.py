@@ -26,6 +26,7 @@ from attnviz.settings.language import Words
 from attnviz.text.cell_sentence import percent
 from attnviz.text.query_sentences import visible_token
 from attnviz.ui.components import number_tables
+from attnviz.ui.components.pickers import next_word_link
 from attnviz.ui.components.stage import heatmap
 from attnviz.ui.panels.depth import another_sentence, head_roles
 from attnviz.ui.panels.depth.head_maps import kept, number, stage
@@ -66,7 +67,7 @@ WORDS = Words(
 )
 # It runs the model once for each head, from its layer on, and as often again for another sentence.
 NEED = Need(fixed=24 * MB, held=2, made=1, busy=0.5, drawn=48, most=4 * SHORT)
-KEY = "owed"
+KEY, OPEN, MOST = "owed", "owed-open", "_owed-most"
 LARGE, LITTLE = 0.5, 0.05
 """A head that gives this much weight to one word, and makes so little of the difference, shows that these are two."""
 LISTED, NAMED = 12, 3
@@ -95,6 +96,9 @@ def panel(trace: Trace, selection: Selection) -> Selection:
 
 def opened(trace: Trace) -> tuple[int, int] | None:
     """Return the layer and the head that were pressed in a map since the last run, from 0; None as a rule."""
+    if next_word_link.is_pressed(OPEN):
+        layer, head = st.session_state.get(MOST, (len(trace.layers), 0))
+        return (layer, head) if layer < len(trace.layers) and head < trace.config.n_heads else None
     for key in (KEY, another_sentence.KEY):
         pick = report(key).get("picked")
         if isinstance(pick, dict) and pick.get("stage") in ("off", "direct", another_sentence.HEADS):
@@ -151,6 +155,9 @@ def _difference(trace: Trace, selection: Selection, words: tuple[int, int]) -> N
     said = WORDS["difference"].format(word=word, other=other, logit=number(found.logit), **facts)
     tested = head_roles.of_prompts(trace)
     paragraph([said, *_why(off, found, tested or {})])
+    if (most := _most(off)) is not None:
+        st.session_state[MOST] = most
+        next_word_link.show_head(_name(*most), key=OPEN)
     paragraph([WORDS["sum"].format(**each)])
     heatmap.show(_of_heads(trace, off, found), key=KEY)
     paragraph([WORDS["open"], *_disagreement(trace, off, found)])
@@ -158,11 +165,18 @@ def _difference(trace: Trace, selection: Selection, words: tuple[int, int]) -> N
     _table(trace, off, found, _roles(trace, words), tested)
 
 
+def _most(off: Array) -> tuple[int, int] | None:
+    """Return the head without which most of the difference is lost; None where nothing is lost without any."""
+    layer, head = (int(at) for at in np.unravel_index(int(off.argmin()), off.shape))
+    return (layer, head) if off[layer, head] < 0 else None
+
+
 def _why(off: Array, found: Attribution, tested: head_roles.Roles) -> list[str]:
     """Return the sentence on the head without which most of the difference is lost, and what it does by test."""
-    layer, head = (int(at) for at in np.unravel_index(int(off.argmin()), off.shape))
-    if off[layer, head] >= 0:
+    most = _most(off)
+    if most is None:
         return []
+    layer, head = most
     facts = {"head": _name(layer, head), "logit": number(found.logit), "left": number(found.logit + off[layer, head])}
     does = head_roles.in_words(tested, layer, head)
     return [WORDS["why"].format(**facts), *([WORDS["by_test"].format(head=facts["head"], does=does)] if does else [])]
