@@ -210,8 +210,16 @@ class ResolvedQuestion:
 
     def _is_near(self, answer: float, mistaken: float) -> bool:
         """Return whether a number is that of a mistake, and the mistake is far enough from what is right to be told."""
-        near = max(min(self.tolerance, abs(mistaken - self.value) / 2), NEAR * abs(mistaken))
-        return not self.is_right(mistaken) and abs(answer - mistaken) <= near < abs(mistaken - self.value)
+        near = self.nearness(mistaken)
+        return near > 0 and abs(answer - mistaken) <= near
+
+    def nearness(self, mistaken: float) -> float:
+        """Return how near to the number of a mistake an answer is taken for it; 0 if it cannot be known from the right
+        one.
+        """
+        apart = abs(mistaken - self.value)
+        near = max(min(self.tolerance, apart / 2), NEAR * abs(mistaken))
+        return near if not self.is_right(mistaken) and near < apart else 0.0
 
 
 @dataclass(frozen=True)
