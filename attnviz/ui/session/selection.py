@@ -68,6 +68,7 @@ TWIN_NAMES = table(*(PATTERNS[name] for name in ("previous", "next", "same_word"
 OFF_NAMES = table(
     Entry("zero", "Zeros", "The head returns nothing."),
     Entry("mean", "Its mean", "The head returns the same at every word: the mean of what it returns in this sentence."),
+    Entry("corpus", "Its mean over 200 sentences", "The mean of what it returns at all words of 200 other sentences."),
 )
 DESK_NAMES = table(
     Entry("compose", "Compose", "Choose what is locked and hidden, and the questions."),
