@@ -33,9 +33,11 @@ def page_address(base: str, query: str) -> str:
 
     >>> page_address("https://example.org/attnviz/?v=1#x", "v=1&mask=causal")
     'https://example.org/attnviz/?v=1&mask=causal'
+    >>> page_address("https://example.org/attnviz", "v=1")  # without the stroke a proxy leads on to the other
+    'https://example.org/attnviz/?v=1'
     """
     scheme, host, path, _, _ = urlsplit(base)
-    return urlunsplit((scheme, host, path or "/", query, ""))
+    return urlunsplit((scheme, host, f"{path.rstrip('/')}/", query, ""))
 
 
 def short_address(address: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from attnviz.classroom.marking import moodle
 from attnviz.classroom.printed import handout
 from attnviz.exports.formats import FORMATS
 from attnviz.ui.pages.experiments import EXPERIMENTS
@@ -15,5 +16,6 @@ ON_PAGES = {
     **{f"experiments/{name}": experiment.need for name, experiment in EXPERIMENTS.items()},
     "experiments/scale/setting": experiment_panels.SCALE_OF_SETTING,
 }
-OF_FILES = {f"file/{name}": form.need for name, form in FORMATS.items()} | {"file/handout": handout.NEED}
+OF_FILES = {f"file/{name}": form.need for name, form in FORMATS.items()}
+OF_FILES |= {"file/handout": handout.NEED, "file/moodle": moodle.NEED}
 NEEDS = {**ON_PAGES, **OF_FILES}

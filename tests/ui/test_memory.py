@@ -23,7 +23,7 @@ from streamlit.testing.v1 import AppTest, app_test
 
 from attnviz import TASKS, Config, ConfigError, run
 from attnviz.classroom import question_codec
-from attnviz.classroom.marking import assignments, coded_answers, grading
+from attnviz.classroom.marking import assignments, coded_answers, grading, moodle
 from attnviz.classroom.printed import handout
 from attnviz.engine.cost import estimate as cost
 from attnviz.engine.cost.need import Need
@@ -57,7 +57,7 @@ PIXELS = [name for name in FILES if name in DRAWN and name != "gif"]
 VISITED = ("data: weights", "data: scores", "data: vectors", "assign/student", "assign/mark", "lessons")
 """Pages on which something has to be brought before they compute anything."""
 PAGES = [name for name in ON_PAGES if name not in {each.partition(":")[0] for each in VISITED}]
-ASKED = [*PAGES, *VISITED, *(f"file/{name}" for name in (*FILES, "handout"))]
+ASKED = [*PAGES, *VISITED, *(f"file/{name}" for name in (*FILES, "handout", "moodle"))]
 
 ALLOWED, LIMIT = 500 * cost.MB, 1_000 * cost.MB
 """What the host of two visitors allows for one computation by default, and the memory that it has."""
@@ -223,6 +223,8 @@ def make(what: str, config: Config) -> Callable[[], object]:
     kind, _, name = what.partition("/")
     if what == "file/handout":
         return lambda: handout.html(config, solutions=True)
+    if what == "file/moodle":
+        return lambda: moodle.xml(config, assignments.Assignment(task_questions=QUESTIONS[:1]))
     if kind == "file":
         return lambda: export(name, run(config), ExportTarget())
     if what in VISITED:

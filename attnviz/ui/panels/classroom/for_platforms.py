@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
@@ -9,6 +10,7 @@ import streamlit as st
 
 from attnviz.classroom.marking import assignments, moodle, question_list
 from attnviz.classroom.marking.assignments import Assignment
+from attnviz.engine.cost.need import Need
 from attnviz.engine.records.config import Config
 from attnviz.settings.language import Words
 from attnviz.ui.session import admission
@@ -39,12 +41,17 @@ def files(config: Config, task: Assignment, left_out: tuple[int, ...]) -> None:
         )
     need = replace(moodle.NEED, made=versions * (1 + assignments.n_runs(task)))
     make = partial(moodle.xml, config, task, versions, st.context.url or "")
-    ways = {
-        "xml": (admission.later(need, config, make), "questions.xml", "text/xml"),
-        "csv": (admission.later(moodle.NEED, config, partial(question_list.csv, config, task)), "questions.csv", ""),
+    one = replace(moodle.NEED, made=1 + assignments.n_runs(task))
+    ways: dict[str, tuple[Need, Callable[[], str], str]] = {
+        "xml": (need, make, "text/xml"),
+        "csv": (one, partial(question_list.csv, config, task), "text/csv"),
     }
     with st.container(horizontal=True, gap="small"):
-        for name, (text, file, kind) in ways.items():
-            st.download_button(WORDS[name], text, file, kind or "text/csv", key=f"bank-{name}", on_click="ignore")
+        for name, (takes, text, kind) in ways.items():
+            if refused := admission.refusal(takes, config):
+                st.button(WORDS[name], key=f"bank-{name}", disabled=True, help=refused)
+                continue
+            later = admission.later(takes, config, text)
+            st.download_button(WORDS[name], later, f"questions.{name}", kind, key=f"bank-{name}", on_click="ignore")
     if left_out:
         paragraph([WORDS["left_out"].format(questions=", ".join(map(str, left_out)))])
