@@ -28,6 +28,9 @@ PRINTED = 2
 NEAR = 0.002
 """Of its size: how far from the number of a mistake an answer may be and still be taken for it."""
 
+SETS = ("some", "mask")
+"""The forms of which all that is right has to be chosen, and nothing else."""
+
 SAME = 1e-9
 """Numbers this near are the same: further apart than any order of summing can bring them."""
 
@@ -140,7 +143,7 @@ class Mistake:
     value: float
 
 
-def _nothing(chosen: frozenset[int]) -> None:
+def _nothing(chosen: object) -> None:
     """Say nothing of what was chosen."""
 
 
@@ -148,7 +151,8 @@ def _nothing(chosen: frozenset[int]) -> None:
 class ResolvedQuestion:
     """A question in a run.
 
-    form       "one" of the options, "some" of them, a "number", or a "text" that a person judges
+    form       "one" of the options, "some" of them, a "number", or a "text" that a person judges; in practice also
+               options in their "order", one "cell" of a map, a "mask" or the stop of a "slider"
     words      the question; `options` what can be chosen, counted from 0 in an answer
     right      the options that are right: any of them for "one", all of them for "some"
     value      the number that is right, and how far from it an answer may be
@@ -157,7 +161,8 @@ class ResolvedQuestion:
     hides      the first step that gives the answer away; "" where any step may
     inputs     the steps that the answer follows from: they are drawn while the question is open
     mistakes   what is known to go wrong, with the numbers that it leads to;  `how` the way to the answer, a row of HOW
-    said_of    what is said of wrong options, by those that were chosen
+    said_of    what is said of wrong options, by those that were chosen;  `said_in_order` of a wrong order
+    in_order   the options that are right, in the order that is
     covered    True where a number of the step `hides` is not to be drawn yet, so that its others may be; None where
                none of it may
     """
@@ -173,6 +178,8 @@ class ResolvedQuestion:
     hides: str = ""
     inputs: tuple[str, ...] = ()
     covered: Array | None = None
+    in_order: tuple[int, ...] = ()
+    said_in_order: Callable[[Sequence[int]], str | None] = _nothing
     mistakes: tuple[Mistake, ...] = ()
     said_of: Callable[[frozenset[int]], str | None] = _nothing
     how: str = ""
@@ -182,8 +189,10 @@ class ResolvedQuestion:
     def is_right(self, answer: float | Collection[int]) -> bool:
         """Return whether an answer is right: the number, or the chosen options."""
         if isinstance(answer, Collection):
+            if self.form == "order":
+                return tuple(answer) == self.in_order
             chosen = frozenset(answer)
-            return chosen == self.right if self.form == "some" else len(chosen) == 1 and chosen <= self.right
+            return chosen == self.right if self.form in SETS else len(chosen) == 1 and chosen <= self.right
         return self.form == "number" and abs(answer - self.value) <= self.tolerance * (1 + 1e-9)
 
     @property
@@ -204,7 +213,8 @@ class ResolvedQuestion:
         if self.is_right(answer):
             return ""
         if isinstance(answer, Collection):
-            return self.said_of(frozenset(answer)) or ""
+            said = self.said_in_order(tuple(answer)) if self.form == "order" else self.said_of(frozenset(answer))
+            return said or ""
         known = next((each for each in self.mistakes if self._is_near(answer, each.value)), None)
         return HINTS[known.name] if known else ""
 

@@ -33,11 +33,12 @@ from attnviz.ui.components.stage.view import SCROLLED, View
 from attnviz.ui.panels.lesson import classroom_tools, controls, from_file, in_step, path, picked_answer, speaker, tally
 from attnviz.ui.panels.lesson import question as question_panel
 from attnviz.ui.panels.lesson.controls import Tried
+from attnviz.ui.panels.lesson.practice import page as practice_page
 from attnviz.ui.session import admission, session_state, widgets
 from attnviz.ui.session.browser import styles
 from attnviz.ui.session.callback import callback
 from attnviz.ui.session.notices import typeset
-from attnviz.ui.session.selection import Selection
+from attnviz.ui.session.selection import PRACTICE, Selection
 
 WORDS = Words(
     {
@@ -66,6 +67,8 @@ _CSS = Path(__file__).with_name("lessons.css")
 def page(config: Config, selection: Selection) -> Selection:
     """Draw one slide of the chosen lesson, under its own setting; the visitor's, `config`, stays as it is."""
     styles.style(_CSS)
+    if from_file.opened() is None and st.session_state.get("course", selection.course) == PRACTICE:
+        return practice_page(config, selection)
     selection = _chosen(selection)
     lesson = from_file.opened() or LESSONS[selection.lesson]
     if selection.notes:
