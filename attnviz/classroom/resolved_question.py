@@ -215,8 +215,13 @@ class ResolvedQuestion:
         if isinstance(answer, Collection):
             said = self.said_in_order(tuple(answer)) if self.form == "order" else self.said_of(frozenset(answer))
             return said or ""
-        known = next((each for each in self.mistakes if self._is_near(answer, each.value)), None)
+        known = self.known(answer)
         return HINTS[known.name] if known else ""
+
+    def known(self, answer: float) -> Mistake | None:
+        """Return the known mistake that leads nearest to a wrong number, of several the first; None where none does."""
+        near = [each for each in self.mistakes if self._is_near(answer, each.value)]
+        return min(near, key=lambda each: round(abs(answer - each.value), 9), default=None)
 
     def _is_near(self, answer: float, mistaken: float) -> bool:
         """Return whether a number is that of a mistake, and the mistake is far enough from what is right to be told."""

@@ -97,6 +97,7 @@ def page(config: Config, selection: Selection) -> Selection:
             st.markdown(localised(slides.fill_numbers(slide.text, shown)))
         if question is not None:
             question_panel.question_form(question, at, shown, selection.presenter)
+            question_panel.mistake(slide.question, question, at, shown, pictures="lesson-mistake")
     tried = Tried(shown) if is_open else controls.draw(lesson, slide, at, baseline, shown)
     rows = _rows(slide, baseline, tried.trace, question if is_open else None)
     rows = [tuple(map(controls.transpose, row)) for row in rows] if tried.transposed else rows

@@ -77,6 +77,7 @@ def page(config: Config, selection: Selection) -> Selection:
     with st.container(key="slide", gap="xsmall"):
         st.markdown(WORDS["at"].format(kind=KINDS[asked.kind].label, level=asked.level, levels=LEVELS))
         question_panel.question_form(dealt.question, at, dealt.trace, False)
+        question_panel.mistake(dealt.slide.question, dealt.question, at, dealt.trace, pictures="practice-mistake")
         if not is_open and dealt.question.form == "text":
             _own_judgement(asked, at)
     _next(config, selection, dealt, is_open)

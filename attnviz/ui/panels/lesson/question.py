@@ -13,15 +13,18 @@ import streamlit as st
 
 from attnviz.arithmetic.notation.derivation import ArithmeticLine
 from attnviz.arrays import Array
-from attnviz.classroom import free_text, slides
+from attnviz.classroom import free_text, mistake_pictures, slides
 from attnviz.classroom.resolved_question import SETS, ResolvedQuestion
 from attnviz.classroom.typed_numbers import read_number
 from attnviz.engine.records.trace import Trace
+from attnviz.lessons.lesson import Question
 from attnviz.settings.counting import ordinal
 from attnviz.settings.language import Words
 from attnviz.text.format.number_format import localised
 from attnviz.text.format.sentence_parts import TEXT, plain
 from attnviz.ui.components import formula, mask_painter
+from attnviz.ui.components.stage import heatmap
+from attnviz.ui.components.stage.view import View
 from attnviz.ui.panels.lesson import tally
 from attnviz.ui.session.callback import callback
 from attnviz.ui.session.notices import paragraph, typeset
@@ -43,6 +46,7 @@ WORDS = Words(
         "own_words": "Your answer",
         "wrote": "You wrote: {text}",
         "unreadable": "That cannot be read as a number; try 0.25, 1/4, 25 % or e/(e+3), for example.",
+        "see": "Show what that answer was read from",
         "verdict": "You said {said}. {judged}",
         "none": "none",
         "arithmetic": "The arithmetic",
@@ -170,6 +174,16 @@ def _refusal(question: ResolvedQuestion, answer: Given) -> str:
     if answer is None or answer == "":
         return WORDS["nothing"]
     return WORDS["unreadable"] if isinstance(answer, str) else localised(question.feedback(answer))
+
+
+def mistake(question: Question | None, resolved: ResolvedQuestion, at: str, trace: Trace, *, pictures: str) -> None:
+    """Offer the picture in which the mistake behind a wrong answer can be seen, while the question is open."""
+    answer = given(at)[1]
+    if question is None or is_revealed(at) or isinstance(answer, str):
+        return
+    stage = mistake_pictures.picture(question, resolved, trace, answer)
+    if stage is not None and st.toggle(WORDS["see"], key=f"see-{at}"):
+        heatmap.show([stage], key=pictures, view=View(fit=True))
 
 
 def _answer(question: ResolvedQuestion, answer: Given, trace: Trace) -> None:
