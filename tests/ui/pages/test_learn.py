@@ -149,7 +149,7 @@ def test_no_button_has_the_name_of_a_field() -> None:
 @pytest.mark.slow
 def test_outlines_have_a_key_where_there_are_any() -> None:
     for at in (opened(page="learn"), learning()):
-        assert "Outlined: where it should attend." in page_text(at)
+        assert "Outlined: where a person would look." in page_text(at)
     assert "Outlined" not in page_text(learning("recall", sentence="tom red"))
 
 
