@@ -9,6 +9,7 @@ from attnviz.classroom import open_questions
 from attnviz.classroom.practice.deals import deal
 from attnviz.classroom.practice.kinds import KINDS
 from attnviz.classroom.practice.record import Asked, encode
+from attnviz.lessons.catalogue import LESSONS
 from attnviz.ui.components.stage.picking import Picked
 from attnviz.ui.panels.lesson import practice
 from attnviz.ui.panels.lesson.picked_answer import option_at
@@ -109,3 +110,12 @@ def test_the_visitors_setting_stays_and_explore_opens_that_of_the_question() -> 
     at.button(key="to-explore").click().run()
     assert clean(at)
     assert parameters(at)["sentence"] == deal(Asked("weight", 1, 0)).config.sentence
+
+
+def test_a_lesson_that_was_gone_through_leads_to_practice() -> None:
+    at = opened(page="lessons", lesson="rows_and_columns", slide=str(len(LESSONS["rows_and_columns"].slides)))
+    if "practise" not in [button.key for button in at.button]:
+        at.button(key="show-answer").click().run()
+    at.button(key="practise").click().run()
+    assert clean(at)
+    assert at.sidebar.radio(key="practised").value == "shape"
