@@ -1,4 +1,4 @@
-"""Why a head cannot learn its task once something is taken away: a reason that is computed, or none.
+"""Reasons, computed from runs, for which a head cannot learn its task once something is taken away.
 
 Each reason is a property of the runs that holds number for number, and fails where nothing was taken away. It is given
 only where it holds.

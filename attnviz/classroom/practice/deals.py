@@ -21,7 +21,7 @@ from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.run import run
 from attnviz.lessons.lesson import Question, Slide
-from attnviz.settings.counting import index_of
+from attnviz.settings.counting import index_of, ordinal
 from attnviz.settings.language import Words, translate
 from attnviz.text.format.sentence_parts import fill, name_token
 
@@ -195,7 +195,7 @@ def _cell(draw: Draw, level: int) -> Dealt:
     tokens = trace.query_tokens
     names = {"query": name_token(tokens, row), "key": name_token(tokens, column)}
     question = new_forms.cell(trace, head, row, column)
-    return _new(config, trace, ("weights",), replace(question, words=fill(ASK[ask], head=str(head + 1), **names)))
+    return _new(config, trace, ("weights",), replace(question, words=fill(ASK[ask], head=str(ordinal(head)), **names)))
 
 
 MASKS: dict[str, dict[str, Any]] = {

@@ -1,4 +1,4 @@
-"""What a deal draws: words, sizes and positions, each a function of kind, level, number and name alone."""
+"""The draws of a deal: words, sizes and positions, each a function of kind, level, number and name alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a learner answered in practice: a list that a browser keeps, and what follows from it.
+"""The record of a learner's answers in practice, which a browser keeps, and what follows from it.
 
 The level of a kind goes up after two right answers in a row and down after a wrong one. Missed is what was wrong when
 it was last answered.

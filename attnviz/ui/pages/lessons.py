@@ -65,10 +65,15 @@ _CSS = Path(__file__).with_name("lessons.css")
 
 
 def page(config: Config, selection: Selection) -> Selection:
-    """Draw one slide of the chosen lesson, under its own setting; the visitor's, `config`, stays as it is."""
+    """Draw a slide of the chosen lesson, or practice; the visitor's setting, `config`, stays as it is."""
     styles.style(_CSS)
     if from_file.opened() is None and st.session_state.get("course", selection.course) == PRACTICE:
         return practice_page(config, selection)
+    return _slide(config, selection)
+
+
+def _slide(config: Config, selection: Selection) -> Selection:
+    """Draw one slide of the chosen lesson, under its own setting."""
     selection = _chosen(selection)
     lesson = from_file.opened() or LESSONS[selection.lesson]
     if selection.notes:

@@ -1,4 +1,4 @@
-"""Why a try fell short: the computed reason in a sentence, and the two pictures that prove it."""
+"""The computed reason for which a try fell short, in a sentence, and the two pictures that prove it."""
 
 from __future__ import annotations
 
