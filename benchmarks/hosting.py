@@ -28,7 +28,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks import chaos, floods, frames, learners, limits, load, model_visitors, stage_route, stranger, table
 from benchmarks.outcome import Outcome
-from benchmarks.served import commit, load_average, machine, served
+from benchmarks.served import commit, load_average, machine, served, several
 
 
 @dataclass(frozen=True)
@@ -86,6 +86,12 @@ def alone(part: Callable[..., Coroutine[Any, Any, Outcome]], *given: Any) -> Out
         return asyncio.run(part(server, *given))
 
 
+def among(processes: int, sizes: Sizes) -> Outcome:
+    """Run the bursts on so many processes behind one port."""
+    with several(processes) as server:
+        return asyncio.run(load.bursts(server, sizes.bursts, sizes.rounds, processes))
+
+
 def in_browser(module: str, name: str, *given: Any) -> Outcome:
     """Run a part that drives a browser; Playwright is not needed for the others."""
     return getattr(import_module(module), name)(*given)  # type: ignore[no-any-return]
@@ -94,6 +100,7 @@ def in_browser(module: str, name: str, *given: Any) -> Outcome:
 PARTS: dict[str, Callable[[Sizes], Outcome]] = {
     "move": lambda sizes: alone(load.move, sizes.moves),
     "bursts": lambda sizes: alone(load.bursts, sizes.bursts, sizes.rounds),
+    "processes": lambda sizes: among(2, sizes),
     "route": lambda sizes: alone(stage_route.asked, sizes.moves, sizes.bursts),
     "steady": lambda sizes: alone(load.steady, *sizes.steady),
     "learners": lambda sizes: alone(learners.learners, sizes.learners),

@@ -31,11 +31,11 @@ FLAT_AFTER = 5  # minutes; a closed session is kept for one, so in less than a f
 SLOPE = 0.5  # MB of memory that a thousand sessions may leave behind
 
 
-async def warmed(server: Server) -> None:
-    """A first visitor, for whom the server loads its modules, and who is not counted."""
+async def warmed(server: Server, processes: int = 1) -> None:
+    """A first visitor of each process, for whom it loads its modules, and who is not counted."""
     prepared()
     tally = Tally()
-    visitors = await entered(server.url, 1, tally)
+    visitors = await entered(server.url, processes, tally)
     async with moving(visitors, 0):
         await asyncio.sleep(1)
     await left(visitors)
@@ -59,14 +59,23 @@ async def move(server: Server, moves: int) -> Outcome:
     out.bound(f"A move, {moves} in a row: processor", cost, MOVE_MS, f"{cost:.1f} ms", " ms")
     out.bound("A move: over its socket", kilobytes, MOVE_KB, f"{kilobytes:.1f} KB", " KB")
     out.row("A move: until the answer is whole", f"{tally.words()}; {failures}")
-    out.figures |= {"move_ms": cost, "move_kb": kilobytes, "open_kb": received / 1000, "alone_p95": tally.ms(0.95)}
+    out.figures |= {
+        "open_ms": opened,
+        "move_ms": cost,
+        "move_kb": kilobytes,
+        "open_kb": received / 1000,
+        "alone_p95": tally.ms(0.95),
+    }
     return out
 
 
-async def bursts(server: Server, sizes: Sequence[int], rounds: int) -> Outcome:
-    """Everybody opens the page in the same moment, then moves in the same moment, several times."""
-    await warmed(server)
-    out = Outcome()
+async def bursts(server: Server, sizes: Sequence[int], rounds: int, processes: int = 1) -> Outcome:
+    """Everybody opens the page in the same moment, then moves in the same moment, several times.
+
+    Rows and figures name the number of processes, where there are several.
+    """
+    await warmed(server, processes)
+    out, of, key = Outcome(), *((f", {processes} processes", f"_of_{processes}") if processes > 1 else ("", ""))
     for n in sizes:
         before, opening, tally = server.memory, Tally(), Tally()
         visitors = await entered(server.url, n, opening)
@@ -75,12 +84,12 @@ async def bursts(server: Server, sizes: Sequence[int], rounds: int) -> Outcome:
         each_mb = (server.memory - before) / n
         await left(visitors)
         failures = out.failed(opening.wrong + tally.wrong)
-        out.row(f"{n} open the page at once", opening.words())
+        out.row(f"{n} open the page at once{of}", opening.words())
         goal = BURST_MS.get(n, float("inf"))
         bounded = (f"p95 ≤ {goal / 1000:g} s", tally.ms(0.95) <= goal) if n in BURST_MS else ("", None)
-        out.row(f"{n} move at once", f"{tally.words()}; {failures}", *bounded)
-        out.figures |= {f"burst_{n}_p95": tally.ms(0.95), f"open_{n}_p95": opening.ms(0.95)}
-        if n == max(sizes) and n > 1:
+        out.row(f"{n} move at once{of}", f"{tally.words()}; {failures}", *bounded)
+        out.figures |= {f"burst_{n}_p95{key}": tally.ms(0.95), f"open_{n}_p95{key}": opening.ms(0.95)}
+        if n == max(sizes) and n > 1 and processes == 1:
             out.bound(f"Memory a session, of {n}", each_mb, SESSION_MB, f"{each_mb:.2f} MB", " MB")
             out.figures["session_mb"] = each_mb
     return out

@@ -9,8 +9,10 @@ import re
 import subprocess
 import sys
 import tempfile
+import time
+import urllib.request
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -22,7 +24,7 @@ import streamlit
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "deploy"))
 
-from local import Replica  # noqa: E402
+from local import PATIENCE, Replica, free_port, wait_for  # noqa: E402
 
 PLAIN = ("env", "STREAMLIT_LOGGER_ENABLE_RICH=false")  # tracebacks as Python writes them, whatever else is installed
 
@@ -82,6 +84,39 @@ def served(within: tuple[str, ...] = ()) -> Iterator[Server]:
             yield Server(f"http://127.0.0.1:{page.port}", page.process.pid if page.process else None, page.log)
         finally:
             page.kill()
+
+
+@contextmanager
+def several(n: int) -> Iterator[Server]:
+    """Yield n processes behind one port for as long as the block lasts; all have begun."""
+    port, token = free_port(), "benchmark"
+    words = [sys.executable, "-m", "attnviz", f"--processes={n}", f"--port={port}", "--address=127.0.0.1"]
+    with tempfile.TemporaryDirectory(prefix="attnviz-") as folder:
+        log = Path(folder) / "page.log"
+        with log.open("wb") as file:
+            front = subprocess.Popen(
+                words, cwd=ROOT, env=os.environ | {"ATTNVIZ_METRICS_TOKEN": token}, stdout=file, stderr=file
+            )
+        try:
+            url = f"http://127.0.0.1:{port}"
+            wait_for(f"{url}/attnviz/health", front)
+            await_all(f"{url}/attnviz/metrics", token, n)
+            yield Server(url, front.pid, log)
+        finally:
+            front.terminate()
+            front.wait()
+
+
+def await_all(address: str, token: str, n: int) -> None:
+    """Wait until each of n processes tells its numbers; raises RuntimeError if that takes too long."""
+    asked = urllib.request.Request(address, headers={"Authorization": f"Bearer {token}"})  # noqa: S310
+    last = time.monotonic() + PATIENCE
+    while time.monotonic() < last:
+        with suppress(OSError), urllib.request.urlopen(asked, timeout=1) as answer:  # noqa: S310
+            if f'process="{n - 1}"' in (text := answer.read().decode()) and 'process="0"' in text:
+                return
+        time.sleep(0.1)
+    raise RuntimeError(f"not all of {n} processes have begun")
 
 
 class Peak:

@@ -11,6 +11,9 @@ WAIT = 2.0  # seconds that all may wait who move in the same moment
 LINE = 100  # megabits a second of the room's network
 NEEDED = ("move_ms", "session_mb", "base_mb", "visit_mb")
 BURSTS = (30, 100, 300)
+TOGETHER = ("open_ms", "open_kb", "move_ms", "move_kb", "visit_mb")
+CROWDS = {"A thousand": 1_000, "A million": 1_000_000}
+MOVES = 10  # of each of them, after the page is open
 LOST = {"kill": "servers that were killed", "loss": "replicas that were lost"}
 
 Kept = Mapping[str, Mapping[str, Any]]
@@ -20,7 +23,8 @@ def whole(kept: Kept) -> str:
     """Return both tables, with the machines and commits they come from."""
     values = figures(kept)
     sizes = f"\n\n{sizing(values)}" if all(name in values for name in NEEDED) else ""
-    return f"{machines(kept)}\n\n{rows(kept)}{sizes}"
+    crowds = f"\n\n{crowd(values)}" if all(name in values for name in TOGETHER) else ""
+    return f"{machines(kept)}\n\n{rows(kept)}{sizes}{crowds}"
 
 
 def figures(kept: Kept) -> dict[str, float]:
@@ -77,6 +81,19 @@ def sizing(values: Mapping[str, float]) -> str:
     return "\n".join([*lines, "", share(values)])
 
 
+def crowd(values: Mapping[str, float]) -> str:
+    """Estimate, on paper, what many visitors cost in all who each open the page for the first time and move."""
+    lines = [
+        f"| Visitors, each with {MOVES} moves after a first visit | Processor | Over sockets | Files, for a CDN |",
+        "|---|---|---|---|",
+    ]
+    for name, n in CROWDS.items():
+        seconds = n * (values["open_ms"] + MOVES * values["move_ms"]) / 1000
+        sent = n * (values["open_kb"] + MOVES * values["move_kb"]) / 1e6
+        lines.append(f"| {name} | {seconds:,.0f} s | {sent:,.1f} GB | {n * values['visit_mb'] / 1e3:,.0f} GB |")
+    return "\n".join(lines)
+
+
 def share(values: Mapping[str, float]) -> str:
     """Estimate the load that one processor carries."""
     moves = 1000 / values["move_ms"]
@@ -96,6 +113,10 @@ def short(kept: Kept) -> str:
         f"One process on {where}: a move costs {values['move_ms']:.0f} ms of processor and {values['move_kb']:.0f} KB.",
         f"When {BURSTS[0]} move in the same moment, 95 % have their answer within {seconds[0]:g} s{more}.",
     ]
+    if "burst_300_p95_of_2" in values:
+        sentences.append(
+            f"Two processes: of {BURSTS[-1]}, within {math.ceil(values['burst_300_p95_of_2'] / 100) / 10:g} s."
+        )
     if "held" in values:
         wrong = len(kept["held"]["wrong"]) or "no"
         many = f"{values['held']:g} visitors moved for {values['held_minutes']:g} minutes"

@@ -14,9 +14,10 @@ from attnviz.engine.records.step_specs import STEPS
 from attnviz.engine.run import run
 from attnviz.engine.tables import embeddings
 from attnviz.lessons.lesson import Lesson, Slide
+from attnviz.lessons.nearest import nearest, with_cure
 from attnviz.lessons.read_lesson import POSITIONS, read_lesson
 from attnviz.settings.counting import ordinal
-from attnviz.settings.faults import ConfigError, shorten
+from attnviz.settings.faults import ConfigError, SeveralFaultsError, shorten
 from attnviz.settings.language import Words
 
 MOST_SLIDES = 40
@@ -31,6 +32,7 @@ WORDS = Words(
         "name": "{where}: there is no {given} here; a question may name head, query, key, line, step and what `at` "
         "says in braces",
         "steps": "steps names {given}; choose from {allowed}",
+        "near": "there is no step {given}; did you mean “{near}”?",
         "layer": "layer is {given}; the setting has {n}",
         "measure": "there is no measure {given}; choose from {allowed}",
         "no_step": "none of its steps is there in this setting",
@@ -57,13 +59,20 @@ def opened(name: str, text: str, admit: Callable[[Config], None]) -> Lesson:
         raise ConfigError(WORDS["slides"].format(where=lesson_named, n=len(lesson.slides), most=MOST_SLIDES))
     for n, slide in enumerate(lesson.slides, 1):
         where = POSITIONS["slide"].format(n=n, name=name)
-        try:
-            _gone_through(lesson, slide)
-        except KeyError as error:
-            raise ConfigError(WORDS["name"].format(where=where, given=shorten(error.args[0]))) from None
-        except (ValueError, IndexError, TypeError, AttributeError) as error:
-            raise ConfigError(f"{where}: {error}") from None
+        gone_through(lesson, slide, where)
     return lesson
+
+
+def gone_through(lesson: Lesson, slide: Slide, where: str) -> None:
+    """Raise ConfigError, with where it is, for a slide that cannot be shown."""
+    try:
+        _gone_through(lesson, slide)
+    except SeveralFaultsError as error:
+        raise SeveralFaultsError([f"{where}: {fault}" for fault in error.faults]) from None
+    except KeyError as error:
+        raise ConfigError(WORDS["name"].format(where=where, given=shorten(error.args[0]))) from None
+    except (ValueError, IndexError, TypeError, AttributeError) as error:
+        raise ConfigError(f"{where}: {error}") from None
 
 
 def _gone_through(lesson: Lesson, slide: Slide) -> None:
@@ -71,10 +80,15 @@ def _gone_through(lesson: Lesson, slide: Slide) -> None:
     unknown = [step for step in slide.steps if step not in STEPS and not is_reading(step)]
     if unknown or not slide.steps:
         allowed = ", ".join((*STEPS, *READINGS))
+        near = {each: nearest(each, STEPS) for each in unknown}
+        if unknown and all(near.values()):
+            said = (WORDS["near"].format(given=shorten(each), near=name) for each, name in near.items())
+            raise SeveralFaultsError(list(said))
         raise ConfigError(WORDS["steps"].format(given=shorten(unknown), allowed=allowed))
     missing = [name for name in (slide.control.measures if slide.control else ()) if name not in MEASURES]
     if missing:
-        raise ConfigError(WORDS["measure"].format(given=shorten(missing[0]), allowed=", ".join(MEASURES)))
+        said_of = WORDS["measure"].format(given=shorten(missing[0]), allowed=", ".join(MEASURES))
+        raise ConfigError(with_cure(said_of, missing[0], MEASURES))
     _all_rows_given(lesson.on(slide))
     baseline, shown = run(lesson.config), run(lesson.on(slide))
     if slide.layer not in range(len(shown.layers)):

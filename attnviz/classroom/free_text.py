@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import zlib
+
 from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import Words
 from attnviz.settings.plain_text import clean
@@ -22,6 +24,21 @@ PROMPTS = Words(
 )
 """The prompts for free text, by their names in links."""
 
+OFTEN = (
+    " Vorgänger Nachfolger Diagonale Skalarprodukt vorher nachher Wörter Spalte Zeilen Spalten berechnet "
+    "multipliziert addiert Summe ergibt Ergebnis größer kleiner gleich ist nicht keine einen eine der die das und "
+    "den dem des mit auf für von zu sich auch dann wenn dass weil nur noch nach bei wird werden Gewichte Gewicht "
+    "Maske Zeile Wort beachtet Kopf Scores Wert Werte because attends attention weights weight softmax scores "
+    "score query queries key keys value values mask masked causal head heads row rows column columns word words "
+    "token tokens position positions previous next first last diagonal future later before after larger smaller "
+    "same different sum adds up to one divided by the square root of d_k dot product multiplied by every each "
+    "only itself therefore there is no not more than less that this the it its of and in for with are can be does "
+    "has have which so if then when all other would "
+).encode()
+"""What answers often hold, so that deflate makes them shorter. A code is read with the very list that it was made with,
+so this never changes; another list would need another sign than `PACKED`."""
+PLAIN, PACKED = b"\1", b"\2"
+
 FAULT = Words({"text": "answer {n} of the code is not text"})
 
 
@@ -33,7 +50,20 @@ def encode_text(text: str) -> int:
     """
     data = " ".join(clean(text).split())[:MAX_ANSWER_CHARACTERS].encode("utf-8", "replace")[:MAX_ANSWER_BYTES]
     whole = data.decode("utf-8", "ignore").encode()
-    return int.from_bytes(b"\1" + whole, "big") if whole else 0
+    packer = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS, 9, zlib.Z_DEFAULT_STRATEGY, OFTEN)
+    packed = packer.compress(whole) + packer.flush()
+    held = PACKED + packed if len(packed) < len(whole) else PLAIN + whole
+    return int.from_bytes(held, "big") if whole else 0
+
+
+def _unpacked(data: bytes) -> bytes:
+    """Return what was packed; nothing for what is no packed text, or a longer one than an answer can be."""
+    unpacker = zlib.decompressobj(-zlib.MAX_WBITS, OFTEN)
+    try:
+        whole = unpacker.decompress(data, MAX_ANSWER_BYTES + 1)
+    except zlib.error:
+        return b""
+    return whole if unpacker.eof and not unpacker.unused_data else b""
 
 
 def decode_text(number: int) -> str:
@@ -42,9 +72,9 @@ def decode_text(number: int) -> str:
         return ""
     data = number.to_bytes((number.bit_length() + 7) // 8, "big")
     try:
-        text = data[1:].decode("utf-8")
+        text = (_unpacked(data[1:]) if data[:1] == PACKED else data[1:]).decode("utf-8")
     except UnicodeDecodeError:
         text = ""
-    if data[:1] != b"\1" or not text or len(text) > MAX_ANSWER_CHARACTERS:
+    if data[:1] not in (PLAIN, PACKED) or not text or len(text) > MAX_ANSWER_CHARACTERS:
         raise ConfigError(FAULT["text"])
     return clean(text)

@@ -58,7 +58,7 @@ N_HEADS = 5
 def next_word(runs: QuestionContext, at: Mapping[str, Any]) -> ResolvedQuestion:
     """Return the question which of some words is likeliest to come next."""
     words, model = _words(at), decoder_of(runs.trace)
-    numbers = [model.word_number(word) for word in words]
+    numbers = [model.word_number(word, runs.trace) for word in words]
     by_layer = softmax(model.scores(runs.trace))[:, numbers]
     order = np.argsort(-by_layer[-1], kind="stable").tolist()
     facts = {name: ((TOKEN, words[at]),) for name, at in zip(("word", "second"), order)}

@@ -19,6 +19,8 @@ from attnviz.settings.language import Words, translate, translated_fields
 
 Value = str | int | float
 Item = tuple[str, tuple[tuple[str, Value], ...]]
+Asked = tuple[Item, str]
+"""A question of an assignment and its wording; empty where it asks in its own words."""
 
 MAX_QUESTIONS = 20
 MOST_PLACES = 128
@@ -134,8 +136,15 @@ def item(kind: str, chosen: Mapping[str, Value]) -> Item:
     return kind, tuple((name, whole.get(name, LISTS[name][0])) for name in positions(kind, whole))
 
 
-def to_question(entry: Item, *, layers: int = 1) -> Question:
-    """Return the question as lessons have it; of several layers it says which."""
+def asked(items: Sequence[Item], words: Sequence[str]) -> list[Asked]:
+    """Return each question with its wording, of which there may be fewer."""
+    return list(zip(items, (*words, *[""] * len(items))))
+
+
+def to_question(entry: Item, words: str = "", *, layers: int = 1) -> Question:
+    """Return the question as lessons have it; of several layers it says which, unless a teacher has given it `words`
+    of their own.
+    """
     kind, at = entry[0], dict(entry[1])
     position: dict[str, Any] = {"step" if name in AS_STEP else name: value for name, value in at.items()}
     ask = ASK[KINDS[kind].question]
@@ -148,6 +157,8 @@ def to_question(entry: Item, *, layers: int = 1) -> Question:
     elif "change" in position:
         _, position["change"], other = CHANGES[str(position["change"])]
         ask = translate(other)
+    if words:
+        return Question(KINDS[kind].question, words, position, is_typed=True)
     return Question(KINDS[kind].question, ASKS["layer"].format(ask=ask) if layers > 1 else ask, position)
 
 

@@ -30,6 +30,7 @@ from attnviz.text.format.number_format import grouped
 from attnviz.text.format.sentence_parts import (
     Sentence,
     fill,
+    fill_typed,
     name_token,
     rounded_number,
     within_sentence,
@@ -98,7 +99,8 @@ def resolve(
         raise ValueError(PROBLEMS["kind"].format(given=shorten(question.kind), allowed=", ".join(QUESTIONS)))
     at, runs = question.at, QuestionContext(trace, baseline, index_of(question.at.get("layer", 1)), worked)
     resolved = QUESTIONS[question.kind](runs, at)
-    words = fill(question.ask or ASK[question.kind], **_named(runs, at))
+    named = _named(runs, at)
+    words = fill_typed(question.ask, named) if question.is_typed else fill(question.ask or ASK[question.kind], **named)
     return replace(resolved, words=words, why=question.why)
 
 

@@ -28,19 +28,12 @@ PRINTED = 2
 NEAR = 0.002
 """Of its size: how far from the number of a mistake an answer may be and still be taken for it."""
 
-SETS = ("some", "mask")
-"""The forms of which all that is right has to be chosen, and nothing else."""
+SETS = ("some", "mask")  # all that is right has to be chosen, and nothing else
 
 SAME = 1e-9
 """Numbers this near are the same: further apart than any order of summing can bring them."""
 
-WORDS = Words(
-    {
-        "right": "Right.",
-        "wrong": "Not quite.",
-        "hint": "Not quite. {hint}",
-    }
-)
+WORDS = Words({"right": "Right.", "wrong": "Not quite.", "hint": "Not quite. {hint}"})
 HINTS = Words(
     {
         "scale": "That is what comes out without the scale: the scores have to be divided first.",
@@ -151,8 +144,8 @@ def _nothing(chosen: object) -> None:
 class ResolvedQuestion:
     """A question in a run.
 
-    form       "one" of the options, "some" of them, a "number", or a "text" that a person judges; in practice also
-               options in their "order", one "cell" of a map, a "mask" or the stop of a "slider"
+    form       "one" or "some" of the options, their "order", one "cell", a "mask", a stop of a "slider", a "number", or
+               a "text" that a person judges
     words      the question; `options` what can be chosen, counted from 0 in an answer
     right      the options that are right: any of them for "one", all of them for "some"
     value      the number that is right, and how far from it an answer may be
@@ -219,14 +212,21 @@ class ResolvedQuestion:
         return HINTS[known.name] if known else ""
 
     def known(self, answer: float) -> Mistake | None:
-        """Return the known mistake that leads nearest to a wrong number, of several the first; None where none does."""
-        near = [each for each in self.mistakes if self._is_near(answer, each.value)]
-        return min(near, key=lambda each: round(abs(answer - each.value), 9), default=None)
+        """Return the first known mistake that leads to a wrong number; None where none does."""
+        return next((each for each in self.mistakes if self._is_near(answer, each.value)), None)
 
     def _is_near(self, answer: float, mistaken: float) -> bool:
         """Return whether a number is that of a mistake, and the mistake is far enough from what is right to be told."""
-        near = max(min(self.tolerance, abs(mistaken - self.value) / 2), NEAR * abs(mistaken))
-        return not self.is_right(mistaken) and abs(answer - mistaken) <= near < abs(mistaken - self.value)
+        near = self.nearness(mistaken)
+        return near > 0 and abs(answer - mistaken) <= near
+
+    def nearness(self, mistaken: float) -> float:
+        """Return how near to the number of a mistake an answer is taken for it; 0 if it cannot be known from the right
+        one.
+        """
+        apart = abs(mistaken - self.value)
+        near = max(min(self.tolerance, apart / 2), NEAR * abs(mistaken))
+        return near if not self.is_right(mistaken) and near < apart else 0.0
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from typing import Any
 from attnviz.engine.cost.need import MB, Need
 from attnviz.engine.external.traces import is_external
 from attnviz.engine.records.trace import Step, Trace
+from attnviz.engine.run import run
 from attnviz.settings.counting import ordinal
 from attnviz.settings.faults import ConfigError, shorten
 from attnviz.settings.language import Words, translate, translated_fields
@@ -140,9 +141,16 @@ def _png(png: Any, trace: Trace, target: ExportTarget) -> bytes:
 
 def _svg(svg: Any, trace: Trace, target: ExportTarget) -> str:
     """Return the picture that the screen shows, of all words."""
+    return str(svg.page(trace, target.layer, _view(svg, target)))
+
+
+def _view(svg: Any, target: ExportTarget) -> Any:
     names = ("shown", "focus", "head", "query", "key")
-    view = svg.View(**{name: getattr(target, name) for name in names}, apart=target.colours == "apart")
-    return str(svg.page(trace, target.layer, view))
+    return svg.View(**{name: getattr(target, name) for name in names}, apart=target.colours == "apart")
+
+
+def _gif(gif: Any, trace: Trace, target: ExportTarget) -> bytes:
+    return bytes(gif.of_run(trace, target.layer, _view(import_module("attnviz.pictures.static.svg"), target), run))
 
 
 def _step_png(png: Any, trace: Trace, target: ExportTarget) -> bytes:
@@ -235,6 +243,13 @@ FORMATS = {
         _need(drawn=180, fixed=_PIXELS, busy=1, slow_drawn=15e-6),
         extra="png",
     ),
+    "gif": Format(
+        "the same animated, for slides: one query after another, or a head as it learns",
+        "pictures.static.gif",
+        _gif,
+        _need(drawn=180, fixed=_PIXELS, busy=4, slow_drawn=70e-6),
+        extra="gif",
+    ),
     "step.svg": Format(
         "one step, for print", "pictures.static.svg", _step_svg, _need(largest=110, slow_drawn=10e-6), extra="app"
     ),
@@ -271,10 +286,7 @@ FORMATS = {
         "the same for everything else", "exports.archive", _archive("json_file"), _need(number=30, slow_number=1e-6)
     ),
     "py": Format(
-        "a script that computes it all in NumPy",
-        "exports.script.numpy_script",
-        _program("numpy_script"),
-        _PROGRAM,
+        "a script that computes it all in NumPy", "exports.script.numpy_script", _program("numpy_script"), _PROGRAM
     ),
     "torch.py": Format(
         "the same in PyTorch",

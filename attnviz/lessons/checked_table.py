@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from attnviz.settings.faults import ConfigError, shorten
+from attnviz.lessons.nearest import with_cure
+from attnviz.settings.faults import ConfigError, SeveralFaultsError, shorten
 from attnviz.settings.language import Words
 
 KINDS = Words(
@@ -33,18 +34,20 @@ WORDS = Words(
 def checked(table: Any, types: Mapping[str, type], where: str, needed: tuple[str, ...] = ()) -> dict[str, Any]:
     """Return a table if it has all keys that are needed, no others than those of `types`, and values of their types.
 
-    Raises ConfigError, with the position, for a table that has not; a whole number is a number, too.
+    Raises ConfigError, with the position and all that is wrong, for a table that has not; a whole number is a number,
+    too.
     """
     allowed = ", ".join(types)
     if not isinstance(table, dict):
         raise ConfigError(WORDS["table"].format(where=where, given=shorten(table), allowed=allowed))
+    faults = [WORDS["missing"].format(where=where, key=key) for key in needed if key not in table]
     for key, value in table.items():
         if key not in types:
-            raise ConfigError(WORDS["key"].format(where=where, given=shorten(key), allowed=allowed))
-        if type(value) is not types[key] and not (types[key] is float and type(value) is int):
+            said = WORDS["key"].format(where=where, given=shorten(key), allowed=allowed)
+            faults.append(with_cure(said, key, types))
+        elif type(value) is not types[key] and not (types[key] is float and type(value) is int):
             kind = KINDS[types[key].__name__]
-            raise ConfigError(WORDS["type"].format(key=key, where=where, given=shorten(value), kind=kind))
-    for key in needed:
-        if key not in table:
-            raise ConfigError(WORDS["missing"].format(where=where, key=key))
+            faults.append(WORDS["type"].format(key=key, where=where, given=shorten(value), kind=kind))
+    if faults:
+        raise SeveralFaultsError(faults)
     return table

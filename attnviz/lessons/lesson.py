@@ -47,12 +47,14 @@ class Question:
           before   true: what is drawn with the question is the lesson's own setting, before the slide's change
 
     why   the explanation: it is said with the answer, and nothing of it before
+    is_typed  whether `ask` was typed on the page: braces in it that name nothing stay as they are
     """
 
     kind: str
     ask: str = ""
     at: Mapping[str, Any] = field(default_factory=dict)
     why: str = ""
+    is_typed: bool = False
 
 
 @translated_fields("text", "notes")

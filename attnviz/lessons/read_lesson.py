@@ -24,10 +24,12 @@ from attnviz.lessons.checked_table import checked
 from attnviz.lessons.faults import FAULTS
 from attnviz.lessons.inert_markdown import inert
 from attnviz.lessons.lesson import Lesson, Question, Slide
+from attnviz.lessons.nearest import with_cure
 from attnviz.lessons.read_control import read_control
+from attnviz.lessons.two_languages import in_language
 from attnviz.settings.counting import index_of, ordinal
-from attnviz.settings.faults import ConfigError, shorten
-from attnviz.settings.language import Words
+from attnviz.settings.faults import ConfigError, SeveralFaultsError, shorten
+from attnviz.settings.language import Words, current_language
 
 DEFAULT = "default"
 MAX_LESSON_CHARACTERS = 100_000
@@ -109,24 +111,53 @@ WORDS = Words(
         "edit": "{where} has an edit {given}; give a place such as scores.1.1.2.3",
     }
 )
+SLIPS = {"curly": "[“”„‘’]", "comma": r"=\s*-?\d+,\d", "backslash": r'"[^"]*\\[^"]*"'}
+CURES = Words(
+    {
+        "curly": 'Here, replace “ and ” by "',
+        "comma": "Here, write the number with a decimal point, such as 0.5",
+        "backslash": "Here, put the text between ''' and ''', where a backslash stays what it is",
+    }
+)
+"""What is said of a slip that is often made, by its name in `SLIPS`."""
 _AT = re.compile(r"line (\d+), column (\d+)")
 
 
 def read_lesson(
-    name: str, text: str, admit: Callable[[Config], None] = lambda config: None, *, is_tried: bool = True
+    name: str,
+    text: str,
+    admit: Callable[[Config], None] = lambda config: None,
+    *,
+    is_tried: bool = True,
+    language: str = "",
 ) -> Lesson:
     """Return the lesson that the text of a TOML file holds.
 
+    language  of its texts, where the file has several; empty for that of the page
     admit     raises ConfigError for a setting that is too large here; it is called before anything is computed
     is_tried  whether each slide is tried out; the tests have done that with the lessons of the library
 
     Raises ConfigError, with the position, for text that is no TOML, a key that is unknown, missing or of another type,
     and a setting that cannot be used.
     """
+    entries = in_language(parsed(text, POSITIONS["lesson"].format(name=name)), language or current_language())
+    return lesson_of(name, entries, admit, is_tried=is_tried)
+
+
+def lesson_of(
+    name: str,
+    table: Any,
+    admit: Callable[[Config], None] = lambda config: None,
+    *,
+    is_tried: bool = True,
+    first: int = 1,
+) -> Lesson:
+    """Return the lesson of the tables of a file, whose slides are counted from the `first`; raises as `read_lesson`."""
     where = POSITIONS["lesson"].format(name=name)
-    entries = checked(_parsed(text, where), _KEYS["lesson"], where, _NEEDED["lesson"])
+    entries = checked(table, _KEYS["lesson"], where, _NEEDED["lesson"])
     setting = _setting(entries["setting"], POSITIONS["setting"].format(name=name))
-    slides = [_slide(each, POSITIONS["slide"].format(n=n, name=name)) for n, each in enumerate(entries["slides"], 1)]
+    numbered = enumerate(entries["slides"], first)
+    slides = [_slide(each, POSITIONS["slide"].format(n=n, name=name)) for n, each in numbered]
     if entries["minutes"] not in MINUTES:
         raise ConfigError(WORDS["minutes"].format(where=where, given=shorten(entries["minutes"]), most=MINUTES[-1]))
     texts = {key: _flowing(entries[key]) for key in ("title", "about", "source", "goal", "known")}
@@ -134,7 +165,7 @@ def read_lesson(
     lesson = Lesson(
         name=name, setting=setting, slides=tuple(slides), minutes=entries["minutes"], further=further, **texts
     )
-    for n, slide in enumerate(lesson.slides if is_tried else (), 1):
+    for n, slide in enumerate(lesson.slides if is_tried else (), first):
         try:
             _tried_out(lesson, slide, admit)
         except ConfigError as error:
@@ -142,7 +173,7 @@ def read_lesson(
     return lesson
 
 
-def _parsed(text: str, where: str) -> dict[str, Any]:
+def parsed(text: str, where: str) -> dict[str, Any]:
     """Return what a TOML file holds.
 
     Raises ConfigError, with the line and the column, for what is no TOML, and for what would take long to read.
@@ -158,13 +189,20 @@ def _parsed(text: str, where: str) -> dict[str, Any]:
         lines = text.splitlines() or [""]
         at = _AT.search(str(error))
         line, column = at.groups() if at else (len(lines), len(lines[-1]))
-        raise ConfigError(WORDS["toml"].format(where=where, line=line, column=column)) from None
+        said = WORDS["toml"].format(where=where, line=line, column=column)
+        raise ConfigError(said + _cure(lines[min(int(line), len(lines)) - 1])) from None
     parts: list[Any] = [entries]
     for part in parts:
         if isinstance(part, int) and abs(part) > LARGEST_NUMBER:
             raise ConfigError(WORDS["large"].format(where=where))
         parts += part.values() if isinstance(part, dict) else part if isinstance(part, list) else ()
     return entries
+
+
+def _cure(line: str) -> str:
+    """Return how a line that cannot be read is probably mended, behind a blank; nothing where that is not known."""
+    found = next((name for name, pattern in SLIPS.items() if re.search(pattern, line)), "")
+    return f". {CURES[found]}" if found else ""
 
 
 def _tried_out(lesson: Lesson, slide: Slide, admit: Callable[[Config], None]) -> None:
@@ -217,12 +255,14 @@ def _setting(table: Any, where: str) -> dict[str, Any]:
     """Return the values of a setting as Config takes them: tuples for lists, edits for the positions they stand at."""
     if not isinstance(table, dict):
         raise ConfigError(WORDS["setting"].format(where=where, given=shorten(table)))
+    unknown = [key for key in table if key not in _DEFAULTS]
+    if unknown:
+        said = {key: WORDS["no_setting"].format(where=where, given=shorten(key)) for key in unknown}
+        raise SeveralFaultsError([with_cure(words, key, _DEFAULTS) for key, words in said.items()])
     return {key: _value(key, value, where) for key, value in table.items()}
 
 
 def _value(key: str, value: Any, where: str) -> Any:
-    if key not in _DEFAULTS:
-        raise ConfigError(WORDS["no_setting"].format(where=where, given=shorten(key)))
     if value == DEFAULT and _DEFAULTS[key] is not MISSING:
         return _DEFAULTS[key]
     if key == "edits":

@@ -6,7 +6,7 @@ A family is a `Family`, a row of FAMILIES by the `model_type` of a config.json.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from attnviz.models import shapes
@@ -22,6 +22,7 @@ class Names:
     """The names of the parts of a layer behind `layer`, in which {i} is its number; each has .weight and maybe .bias.
 
     fused    how queries, keys and values share one matrix: not, by columns, or head by head
+    up       the second matrix of a gate, of the same name as the first where one holds both
     linear   whether a matrix is stored as (out, in), as nn.Linear does
     """
 
@@ -103,6 +104,16 @@ _GEMMA_2 = Names(
     norm_1_out="post_attention_layernorm", norm_2_out="post_feedforward_layernorm",
 )  # fmt: skip
 
+_PHI_3 = replace(
+    _LLAMA, queries="self_attn.qkv_proj", keys="", values="", hidden="mlp.gate_up_proj", up="mlp.gate_up_proj",
+    norm_queries="", norm_keys="", fused="columns",
+)  # fmt: skip
+_STARCODER_2 = replace(_LLAMA, hidden="mlp.c_fc", down="mlp.c_proj", up="", norm_queries="", norm_keys="")
+_OPT = Names(
+    "decoder.layers.{i}.", "self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj", "self_attn.out_proj",
+    "self_attn_layer_norm", "final_layer_norm", "fc1", "fc2",
+)  # fmt: skip
+
 _WORDS = {"tokens": "embeddings.word_embeddings", "positions": "embeddings.position_embeddings"}
 _TYPED = _WORDS | {"types": "embeddings.token_type_embeddings", "norm": "embeddings.LayerNorm"}
 _LLAMAS = {"tokens": "embed_tokens", "final": "norm"}
@@ -110,13 +121,22 @@ _LLAMAS = {"tokens": "embed_tokens", "final": "norm"}
 FAMILIES = {
     "bert": Family(shapes.bert, _BERT, "bert.", **_TYPED),
     "roberta": Family(shapes.roberta, _BERT, "roberta.", **_TYPED),
+    "xlm-roberta": Family(shapes.roberta, _BERT, "roberta.", **_TYPED),
+    "camembert": Family(shapes.roberta, _BERT, "roberta.", **_TYPED),
+    "electra": Family(shapes.electra, _BERT, "electra.", **_TYPED),
     "distilbert": Family(shapes.distilbert, _DISTILBERT, "distilbert.", **_WORDS, norm="embeddings.LayerNorm"),
     "gpt2": Family(shapes.gpt2, _GPT_2, "transformer.", "wte", "wpe", final="ln_f"),
     "gpt_neo": Family(shapes.gpt_neo, _GPT_NEO, "transformer.", "wte", "wpe", final="ln_f"),
     "gpt_neox": Family(shapes.gpt_neox, _GPT_NEOX, "gpt_neox.", "embed_in", final="final_layer_norm"),
+    "opt": Family(
+        shapes.opt, _OPT, "model.", "decoder.embed_tokens", "decoder.embed_positions", final="decoder.final_layer_norm"
+    ),
     "llama": Family(shapes.llama, _LLAMA, "model.", **_LLAMAS),
     "mistral": Family(shapes.llama, _LLAMA, "model.", **_LLAMAS),
     "qwen2": Family(shapes.llama, _LLAMA, "model.", **_LLAMAS),
     "qwen3": Family(shapes.llama, _LLAMA, "model.", **_LLAMAS),
+    "phi3": Family(shapes.llama, _PHI_3, "model.", **_LLAMAS),
+    "starcoder2": Family(shapes.starcoder2, _STARCODER_2, "model.", **_LLAMAS),
+    "gemma": Family(shapes.gemma, _LLAMA, "model.", **_LLAMAS),
     "gemma2": Family(shapes.gemma2, _GEMMA_2, "model.", **_LLAMAS),
 }

@@ -1,6 +1,6 @@
 """`of_model`: a Trace of a PyTorch model that is in memory, computed anew from its weights and held to its own numbers.
 
-PyTorch is not imported here: the model brings it along.
+What cannot be computed anew is observed. PyTorch is not imported here: the model brings it along.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import numpy as np
 
 from attnviz.arrays import Array
 from attnviz.engine.records.trace import Trace
+from attnviz.models import observed
 from attnviz.models.families import FAMILIES
 from attnviz.models.model import Model
 from attnviz.models.safetensors import unwrapped
@@ -37,12 +38,10 @@ FAULTS = Words(
         "model": "of_model takes a model of Hugging Face Transformers, with a config and a state_dict, not {given}; of "
         "any other, of_weights takes its attention weights",
         "tokeniser": "the tokenizer is {given}; of_model takes a tokenizer of Hugging Face Transformers",
-        "family": "a model of type {given} is not computed anew here, only {known}; show the weights that it computes "
-        "itself: attnviz.show(model(**inputs, output_attentions=True), tokens)",
-        "adapters": "the layers of the model carry adapters, as LoRA of peft adds them; merge them first: model = "
-        "model.merge_and_unload()",
-        "array": "the model has no parameter {name}, which its config asks for; its layers were renamed or exchanged: "
-        "show the weights that it computes itself, attnviz.show(model(**inputs, output_attentions=True), tokens)",
+        "family": "the family {given} is none of those that are computed anew here",
+        "adapters": "its layers carry adapters, as LoRA of peft adds them (model.merge_and_unload() merges them)",
+        "array": "it has no parameter {name}, which its config asks for",
+        "target": "target is a second text, for the decoder of a model that has an encoder as well; this one has none",
         "other": "the model computes something else than a {family} model does: its hidden states differ by up to "
         "{difference:.3g}; load it with attn_implementation='eager', or give its attention weights to of_weights",
     }
@@ -54,24 +53,34 @@ class _State(dict[str, Array]):
         raise ConfigError(FAULTS["array"].format(name=shorten_name(name)))
 
 
-def of_model(model: Any, tokenizer: Any, text: str) -> Trace:
-    """Return a Trace of a text through a model of Hugging Face Transformers: every step of every layer.
+def of_model(model: Any, tokenizer: Any, text: Any, target: str | None = None, *, part: str | None = None) -> Trace:
+    """Return a Trace of a text through a model of Hugging Face Transformers, of any family.
 
-    model      in PyTorch, of a family that `load` reads; whatever computes its attention (eager, SDPA, flash), in any
-               precision, compiled or not
+    model      in PyTorch; whatever computes its attention (eager, SDPA, flash), in any precision, compiled or not
     tokenizer  the model's own; where it writes bytes as letters, tokens stand as the characters that these are, but for
-               Ġ, a space
+               Ġ, a space. Of a model that reads pictures, its image processor, and `text` is the picture
+    target     a second text, which the decoder reads, for a model that has an encoder as well, such as T5 or BART
+    part       encoder, decoder or cross, of such a model; if left out, cross where there is a target, else encoder
 
-    Its weights are copied and the run is computed anew in float64; then the model runs the same text itself. The notes
-    say how far its hidden states are from these.
+    Of a family that `load` reads, its weights are copied and the run is computed anew in float64, every step of every
+    layer; then the model runs the same text itself, and the notes say how far its hidden states are from these.
 
-    Raises ConfigError, a ValueError, for another kind of model, and for one that computes something else.
+    Any other model runs the text, and the trace begins with the queries, keys and values that its attention is given,
+    or with its weights where these do not follow from them by a softmax alone; the notes say which and why.
+
+    Raises ConfigError, a ValueError, for what is no such model, and for one of those families that computes something
+    else.
     """
     for wrapper in ("_orig_mod", "module"):  # what was wrapped: compiling it anew for one text takes long
         model = getattr(model, wrapper, model)
-    config, tensors = _parts(model)
-    state = _State({unwrapped(name): _array(tensor) for name, tensor in tensors.items()})
-    model_read = Model.of_parts(config, state, _Tokeniser(tokenizer))
+    if not (hasattr(model, "state_dict") and hasattr(getattr(model, "config", None), "to_dict")):
+        raise ConfigError(FAULTS["model"].format(given=type(model).__name__))
+    try:
+        model_read = _read(model, tokenizer)
+    except ConfigError as error:
+        return _observed(model, tokenizer, text, target, part, str(error))
+    if target is not None or part is not None:
+        raise ConfigError(FAULTS["target"])
     trace = model_read(text)
     ids = _tokens(tokenizer, text)[0]
     if len(ids) > len(trace.query_tokens):  # it was cut, as no position is left
@@ -87,17 +96,44 @@ def of_model(model: Any, tokenizer: Any, text: str) -> Trace:
     return replace(trace, notes=(*trace.notes, said))
 
 
-def _parts(model: Any) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
-    """Return what a model's config says, and its parameters by name. Raises ConfigError for what cannot be read."""
-    if not (hasattr(model, "state_dict") and hasattr(getattr(model, "config", None), "to_dict")):
-        raise ConfigError(FAULTS["model"].format(given=type(model).__name__))
+def _read(model: Any, tokenizer: Any) -> Model:
+    """Return a model computed anew from its parameters. Raises ConfigError for one that cannot be."""
     config, tensors = model.config.to_dict(), model.state_dict()
     if any(".base_layer." in name for name in tensors):
         raise ConfigError(FAULTS["adapters"])
     kind = str(config.get("model_type"))
     if kind not in FAMILIES:
-        raise ConfigError(FAULTS["family"].format(given=shorten(kind), known=", ".join(FAMILIES)))
-    return config, tensors
+        raise ConfigError(FAULTS["family"].format(given=shorten(kind)))
+    state = _State({unwrapped(name): _array(tensor) for name, tensor in tensors.items()})
+    return Model.of_parts(config, state, _Tokeniser(tokenizer))
+
+
+def _observed(model: Any, tokenizer: Any, text: Any, target: str | None, part: str | None, why: str) -> Trace:
+    """Return the Trace of what a model computes itself, since it cannot be computed anew."""
+    has_decoder = bool(getattr(model.config, "is_encoder_decoder", False))
+    if not has_decoder and (target is not None or part is not None):
+        raise ConfigError(FAULTS["target"])
+    if not isinstance(text, str):
+        pixels = _pixels(tokenizer, text, next(model.parameters()))
+        return observed.trace_of(model, {"pixel_values": pixels}, (), why)
+    ids, tokens = _tokens(tokenizer, text)
+    given: dict[str, Any] = {"input_ids": _whole(model, ids)}
+    if not has_decoder:
+        return observed.trace_of(model, given, tokens, why)
+    first = getattr(model.config, "decoder_start_token_id", None) or 0
+    read, words = _tokens(tokenizer, text if target is None else target)
+    given["decoder_input_ids"] = _whole(model, [first, *read][: len(read)])
+    start = _Tokeniser(tokenizer).piece(first) if hasattr(tokenizer, "convert_ids_to_tokens") else f"#{first}"
+    shifted = [start, *words][: len(words)] if target is not None else ()
+    return observed.trace_of(model, given, tokens, why, target=shifted, part=part)
+
+
+def _pixels(processor: Any, picture: Any, parameter: Any) -> Any:
+    """Return a picture as a model reads it."""
+    try:
+        return processor(images=picture, return_tensors="pt")["pixel_values"].to(parameter)
+    except (TypeError, ValueError, KeyError):
+        raise ConfigError(FAULTS["tokeniser"].format(given=type(processor).__name__)) from None
 
 
 def _array(tensor: Any) -> Array:
@@ -169,15 +205,18 @@ def _with(model: Any, held: Mapping[str, Any], *args: Any, **more: Any) -> Any:
 def _states(call: Callable[..., Any], ids: list[int], model: Any = None) -> list[Array]:
     """Return the hidden states that a call of the model gives, by itself its own; no dropout, and no gradients."""
     model = call if model is None else model
-    was_training, parameter = model.training, next(model.parameters())
+    was_training = model.training
     model.eval()
     try:
-        whole = parameter.new_zeros(0).long()  # of whole numbers from the start: bfloat16 knows none from 257 on
-        token_ids = whole.new_tensor([ids])
-        out = call(token_ids, output_hidden_states=True, return_dict=True)
+        out = call(_whole(model, ids), output_hidden_states=True, return_dict=True)
     finally:
         model.train(was_training)
     return [_array(state[0]) for state in out.hidden_states]
+
+
+def _whole(model: Any, ids: list[int]) -> Any:
+    """Return ids as a model reads them, of whole numbers from the start: bfloat16 knows none from 257 on."""
+    return next(model.parameters()).new_zeros(0).long().new_tensor([ids])
 
 
 def _difference(trace: Trace, states: list[Array]) -> float:

@@ -20,7 +20,7 @@ OUTPUTS = ("lm_head.weight", "embed_out.weight")
 OLD_NAMES = {"weight": "gamma", "bias": "beta"}
 """The names of the gain of a norm and of what it adds in files that were converted from TensorFlow, as BERT's own."""
 
-APART = ("gpt_neox", "llama", "mistral", "qwen2", "qwen3")
+APART = ("gpt_neox", "llama", "mistral", "phi3", "qwen2", "qwen3")
 """The families in which it is not the table of tokens unless a config.json says so."""
 
 
@@ -93,10 +93,24 @@ class Arrays:
     def _feed_forward(self, at: str) -> dict[str, Array]:
         """Return the matrices and biases of the feed-forward block, and the gain of the norm before or after it."""
         shape, names = self._shape, self._family.names
-        arrays = self._block(at + names.hidden, "1", shape.d_model, shape.d_ff)
-        arrays |= self._block(at + names.up, "3", shape.d_model, shape.d_ff) if names.up else {}
+        if names.up == names.hidden:
+            arrays = self._gated(at + names.hidden)
+        else:
+            arrays = self._block(at + names.hidden, "1", shape.d_model, shape.d_ff)
+            arrays |= self._block(at + names.up, "3", shape.d_model, shape.d_ff) if names.up else {}
         arrays |= self._block(at + names.down, "2", shape.d_ff, shape.d_model)
         return arrays | self.norm(at + names.norm_2, "2", shape.d_model)
+
+    def _gated(self, name: str) -> dict[str, Array]:
+        """Return the matrices of a gate from the one that holds both, that of the activation first."""
+        d_ff = self._shape.d_ff
+        block, arrays = self._block(name, "", self._shape.d_model, 2 * d_ff), {}
+        for key, array in block.items():
+            whole = self.slices.pop(key)
+            for symbol, first in (("1", 0), ("3", d_ff)):
+                arrays[key + symbol] = array[..., first : first + d_ff]
+                self.slices[key + symbol] = replace(whole, first=first)
+        return arrays
 
     def _block(self, name: str, symbol: str, n_in: int, n_out: int) -> dict[str, Array]:
         """Return a matrix (n_in, n_out) and its bias, if it has one."""
@@ -126,17 +140,22 @@ class Arrays:
     def _fused(self, at: str) -> dict[str, Array]:
         """Return queries, keys and values from one matrix: its columns are theirs in turn, of all heads or in each."""
         shape, names = self._shape, self._family.names
-        block = self._block(at + names.queries, "", shape.d_model, 3 * shape.n_heads * shape.d_head)
-        sizes = (shape.n_heads, 3, shape.d_head) if names.fused == "heads" else (3, shape.n_heads, shape.d_head)
-        by_head = names.fused == "heads"
-        apart, stride = (shape.d_head, 3 * shape.d_head) if by_head else (shape.n_heads * shape.d_head, shape.d_head)
-        arrays = {}
+        width, by_head = shape.d_head, names.fused == "heads"
+        heads = (shape.n_heads, shape.n_kv_heads, shape.n_kv_heads)
+        block = self._block(at + names.queries, "", shape.d_model, sum(heads) * width)
+        arrays: dict[str, Array] = {}
         for key, array in block.items():
-            parts, whole = array.reshape(*array.shape[:-1], *sizes), self.slices.pop(key)
-            for number, letter in enumerate("qkv"):
-                part = parts[..., number, :] if by_head else parts[..., number, :, :]
-                arrays[f"{key}{letter}"] = part if part.ndim == 2 else part.transpose(1, 0, 2)
-                self.slices[f"{key}{letter}"] = replace(whole, first=number * apart, stride=stride)
+            whole, first = self.slices.pop(key), 0
+            for letter, n in zip("qkv", heads):
+                if by_head:
+                    parts = array.reshape(*array.shape[:-1], n, 3 * width)[..., first : first + width]
+                    step, stride = width, 3 * width
+                else:
+                    parts = array[..., first : first + n * width].reshape(*array.shape[:-1], n, width)
+                    step, stride = n * width, width
+                arrays[f"{key}{letter}"] = parts if parts.ndim == 2 else parts.transpose(1, 0, 2)
+                self.slices[f"{key}{letter}"] = replace(whole, first=first, stride=stride)
+                first += step
         return arrays
 
 

@@ -150,6 +150,13 @@ def roberta(facts: Facts) -> Shape:
     return replace(shape, first_position=first, n_positions=(shape.n_positions or first + 1) - first)
 
 
+def electra(facts: Facts) -> Shape:
+    shape = bert(facts)
+    if (width := facts.size("embedding_size", otherwise=128)) != shape.d_model:  # a matrix would lead to the layers
+        raise facts.odd("embedding_size", width, str(shape.d_model))
+    return shape
+
+
 def distilbert(facts: Facts) -> Shape:
     facts.only("sinusoidal_pos_embds", False, True)  # either way a table that the file holds
     return bert(facts, layers="n_layers", heads="n_heads", width="dim", ff="hidden_dim", act="activation")
@@ -165,6 +172,21 @@ def gpt2(facts: Facts) -> Shape:
         facts.one_of("activation_function", ACTIVATIONS, "gelu_new"), "layer", "before",
         facts.number("layer_norm_epsilon", 1e-5), causal=True,
         n_positions=facts.size("n_positions", otherwise=1024), windows=(None,) * n_layers,
+    )  # fmt: skip
+
+
+def opt(facts: Facts) -> Shape:
+    n, d = facts.size("num_attention_heads", "heads"), facts.size("hidden_size")
+    n_layers = facts.size("num_hidden_layers", "layers")
+    for name, usual in (("do_layer_norm_before", True), ("_remove_final_layer_norm", False)):
+        facts.only(name, usual)
+    facts.only("word_embed_proj_dim", d, None)
+    facts.only("layer_norm_elementwise_affine", True)
+    return Shape(
+        n_layers, n, n, d, _divided(facts, d, n, "hidden_size"), facts.size("ffn_dim"),
+        facts.one_of("activation_function", ACTIVATIONS, "relu"), "layer", "before", 1e-5, causal=True,
+        n_positions=facts.size("max_position_embeddings", otherwise=2048), windows=(None,) * n_layers,
+        first_position=2,
     )  # fmt: skip
 
 
@@ -219,6 +241,17 @@ def llama(facts: Facts, **changes: Any) -> Shape:
     return Shape(n_layers, n, n_kv, d, width, d_ff, **(fields | changes))
 
 
+def starcoder2(facts: Facts) -> Shape:
+    changes = {"norm": "layer", "eps": facts.number("norm_epsilon", 1e-5)}
+    return llama(facts, feed_forward=facts.one_of("hidden_act", ACTIVATIONS, "gelu_pytorch_tanh"), **changes)
+
+
+def gemma(facts: Facts) -> Shape:
+    facts.only("use_bidirectional_attention", None, False)
+    gated = {"feed_forward": "geglu_tanh"} if facts.get("hidden_act", "gelu") == "gelu" else {}
+    return llama(facts, gain=1.0, embedding_factor=math.sqrt(facts.size("hidden_size")), **gated)
+
+
 def _fits(facts: Facts) -> bool:
     """Return whether the longest sentence is one that the page's widths can hold; some models take a million tokens."""
     most = facts.get("max_position_embeddings", 0)
@@ -241,7 +274,7 @@ def _windows(facts: Facts, n_layers: int) -> tuple[int | None, ...]:
         return (None,) * n_layers
     reach, kinds = facts.size("sliding_window", otherwise=None) - 1, facts.get("layer_types")
     if kinds is None:
-        if facts.family == "mistral":
+        if facts.family in ("mistral", "phi3", "starcoder2"):
             return (reach,) * n_layers
         if facts.family == "gemma2":
             return tuple(None if layer % 2 else reach for layer in range(n_layers))

@@ -81,7 +81,9 @@ class Writer(ABC):
         table, trace = self.words_table, self._run_of(text)
         last = next_words.states(trace, -1)[-1:]
         [scores] = next_words.logits(self._read_off(last), table, self.shape.logits_softcap)
-        return [(self.piece(number), share) for number, share in next_words.most_likely(softmax(scores), n)]
+        lent = self.lent(trace)
+        likely = next_words.most_likely(softmax(scores), n)
+        return [(lent.get(number, self.piece(number)), share) for number, share in likely]
 
     def logit_lens(self, trace: Trace, row: int = -1, most: int = 5) -> list[list[tuple[str, float]]]:
         """Return the likeliest next words after a token of a run as they would be read off after every layer.
@@ -94,7 +96,8 @@ class Writer(ABC):
         Raises ConfigError as `next_words`, and for a row that the run does not have.
         """
         likely = [next_words.most_likely(shares, most) for shares in softmax(self.scores(trace, row))]
-        return [[(self.piece(number), share) for number, share in words] for words in likely]
+        lent = self.lent(trace)
+        return [[(lent.get(number, self.piece(number)), share) for number, share in words] for words in likely]
 
     def ranks(self, trace: Trace, word: str | int, row: int = -1) -> list[tuple[int, float]]:
         """Return the place of a word among the next words after a token of a run, 1 for the likeliest, and its share.
@@ -103,7 +106,7 @@ class Writer(ABC):
 
         Raises ConfigError as `logit_lens`, and for a word that is none of this model, see `word_number`.
         """
-        number = self.word_number(word)
+        number = self.word_number(word, trace)
         return [(next_words.rank(shares, number), float(shares[number])) for shares in softmax(self.scores(trace, row))]
 
     def scores(self, trace: Trace, row: int = -1) -> Array:
@@ -120,11 +123,23 @@ class Writer(ABC):
         written: str = getattr(self.tokenise, "piece", "#{}".format)(number)
         return written
 
-    def word_number(self, word: str | int) -> int:
+    def lent(self, trace: Trace) -> Mapping[int, str]:
+        """Return the words of a run that stand in spare vectors, by the numbers of these: such a word is what is said.
+
+        Empty for a model without spare words, and for a sentence that needs none.
+        """
+        return self._lent(trace.token_ids, trace.query_tokens)
+
+    def _lent(self, ids: Sequence[int], tokens: Sequence[str]) -> Mapping[int, str]:
+        spare = {self._numbers.get(word) for word in getattr(self.tokenise, "spare", ())}
+        return {n: token for n, token in zip(ids, tokens) if spare and n in spare and token not in self._numbers}
+
+    def word_number(self, word: str | int, trace: Trace | None = None) -> int:
         """Return the number of a word in the vocabulary; a number is its own.
 
-        Where words are told apart by the space before them, Mary is the word after a space if there is one. A token as
-        `next_words` lists it, such as ##ing, is found too.
+        With a run, a word that stands in a spare vector there is known by it. Where words are told apart by the space
+        before them, Mary is the word after a space if there is one. A token as `next_words` lists it, such as ##ing, is
+        found too.
 
         Raises ConfigError for a text that is not one word of this model; the message says which words it is made of.
         """
@@ -139,9 +154,14 @@ class Writer(ABC):
         if word in self._numbers and self._numbers[word] < n and word.startswith(("Ġ", "##", "▁")):
             return self._numbers[word]
         plain = word.lstrip("Ġ ")
+        spare = getattr(self.tokenise, "spare", ())
+        for number, said in self.lent(trace).items() if trace is not None else ():
+            if plain.strip().lower() == said.lower():
+                return number
         for written in (f" {plain}",) if plain != word else (f" {word}", word):
             ids, pieces = self._unframed(written)
-            if len(ids) == 1 and ids[0] < n and pieces[0] != getattr(self.tokenise, "unknown", None):
+            is_known = len(ids) == 1 and pieces[0] != getattr(self.tokenise, "unknown", None)
+            if is_known and ids[0] < n and (not spare or pieces[0] in self._numbers):  # no spare vector was lent to it
                 return ids[0]
         known = self._numbers.get(word)
         if known is not None and known < n:
@@ -178,8 +198,8 @@ class Writer(ABC):
         if isinstance(n, bool) or not hasattr(n, "__index__") or operator.index(n) < 0:
             raise ConfigError(FAULTS["n"].format(given=shorten(n)))
         config = self._for_text(text)
-        ids = list(self.tokenise(text)[0])
-        first = len(ids)
+        ids, tokens = self.tokenise(text)
+        ids, first = list(ids), len(ids)
         if not first:
             raise ConfigError(FAULTS["empty"])
         if first + n - 1 > self.most_tokens:
@@ -191,15 +211,18 @@ class Writer(ABC):
             if ids[-1] in self._ends:
                 ids.pop()
                 break
-        return text + self.written(ids[:first], ids[first:])
+        return text + self.written(ids[:first], ids[first:], self._lent(ids, tokens))
 
     def drawn(self, trace: Trace, seed: int, how: Sampling) -> str | None:
         """Return what is written behind a run by one more word, the one that `generate` would write; None at an end."""
         number = sampling.drawn(how.shares(self.scores(trace)[-1]), seed, len(trace.query_tokens))
-        return None if number in self._ends else self.written(trace.token_ids, [number])
+        return None if number in self._ends else self.written(trace.token_ids, [number], self.lent(trace))
 
-    def written(self, before: Sequence[int], ids: Sequence[int]) -> str:
-        """Return what tokens say behind others, with the space that separates them."""
+    def written(self, before: Sequence[int], ids: Sequence[int], lent: Mapping[int, str] | None = None) -> str:
+        """Return what tokens say behind others, with the space that separates them; `lent` as `lent` returns it."""
+        if lent:
+            said_so: str = self.tokenise.written(list(before), list(ids), lent)
+            return said_so
         write = getattr(self.tokenise, "written", None)
         if write is None:
             return "".join(f" {self.piece(number)}" for number in ids)

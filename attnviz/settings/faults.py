@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 MAX_MESSAGE_CHARACTERS = 2_000
 """More than any message has that quotes what was given by `shorten`."""
 
@@ -15,6 +17,14 @@ class ConfigError(ValueError):
     def __init__(self, message: str = "") -> None:
         half = MAX_MESSAGE_CHARACTERS // 2
         super().__init__(message if len(message) <= 2 * half else f"{message[: half - 2]} … {message[1 - half :]}")
+
+
+class SeveralFaultsError(ConfigError):
+    """Several faults of one thing, each a sentence; the message is all of them."""
+
+    def __init__(self, faults: Sequence[str]) -> None:
+        self.faults = tuple(faults)
+        super().__init__("; ".join(self.faults))
 
 
 def shorten(value: object, longest: int = 40) -> str:

@@ -10,6 +10,7 @@ from attnviz.engine.records.trace import Trace
 from attnviz.settings.counting import ordinal
 from attnviz.settings.language import Words
 from attnviz.text.cell_sentence import percent
+from attnviz.text.format.number_format import localised
 from attnviz.text.goal_label import goal_labels
 from attnviz.text.query_sentences import visible_token
 
@@ -84,7 +85,7 @@ def title(head_kind: HeadKind, word: str) -> str:
         return WORDS["none"]
     is_rare = head_kind.kind in ("self", "word") and head_kind.share <= MOST
     words = WORDS[f"{head_kind.kind}_often" if is_rare else head_kind.kind]
-    return words.format(n=head_kind.keys) if head_kind.kind == "spread" else words.replace("{word}", word)
+    return localised(words.format(n=head_kind.keys)) if head_kind.kind == "spread" else words.replace("{word}", word)
 
 
 def lines(head_kind: HeadKind, word: str, keys: int, name: str = "") -> tuple[str, str]:
@@ -104,7 +105,7 @@ def lines(head_kind: HeadKind, word: str, keys: int, name: str = "") -> tuple[st
     first = WORDS[which].replace("{amount}", amount).replace("{word}", word)
     relation = title(head_kind, word)
     first = first if not name or name == relation else f"{relation}, {first}"
-    return first, WORDS["keys"].format(n=head_kind.keys, all=keys)
+    return first, localised(WORDS["keys"].format(n=head_kind.keys, all=keys))
 
 
 def what_heads_do(trace: Trace, layer: int) -> list[tuple[str, str]]:

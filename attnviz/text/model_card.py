@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from attnviz.models import boxed
 from attnviz.settings.language import Words
 
@@ -21,6 +24,7 @@ SKILLS = Words(
         "unknown names": "who is given something, with names that it does not know",
     }
 )
+ASKED = "indirect object"
 WORDS = Words(
     {
         "learned": "It learned in {minutes} minutes on one processor, from sentences that a program wrote, and knows "
@@ -32,8 +36,13 @@ WORDS = Words(
         "models are not so tidy.",
         "free": "Nothing in training asked for sharp rows, and its feed-forward blocks do part of the work: a head "
         "alone seldom explains a word.",
-        "seeds": "The same training from another seed comes to much the same by other heads, some of it less well: "
-        "what a head does here is a fact about this file.",
+        "unpriced": "The same training without that penalty leaves fewer rows with a weight above 0.9: {free} % of "
+        "them in its layers, not {sharp} %.",
+        "seeds": "The same training from other seeds comes to much the same by other heads, some of it less well: "
+        "who is given something needs head {here} most of all here, and {there} in the others. What a head does here "
+        "is a fact about this file.",
+        "strict": "In sentences of another form, made of words that it knows, it names who is given something in only "
+        "{share} % of the cases.",
     }
 )
 
@@ -55,6 +64,21 @@ def sentences(written: str, digest: str) -> list[str]:
         WORDS["learned"].format(minutes=round(card["minutes"]), words=card["words"]),
         WORDS["known"].format(least=least, skills="; ".join(SKILLS[skill] for skill in known)),
         *([WORDS["unknown"].format(skills="; ".join(failed))] if failed else []),
+        WORDS["strict"].format(share=round(100 * card["new_frames"])),
         WORDS["penalised" if card["sizes"]["spread"] else "free"],
-        *([WORDS["seeds"]] if card["other_seeds"] else []),
+        *([_unpriced(card)] if "unpriced" in card else []),
+        *([_seeds(card)] if card["other_seeds"] else []),
     ]
+
+
+def _unpriced(card: Mapping[str, Any]) -> str:
+    """Return how sharp the rows of the same training are without the penalty, by layer."""
+    free, sharp = (", ".join(str(round(100 * x)) for x in run["sharp"]) for run in (card["unpriced"], card))
+    return WORDS["unpriced"].format(free=free, sharp=sharp)
+
+
+def _seeds(card: Mapping[str, Any]) -> str:
+    """Return which head one skill needs most in this run and in those from other seeds."""
+    runs = (card, *card["other_seeds"])
+    here, *there = (min(run["without"][ASKED], key=run["without"][ASKED].__getitem__) for run in runs)
+    return WORDS["seeds"].format(here=here, there=", ".join(there))

@@ -15,6 +15,7 @@ from attnviz.engine.pretrained import model_registry
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.tables.initialisers import INITIALISERS
+from attnviz.lessons.read_lesson import MAX_LESSON_CHARACTERS
 from attnviz.models import hosting
 from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import Words
@@ -26,6 +27,7 @@ from attnviz.ui.pages import assignments, registry, your_data
 from attnviz.ui.pages.registry import PAGES
 from attnviz.ui.panels import faces, model, sweep, typed_formula, what_if, window
 from attnviz.ui.panels.classroom import grading_desk
+from attnviz.ui.panels.lesson import lesson_editor
 from attnviz.ui.session import (
     admission,
     browser_history,
@@ -76,6 +78,7 @@ MAX_CHARACTERS = {
     **widgets.longest(Assignment),
     "pasted_matrix": what_if.MAX_PASTED_CHARACTERS,
     grading_desk.PASTE: submissions.MAX_FILE_BYTES,
+    lesson_editor.TEXT: MAX_LESSON_CHARACTERS,
     **dict.fromkeys(your_data.pasted_into(), your_data.MAX_PASTED_CHARACTERS),
 }
 """Characters that can be pasted into the fields of the page, by their keys."""
@@ -91,6 +94,11 @@ def offer_models() -> None:
             hosting.offer_those_of_the_environment()
     except ConfigError as error:
         print(f"attnviz: {error}", file=sys.stderr)
+
+
+def prepare() -> None:
+    """Make what is the same for all visitors, before the first of them comes."""
+    component.all_scripts()
 
 
 def page() -> None:

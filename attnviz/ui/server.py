@@ -12,9 +12,7 @@ import hmac
 import os
 import sys
 from contextlib import suppress
-from importlib import import_module
 from pathlib import Path
-from types import ModuleType
 
 from starlette.datastructures import Headers
 from starlette.middleware import Middleware
@@ -26,8 +24,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from attnviz.engine.tables import added_rows
 from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import Words, nearest_language, set_language
-from attnviz.ui import link_route, live_route, plotly_route, stage_route
-from attnviz.ui.hosting import counts, public_address, security_headers, workers
+from attnviz.ui import link_route, live_route, script_route, stage_route
+from attnviz.ui.hosting import counts, public_address, scripts, security_headers, workers
 from attnviz.ui.hosting.index_page import IndexPage
 from attnviz.ui.hosting.security_headers import SecurityHeaders
 
@@ -64,6 +62,7 @@ def begin() -> None:
     except ConfigError as error:
         print(f"attnviz: {error}", file=sys.stderr)
         sys.exit(2)
+    scripts.serve()
     raise_file_limit()
 
 
@@ -132,7 +131,7 @@ async def _health(_: Request) -> Response:
 def has_begun() -> bool:
     """Have what makes the page be read beside what else there is to do; return whether that is done."""
     if not _reading:
-        _reading.append(asyncio.ensure_future(asyncio.to_thread(import_module, "attnviz.ui.main")))
+        _reading.append(asyncio.ensure_future(asyncio.to_thread(script_route.prepare)))
     return _reading[0].done()
 
 
@@ -146,7 +145,7 @@ async def _ready(_: Request) -> Response:
     return PlainTextResponse("ready") if has_room() else PlainTextResponse("full", 503, RETRY)
 
 
-_reading: list[asyncio.Future[ModuleType]] = []
+_reading: list[asyncio.Future[None]] = []
 
 
 async def _metrics(request: Request) -> Response:
@@ -167,7 +166,7 @@ ROUTES: list[BaseRoute] = [
     *public_address.routes("/attnviz/metrics", _metrics),
     *stage_route.ROUTES,
     *live_route.ROUTES,
-    *plotly_route.ROUTES,
+    *script_route.ROUTES,
     *link_route.ROUTES,
 ]
 MIDDLEWARE = [Middleware(SecurityHeaders), Middleware(WhileThereIsRoom), Middleware(IndexPage, tags=link_route.tags)]

@@ -55,6 +55,15 @@ export interface SnapshotData {
   failed: string;
 }
 
+/** What is handed to another program, as `share_code.py` sends it. */
+export interface ShareData {
+  text: string;
+  title: string;
+  label: string;
+  /** What the button says where nothing could be shared. */
+  failed: string;
+}
+
 /** What is being computed, as `interrupted.py` sends it; nothing is where `key` is empty. */
 export interface UnfinishedData {
   /** The name of the note. */

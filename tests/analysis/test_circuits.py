@@ -7,11 +7,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from attnviz import Config, ConfigError, attribute, gradients, knock_out, of_weights, patch, run
+from attnviz import Config, ConfigError, attribute, behaviours, gradients, knock_out, load, of_weights, patch, run
+from attnviz.analysis.circuits import prompts
+from attnviz.analysis.circuits.behaviours import KINDS, roles
 from attnviz.engine.records.trace import Trace
 from attnviz.models.safetensors import Tensors
 from tests.support.cases import for_each
 from tests.support.small_models import FOLDER, NAMES, model
+from tools.training.prompts import written
 
 ONE, OTHER = "the king and the queen saw", "the king and the river saw"
 DECODERS = [name for name in NAMES if model(name).writes_on]
@@ -146,7 +149,8 @@ def test_what_cannot_be_is_said_in_a_sentence() -> None:
         (lambda: knock_out(trace, [(0, 4)]), "no head 4 in heads; it has 4, choose 0 to 3"),
         (lambda: knock_out(trace, [(0, -1)]), "no head -1"),
         (lambda: knock_out(trace, (1, 0)), r"is no list of heads; give \(layer, head\)"),  # type: ignore[arg-type]
-        (lambda: knock_out(trace, [(0, 0)], "average"), "how is 'average'; choose zero or mean"),  # type: ignore[arg-type]
+        (lambda: knock_out(trace, [(0, 0)], "average"), "how is 'average'; choose zero, mean or corpus"),  # type: ignore[arg-type]
+        (lambda: knock_out(run(Config()), [(0, 0)], "corpus"), "that of a trained model, and this run has none"),
         (lambda: knock_out(trace, [(0, 0)], "mean", [run(Config(d_v=3))]), "over holds runs of another model"),
         (lambda: knock_out("the cat", [(0, 0)]), r"takes a run, as in knock_out\(model\(text\)"),  # type: ignore[arg-type]
         (lambda: knock_out(of_weights(np.eye(3)), [(0, 0)]), "needs a run from a sentence"),
@@ -172,3 +176,35 @@ def test_more_numbers_than_a_run_can_record_are_refused(monkeypatch: pytest.Monk
     trace = model("gpt2")("a cat")
     with pytest.raises(ConfigError, match=r"changes \d+ numbers; at most 20 can be changed at a time"):
         patch(trace, trace, [(0, "ff_output", None, None)])
+
+
+def test_the_mean_over_the_corpus_is_that_of_the_prompts_in_the_package() -> None:
+    made = model("gpt2")
+    texts = [each.text for each in prompts.prompts() if not each.word]
+    assert len(texts) == 100
+    with pytest.raises(ConfigError):  # so those about two people are no prompts of this model
+        made.word_number("lena")
+    rows = np.concatenate([made(text).layers[1]["heads"].array[3] for text in texts])
+    found = knock_out(made(ONE), [(1, 3)], "corpus").layers[1]["heads"].array[3]
+    np.testing.assert_allclose(found, np.broadcast_to(rows.mean(axis=0), found.shape), rtol=0, atol=1e-12)
+
+
+def test_a_model_is_measured_on_the_prompts_in_the_package() -> None:
+    made = load("small")
+    found = behaviours(made)
+    given = [each for each in prompts.prompts() if each.word]
+    runs = [made(each.text) for each in given]
+    expected = behaviours(runs, [(each.word, each.instead_of) for each in given])
+    lists = behaviours([made(each.text) for each in prompts.prompts() if not each.word])
+    for kind in KINDS:
+        wanted = lists.get(kind, expected[kind])
+        np.testing.assert_allclose(found[kind].weight, wanted.weight, rtol=0, atol=1e-12)
+        np.testing.assert_array_equal(found[kind].share, wanted.share)
+        assert found[kind].n == wanted.n >= 100
+    by_head = {at: [each.kind for each in does] for at, does in roles(found).items()}
+    assert by_head[2, 3] == ["induction", "name_mover"]  # it copies, in lists and names
+    assert {*behaviours(model("bert"))} == {*KINDS[:3]}
+
+
+def test_the_prompts_are_questions_that_training_left_out() -> None:
+    assert prompts.FILE.read_text(encoding="utf-8") == written()

@@ -263,3 +263,37 @@ def test_a_change_to_what_the_setting_is_already_is_told() -> None:
     assert assignments.unchanged(task, Config(mask="causal")) == (2,)
     assert assignments.unchanged(task, Config()) == (3,)
     assert assignments.unchanged(task, Config(mask="window")) == ()
+
+
+def test_wording_and_points_travel_in_the_link_and_change_neither_digest_nor_answer() -> None:
+    worded = replace(TASK, task_words=("How much of {query} goes to {key}, {of} <b>all</b>?",), task_points=(2, 0.5))
+    assert assignments.decode(assignments.encode(worded)) == (worded, [])
+    assert assignments.digest(CONFIG, worded) == assignments.digest(CONFIG, TASK)
+    assert (worded.points, TASK.points) == ((2.0, 0.5), (1.0, 1.0))
+    plain_ask, asked = (assignments.resolved_questions(task, run(CONFIG))[0] for task in (TASK, worded))
+    assert isinstance(asked, ResolvedQuestion)
+    assert isinstance(plain_ask, ResolvedQuestion)
+    assert plain(asked.words) == "How much of “five” goes to “eight”, {of} <b>all</b>?"
+    assert (asked.value, asked.right) == (plain_ask.value, plain_ask.right)
+
+
+def test_what_is_not_worded_or_weighted_leaves_no_trace_in_the_link() -> None:
+    same = replace(TASK, task_words=("", ""), task_points=(1, 1.0))
+    assert (same, assignments.encode(same)) == (TASK, assignments.encode(TASK))
+    assert replace(TASK, task_words=("a  b\nc", "")).task_words == ("a b c",)
+
+
+@for_each(
+    "wrong", [{"task_words": ("x" * 301,)}, {"task_words": (3,)}, {"task_points": (-1,)}, {"task_points": ("2",)}]
+)
+def test_wordings_and_points_that_are_none_are_refused(wrong: dict[str, Any]) -> None:
+    with pytest.raises(ConfigError, match=r"^task_(words|points) holds .*; give "):
+        replace(TASK, **wrong)
+
+
+def test_points_of_a_link_that_cannot_be_read_are_said() -> None:
+    task, problems = assignments.decode(forged({"task_points": "2 nan 1e9 3", "task_words": "a\n" + "b" * 999}))
+    assert task is not None
+    assert task.task_points == (2.0, 1.0, 1.0, 3.0)
+    assert [len(words) for words in task.task_words] == [1, 300]
+    assert len(problems) == 1

@@ -40,8 +40,17 @@ def test_every_lesson_of_the_library_is_a_file_that_can_be_opened(name: str) -> 
         (
             '"masked", "weights"]',
             '"unmasked"]',
-            "slide 1 of the lesson in this file: steps names ['unmasked']; choose from",
+            "slide 1 of the lesson in this file: there is no step 'unmasked'; did you mean “masked”?",
         ),
+        (
+            '"masked", "weights"]',
+            '"nothing like it"]',
+            "slide 1 of the lesson in this file: steps names ['nothing like it']; choose from",
+        ),
+        ("d_k = 2", "heads = 2", "sets 'heads', which is no setting; did you mean “n_heads”?"),
+        ("d_k = 2", "temperature = 4,0", "Here, write the number with a decimal point, such as 0.5"),
+        ("minutes = 12", "minutes = “12”", 'Here, replace “ and ” by "'),
+        ("minutes = 12", 'minutes = "\\sqrt"', "Here, put the text between ''' and '''"),
         ('kind = "weight"', 'kind = "wait"', "slide 1 of the lesson in this file: there is no question called 'wait'"),
         ("query = 1, key = 1", "query = 99, key = 1", "slide 1 of the lesson in this file"),
         (
@@ -65,7 +74,7 @@ def test_every_lesson_of_the_library_is_a_file_that_can_be_opened(name: str) -> 
         ("minutes = 12", "minutes = 1979-05-27", "minutes of the lesson in this file is"),
         ('"experiments"', '"nowhere"', "further leads to no page"),
         ('{page = "experiments", ', "{eval = 1, ", "further leads to no page"),
-        ("d_k = 2", "d_k = 999", "slide 1 of the lesson in this file: d_k"),
+        ("d_k = 2", "d_k = 999", "the setting of the lesson in this file: d_k is 999"),
     ],
 )
 def test_what_cannot_be_shown_is_refused_in_a_sentence(old: str, new: str, says: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import zlib
 
 import pytest
 
@@ -132,3 +133,38 @@ def test_what_assignments_have_no_words_for_is_left_out() -> None:
     assert lesson_assignment.as_item(Question("rows_changed", at={"change": {"sentence": "x"}})) is None
     assert lesson_assignment.as_item(Question("number", at={"step": "w_q", "row": 1, "column": 1})) is None
     assert lesson_assignment.as_item(Question("weight", at={"query": 2, "key": 1, "tolerance": 0.05})) is not None
+
+
+SENTENCE = "Because the mask allows only the first key, the first word can only attend to itself, so its weight is one."
+RECORDED = {
+    "before": (
+        "4333-3ATN-R4YK-F6VX-KNKM-THKW-HMMT-RWWR-HKMK-VJWP-RJRJ-PXJW-WVNT-JXPN-JRNH-NTTH-WKPJ-NMXH-PMRP-TXWH-"
+        "VVKN-THHP-PJVM-MPRX-HXTW-JPPV-WXWW-VJMX-KRNR-NNWP-VWXN-TNNJ-MNTX-PNMJ-JRPP-KMXW-PVVM-XNWH-MHPW-VNTR-"
+        "WJNH-RTPK-RMKW-RRJH-XRMM-KHTN-XKHX-RKRW-JVXW-JMWK-HTKM-HRXM-TKHH-HKVT-JWTJ-PWMP-RKMX-XXVT-RXVT-MWVP-"
+        "HVRV-MNPM-HRXW-MNTJ-TPJV-R74V-Y"
+    ),
+    "packed": (
+        "6333-3ATN-R4YN-T49M-P4FD-DCJV-EGMG-FW9A-WE66-3MFX-HFCE-6KMD-KT3P-WX9X-YMVM-AHMJ-NVHD-P66C-A66G-JJWR-"
+        "FE3R-EYVH-NWTY-TMA4-N3WE-GV9D-EHF6-DE"
+    ),
+}
+"""Codes of one answer, as they were written before texts were packed and since; both are read for ever."""
+
+
+@pytest.mark.parametrize("name", RECORDED)
+def test_a_code_that_was_handed_in_is_read_for_ever(name: str) -> None:
+    digest, by, numbers, tries = grading.read_code(RECORDED[name])
+    assert (digest, by, tries) == (5, grading._name(5, "Ada"), 1)
+    assert (*numbers[:2], decode_text(numbers[2])) == (101, 2, SENTENCE)
+
+
+def test_a_sentence_is_a_code_of_less_than_half_the_signs_that_it_had() -> None:
+    code = grading.answer_code(5, "Ada", [101, 2, encode_text(SENTENCE)])
+    assert len(code) < len(RECORDED["before"]) / 2
+    assert grading.answer_code(5, "Ada", [101, 2])[0] == answer_codes.SIGNS[grading.VERSION]
+
+
+@for_each("packed", [b"\x02", b"\x02\x01\xff", b"\x02" + zlib.compress(b"a" * 10**6)[2:-4], b"\x02abc"])
+def test_what_unpacks_to_no_answer_is_refused(packed: bytes) -> None:
+    with pytest.raises(ConfigError, match="is not text"):
+        decode_text(int.from_bytes(packed, "big"))

@@ -129,7 +129,7 @@ def code(name: str = "Ada", held: list[int] | None = None) -> str:
         ("Ada", grading.answer_code(DIGEST + 1, "Ada", [0] * 6), "another assignment"),
         ("Ada", code(held=[1]), "holds 1 answers"),
         ("Ada", code(held=[1, 99, 1, 1, 1, 1]), "answer 2 of the code"),
-        ("Ada", answer_codes.with_checksum((grading.VERSION + 1, *range(12))), "version"),
+        ("Ada", answer_codes.with_checksum((grading.WIDE + 1, *range(12))), "version"),
         ("Ada", answer_codes.with_checksum((0, 3, 4)), "ends too early"),
         ("Ada", "<script>", "which no code does"),
     ],
@@ -165,7 +165,8 @@ def test_the_table_is_safe_for_a_spreadsheet_and_goes_in_again() -> None:
     found = list(grading.grade_all(CONFIG, TASK, [(name, code(name)) for name in names]))
     text = tables.csv(grading.table(TASK, found))
     rows = list(csv.reader(io.StringIO(text)))
-    assert rows[0][:6] == ["name", "valid", "score", "of", "question 1", "question 1 right"]
+    first = "1. Head 2: what is the weight that “five” gives “eight”?"
+    assert rows[0][:7] == ["name", "valid", "score", "of", "percent", first, "question 1 right"]
     assert [row[0] for row in rows[1:]] == ["'=1+1", 'Ada, "Countess"', "'-3"]
     assert {tuple(row[1:4]) for row in rows[1:]} == {("yes", "6", "6")}
     assert all(not cell.startswith(tables.FORMULA_STARTS) or float(cell) < 0 for row in rows for cell in row)

@@ -268,3 +268,11 @@ def test_names_of_matrices_in_questions_are_typeset_and_the_visitors_words_are_n
         assert "W_Q of" not in page
     item = question_codec.item("highest_key", {"query": 1})
     assert "“d_k”" in handout.html(Config(sentence="d_k is a word"), solutions=False, questions=[item])
+
+
+def test_a_handout_asks_in_the_words_of_the_teacher() -> None:
+    items = (question_codec.item("size", {"whole": "scores"}), question_codec.item("highest_key", {"query": 2}))
+    html = handout.html(Config(), solutions=False, questions=items, words=("How many <cells>?",))
+    assert "How many &lt;cells&gt;?" in html
+    assert "How many numbers" not in html
+    assert "which key does" in html

@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from attnviz import run
 from attnviz.classroom import wrong_choices
 from attnviz.classroom.marking import coded_answers, grading, item_analysis, results
+from attnviz.classroom.question_kinds import resolve
 from attnviz.classroom.resolved_question import HINTS
 from attnviz.lessons.catalogue import LESSONS
 from tests.classroom.test_grading import CONFIG, DIGEST, TASK, asks, right, wrong
@@ -46,7 +48,7 @@ def test_a_class_is_counted_question_by_question() -> None:
             assert item.separates == pytest.approx((x * y).sum() / np.sqrt((x * x).sum() * (y * y).sum()))
     listed = item_analysis.mistakes(found)
     assert len(listed) == sum(len(item.mistakes) + bool(item.blank) for item in found)
-    assert LESSONS["why_root"].title in set(listed[item_analysis.WORDS["lesson"]])
+    assert item_analysis.in_words("why_root", 2) in set(listed[item_analysis.WORDS["lesson"]])
     assert item_analysis.overview(found)[item_analysis.WORDS["share"]].iloc[0] == f"{100 / 12:.0f}"
 
 
@@ -59,5 +61,31 @@ def test_each_lesson_that_treats_a_mistake_is_there_and_each_mistake_is_known() 
     known = {*HINTS, *wrong_choices.KEYS, *wrong_choices.SHAPES}
     assert set(item_analysis.TREATED) <= known
     assert set(item_analysis.TREATED.values()) <= set(LESSONS)
-    assert item_analysis.lesson_of(HINTS["columns"]) == LESSONS["softmax_axis"].title
-    assert item_analysis.lesson_of("") == ""
+    assert item_analysis.treatment("") is None
+
+
+def test_the_slide_that_treats_a_mistake_asks_where_it_can_be_made() -> None:
+    """The first slide whose question knows the mistake; gone through here by the names of what it knows."""
+    for name in ("scale", "mask", "no_softmax", "crossed", "swapped", "one_head", "twice"):
+        words = next(each for each in item_analysis.SAYING if name in each)
+        found = item_analysis.treatment(words[name])
+        assert found is not None
+        lesson = LESSONS[found[0]]
+        for n, slide in enumerate(lesson.slides[: found[1]], 1):
+            if slide.question is None:
+                continue
+            ask = resolve(slide.question, run(lesson.on(slide)), run(lesson.config))
+            told = [ask.mistake((at,)) for at in range(len(ask.options)) if ask.form == "one"]
+            knows = name in [each.name for each in ask.mistakes] or words[name] in told
+            assert knows == (n == found[1]), (name, lesson.name, n)
+    columns = item_analysis.treatment(HINTS["columns"])
+    for words in (wrong_choices.KEYS["row"].format(row=3), wrong_choices.KEYS["head"].format(head=12)):
+        assert item_analysis.treatment(words) is not None
+    assert columns == ("softmax_axis", 1)  # none of its questions is of one number
+
+
+def test_the_table_of_mistakes_links_to_their_slides() -> None:
+    item = item_analysis.Item(3, 1, None, ((HINTS["mask"], 2),), 1)
+    linked = item_analysis.mistakes([item], lambda lesson, slide: f"{lesson}/{slide}")
+    assert linked[item_analysis.WORDS["lesson"]].tolist() == ["causal/2", ""]
+    assert item_analysis.overview([item], ["1. Why?"])[item_analysis.WORDS["question"]].tolist() == ["1. Why?"]

@@ -11,7 +11,7 @@ import pytest
 
 from attnviz import Config, run
 from attnviz.classroom import question_codec
-from attnviz.classroom.marking import assignments, coded_answers, grading, results, submissions
+from attnviz.classroom.marking import assignments, coded_answers, grade_scale, grading, results, submissions
 from attnviz.classroom.marking.assignments import Assignment
 from attnviz.classroom.marking.grading import GradedSubmission
 from attnviz.classroom.marking.submissions import Table
@@ -29,6 +29,7 @@ ITEMS = (
 )
 TASK = Assignment(task_questions=ITEMS)
 DIGEST = assignments.digest(CONFIG, TASK)
+FIRST = "1. Head 2: what is the weight that “four” gives “three”?"
 
 
 @pytest.fixture(autouse=True)
@@ -82,8 +83,8 @@ def test_the_table_comes_back_with_its_columns_and_the_marks_after_them() -> Non
     assert (first["valid"], first["score"], first["of"]) == ("yes", "3", "3")
     assert (first["points"], first["of points"]) == ("3,5", "3,5")
     value = assignments.resolved_questions(TASK, run(assignments.of_student(CONFIG, TASK, "Zoë Müller")))[0].value  # type: ignore[union-attr]
-    assert float(first["question 1"].replace(",", ".")) == pytest.approx(value, abs=0.0001)
-    assert "," in first["question 1"]
+    assert float(first[FIRST].replace(",", ".")) == pytest.approx(value, abs=0.0001)
+    assert "," in first[FIRST]
     assert (second["Matrikelnummer"], second["points"]) == ("007", "")
     assert second["valid"] not in ("", "yes")
     again = submissions.from_file(back.encode())
@@ -93,17 +94,17 @@ def test_the_table_comes_back_with_its_columns_and_the_marks_after_them() -> Non
 def test_a_table_with_commas_has_points_in_its_numbers() -> None:
     table = submissions.from_text(f"name,code\nAda,{code('Ada')}")
     (row,) = rows(results.csv_text(table, TASK, marked(table), (1.0, 1.0, 1.0)), ",")
-    assert "." in row["question 1"]
+    assert "." in row[FIRST]
     assert "points" not in row
 
 
 def test_a_table_of_a_platform_comes_back_for_a_spreadsheet_of_another_country() -> None:
     table = submissions.from_text(f"name,code\nAda,{code('Ada')}")
     (row,) = rows(results.csv_text(table, TASK, marked(table), (), "semicolon"), ";")
-    assert "," in row["question 1"]
+    assert "," in row[FIRST]
     table = submissions.from_text(f"Name;Code\nAda;{code('Ada')}")
     (row,) = rows(results.csv_text(table, TASK, marked(table), (), "comma"), ",")
-    assert "." in row["question 1"]
+    assert "." in row[FIRST]
     assert row["Name"] == "Ada"
 
 
@@ -113,7 +114,7 @@ def test_pasted_lines_come_back_as_the_language_writes_tables() -> None:
     set_language("de")
     text = results.csv_text(table, TASK, marked(table), ())
     assert text.splitlines()[0].count(";") > 5
-    assert "," in next(csv.reader(io.StringIO(text.splitlines()[1]), delimiter=";"))[5]
+    assert "," in next(csv.reader(io.StringIO(text.splitlines()[1]), delimiter=";"))[6]
 
 
 def test_who_hands_in_twice_is_flagged_and_counts_once() -> None:
@@ -124,6 +125,64 @@ def test_who_hands_in_twice_is_flagged_and_counts_once() -> None:
     assert [bool(each.note) for each in found] == [True, False, False]
     assert [each.score for each in results.counted(found)] == [3, 3]
     assert rows(results.csv_text(table, TASK, found, ()), ",")[0]["note"] == results.WORDS["again"]
+
+
+def test_a_question_that_says_code_is_no_column_of_codes() -> None:
+    task = replace(TASK, task_words=("Which code is it?",))
+    graded = list(grading.grade_all(CONFIG, task, [("Ada", code("Ada"))]))
+    text = results.csv_text(submissions.from_text(f"Ada,{code('Ada')}"), task, graded, ())
+    assert "1. Which code is it?" in text
+    assert [entry.code for entry in submissions.from_text(text).entries] == [code("Ada")]
+
+
+def test_two_of_one_name_are_two_where_the_table_tells_them_apart() -> None:
+    lines = [
+        "Name,ID number,Code",
+        f"Ada King,17,{code('Ada King', (False, True, True))}",
+        f"Ada King,42,{code('Ada King')}",
+        f"Ada King,42,{code('Ada King', (True, True, False))}",
+    ]
+    table = submissions.from_text("\n".join(lines))
+    found = results.only_last(marked(table), [entry.number for entry in table.entries])
+    assert [bool(each.note) for each in found] == [False, True, False]
+    assert [each.score for each in results.counted(found)] == [2, 2]
+    assert len(results.counted(results.only_last(marked(table)))) == 1
+
+
+def test_points_for_own_words_flow_into_sum_percent_and_grade() -> None:
+    task = replace(TASK, task_questions=(*ITEMS, question_codec.item("own_words", {})))
+    digest = assignments.digest(CONFIG, task)
+    asked = assignments.resolved_questions(task, run(assignments.of_student(CONFIG, task, "Ada")))
+    numbers = [
+        coded_answers.encode(ask, tuple(ask.right) if ask.options else ask.value if ask.form == "number" else "so")
+        for ask in asked
+        if isinstance(ask, ResolvedQuestion)
+    ]
+    (found,) = grading.grade_all(CONFIG, task, [("Ada", grading.answer_code(digest, "Ada", numbers))])
+    points = (1.0, 1.0, 2.0, 4.0)
+    assert (found.points(points), found.most_points(points), found.percent(points)) == (4.0, 4.0, 100.0)
+    given = results.with_given(found, {3: 2.5})
+    assert (given.points(points), given.most_points(points), given.percent(points)) == (6.5, 8.0, 81.25)
+    scale = grade_scale.read_scale(grade_scale.PRESETS["letters"])
+    (row,) = grading.table(task, [given], points, scale).to_dict("records")
+    assert (row["points"], row["of points"], row["percent"], row["grade"]) == (6.5, 8.0, 81.2, "B")
+    assert row["question 4, points given"] == 2.5
+    assert row["4. Explain your answer to the question before this one, in your own words."] == "so"
+    assert results.with_given(replace(found, problem="x"), {3: 1.0}).given == ()
+
+
+@for_each(
+    "text", ["A", "90", "90 A; 90 B", "101 A", "nan A", "90 " + "A" * 25, "; ".join(f"{n} g{n}" for n in range(31))]
+)
+def test_a_scale_that_is_none_is_refused(text: str) -> None:
+    with pytest.raises(ConfigError):
+        grade_scale.read_scale(text)
+
+
+def test_each_scale_that_is_offered_can_be_read_and_begins_at_nothing() -> None:
+    for name in grade_scale.OFFERED:
+        scale = grade_scale.read_scale(grade_scale.preset(name))
+        assert not scale or grade_scale.grade(0.0, scale) == scale[-1][1]
 
 
 def test_what_a_row_does_not_have_stays_empty() -> None:
@@ -140,7 +199,7 @@ def test_no_two_columns_of_marks_are_called_alike(language: str) -> None:
     set_language(language)
     (found,) = marked(submissions.from_text(f"Ada {code('Ada', (True, False, True))}"))
     (row,) = grading.table(TASK, [replace(found, note="again")], (2.0, 1.0, 1.0)).to_dict("records")
-    assert len(row) == 4 + 3 + 2 * len(ITEMS) + 2
+    assert len(row) == 4 + 4 + 2 * len(ITEMS) + 2
     assert row[grading.WORDS["score"]] == "2"
     assert row[grading.WORDS["points"]] == 3.0
 
@@ -161,6 +220,7 @@ def test_points_that_do_not_fit_are_refused(text: str) -> None:
 
 def test_points_are_read_as_people_write_them() -> None:
     assert results.read_points("2; 1; 0,5", 3) == results.read_points("2, 1, 0.5", 3) == (2.0, 1.0, 0.5)
+    assert results.read_points(" ", 3, (2.0, 1.0, 0.5)) == (2.0, 1.0, 0.5)
 
 
 def test_five_hundred_forged_codes_of_one_student_are_one_run(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -61,6 +61,7 @@ ALLOWED = {
         "engine/tasks/games.py": ({"causal", "additive"}, "the recipe of a task"),
     },
     "models": {
+        "models/observed.py": ({"causal"}, "the mask of a model that computes itself"),
         "models/model.py": ({"causal"}, "what these models compute"),
         "models/shapes.py": ({"causal"}, "a field of a file"),
     },

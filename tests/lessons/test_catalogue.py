@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +11,9 @@ import pytest
 
 from attnviz import Config, ConfigError, run
 from attnviz.classroom import slides
+from attnviz.classroom.measures import MEASURES
 from attnviz.classroom.next_word.readings import is_reading
+from attnviz.classroom.predicates import PREDICATES
 from attnviz.classroom.question_kinds import resolve
 from attnviz.engine.records.step_specs import STEPS
 from attnviz.lessons.catalogue import LESSONS, written
@@ -199,3 +201,12 @@ def test_every_slide_has_notes_for_the_speaker(name: str) -> None:
         words = slide.notes.split()
         assert 8 <= len(words) <= 60, number
         assert slide.notes not in slide.text
+
+
+def test_the_guide_lists_every_name_that_a_lesson_may_use() -> None:
+    guide = (Path(__file__).parents[2] / "docs" / "writing-a-lesson.md").read_text("utf-8")
+    names = {"settings": [item.name for item in fields(Config)], "steps": [*STEPS]}
+    for name, there in (names | {"measures": [*MEASURES], "says": [*PREDICATES]}).items():
+        part = guide.partition(f"<!-- {name} -->")[2].partition(f"<!-- /{name} -->")[0].rpartition(": ")[2]
+        wanted = " ".join(f"`{each}`" for each in there)
+        assert re.findall(r"`([a-z0-9_]+)`", part) == there, f"put these into the guide: {wanted}"

@@ -61,6 +61,9 @@ MODELS: dict[str, tuple[str, str, dict[str, Any], str]] = {
         "wordpiece",
     ),
     "roberta": ("RobertaConfig", "RobertaModel", SMALL, "roberta"),
+    "xlm-roberta": ("XLMRobertaConfig", "XLMRobertaModel", SMALL, "roberta"),
+    "camembert": ("CamembertConfig", "CamembertModel", SMALL, "roberta"),
+    "electra": ("ElectraConfig", "ElectraModel", SMALL | {"embedding_size": 16}, "wordpiece"),
     "gpt2": (
         "GPT2Config",
         "GPT2LMHeadModel",
@@ -87,6 +90,23 @@ MODELS: dict[str, tuple[str, str, dict[str, Any], str]] = {
     "mistral": ("MistralConfig", "MistralForCausalLM", GROUPED | {"sliding_window": 4}, "bytes"),
     "qwen2": ("Qwen2Config", "Qwen2ForCausalLM", GROUPED, "qwen"),
     "qwen3": ("Qwen3Config", "Qwen3ForCausalLM", GROUPED | {"head_dim": 6}, "qwen"),
+    "phi3": (
+        "Phi3Config", "Phi3ForCausalLM", GROUPED | {"sliding_window": 4, "pad_token_id": 0, "eos_token_id": 0}, "bytes",
+    ),
+    "starcoder2": (
+        "Starcoder2Config", "Starcoder2ForCausalLM",
+        GROUPED | {"sliding_window": 4, "bos_token_id": 0, "eos_token_id": 0}, "bytes",
+    ),
+    "opt": (
+        "OPTConfig",
+        "OPTForCausalLM",
+        {
+            "vocab_size": 288, "hidden_size": 16, "ffn_dim": 20, "num_hidden_layers": 2, "num_attention_heads": 4,
+            "max_position_embeddings": 40,
+        },
+        "bytes",
+    ),
+    "gemma": ("GemmaConfig", "GemmaForCausalLM", GROUPED | {"head_dim": 6}, "bytes"),
     "gemma2": (
         "Gemma2Config",
         "Gemma2ForCausalLM",
@@ -96,7 +116,7 @@ MODELS: dict[str, tuple[str, str, dict[str, Any], str]] = {
 }  # fmt: skip
 
 
-DOUBLE = ("bert", "distilbert", "roberta", "gpt2")
+DOUBLE = ("bert", "distilbert", "roberta", "xlm-roberta", "camembert", "electra", "gpt2")
 """The families that Transformers computes in float64 from end to end if it is asked to."""
 
 

@@ -10,19 +10,22 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from attnviz import Config, ConfigError, Model, command, load, run
+from attnviz import Config, ConfigError, Model, attribute, command, load, run
 from attnviz.engine.cost import estimate as cost
 from attnviz.engine.cost import sizes as run_sizes
 from attnviz.engine.pretrained.model_registry import MODELS, find
 from attnviz.models import boxed, hosting
+from attnviz.models.sampling import Sampling
 from attnviz.settings import url_codec
+from attnviz.text.model_card import sentences
 from tests.support.cases import for_each
 from tests.support.needs import NEEDS
 from tools.corpus import documents
+from tools.corpus.strict import new_frames
 
 EVERY = for_each("name", boxed.NAMES)
 MOST_BYTES = 500_000
-N = 20
+N, N_FRAMES = 20, 100
 """Questions of a skill: as many as take a second; the card tells of 500."""
 
 
@@ -133,3 +136,38 @@ def test_the_command_draws_it_without_a_host(tmp_path: Path, capfd: pytest.Captu
         assert "Not in the vocabulary: zog." in capfd.readouterr().err
     finally:
         MODELS.clear()
+
+
+def test_words_of_ones_own_are_what_is_said_and_can_be_asked_for() -> None:
+    made, text = model("small"), "When Zelda and Otto went to the shop, Otto gave a book to"
+    trace = made(text)
+    assert [word for word, _ in made.next_words(trace, 2)] == ["zelda", "otto"]
+    assert made.generate(text, 1, top_k=1) == f"{text} zelda"
+    assert made.drawn(trace, 0, Sampling(top_k=1)) == " zelda"
+    assert made.generate(f"{text} zelda", 1, top_k=1) == made.generate(text, 2, top_k=1)
+    numbers = [made.word_number(word, trace) for word in ("Zelda", "otto", "[1]", "mary")]
+    assert numbers == [trace.token_ids[2], trace.token_ids[4], trace.token_ids[2], made.word_number("mary")]
+    assert attribute(trace, "zelda", "otto").logit == attribute(trace, *numbers[:2]).logit > 3
+    assert made.ranks(trace, "otto")[-1][0] == 2
+    for words in ("zelda", "spock"):
+        with pytest.raises(ConfigError, match="is no word of this model; choose one that next_words names"):
+            made.word_number(words)
+    with pytest.raises(ConfigError, match="'spock' is no word of this model"):
+        attribute(trace, "spock")
+
+
+@EVERY
+def test_the_card_has_other_seeds_and_says_how_it_fares_in_sentences_of_another_form(name: str) -> None:
+    card, asked = boxed.card(name), new_frames(N_FRAMES, 11)
+    right_ones = sum(model(name).next_words(" ".join(each.before), 1)[0][0] == each.answer for each in asked)
+    assert abs(right_ones / N_FRAMES - card["new_frames"]) < 0.12
+    assert [each["seed"] for each in card["other_seeds"]] == [1, 2]
+    said = " ".join(sentences(f"{name}~{model(name).digest}", model(name).digest))
+    assert f"in only {100 * card['new_frames']:.0f} % of the cases" in said
+    for each in card["other_seeds"]:
+        worst = each["without"]["indirect object"]
+        assert min(worst, key=worst.__getitem__) in said
+    assert ("unpriced" in card) == (name == "small")
+    if name == "small":
+        assert all(free < sharp for free, sharp in zip(card["unpriced"]["sharp"], card["sharp"], strict=True))
+        assert "without that penalty leaves fewer rows" in said

@@ -6,7 +6,8 @@ from itertools import pairwise
 
 from tools.corpus import documents
 from tools.corpus.drawing import Draw, held
-from tools.corpus.words import NAMES, NUMBER, SPARE, VOCABULARY
+from tools.corpus.strict import new_frames
+from tools.corpus.words import NAMES, NUMBER, PLACES, SPARE, THINGS, VOCABULARY
 
 QUESTIONS, DOCUMENTS = 200, 8_000
 
@@ -60,3 +61,16 @@ def test_every_word_is_trained_and_none_is_cut_off() -> None:
     assert 300 <= len(VOCABULARY) - len(SPARE) <= 600
     for name in documents.SKILLS:
         assert max(len(question.before) for question in documents.questions(name, 100, 4)) < documents.LONGEST
+
+
+def test_sentences_of_another_form_have_none_of_the_forms_of_the_corpus() -> None:
+    def form(words: list[str]) -> tuple[str, ...]:
+        kinds = {**dict.fromkeys(NAMES, "NAME"), **dict.fromkeys(PLACES, "PLACE"), **dict.fromkeys(THINGS, "THING")}
+        return tuple(kinds.get(word, word) for word in words)
+
+    draw = Draw(4)
+    known = {form(documents.document(draw).before)[:8] for _ in range(3_000)}
+    asked = new_frames(200, 11)
+    assert len({form(each.before)[:8] for each in asked} & known) == 0
+    assert all(word in NUMBER for each in asked for word in each.words)
+    assert all(held(*each.key) for each in asked)

@@ -22,7 +22,7 @@ from attnviz.models.safetensors import Tensors
 from tests.support.cases import for_each
 from tests.support.small_models import FOLDER, NAMES, model
 
-DOUBLE = ("bert", "distilbert", "roberta", "gpt2")
+DOUBLE = ("bert", "distilbert", "roberta", "xlm-roberta", "camembert", "electra", "gpt2")
 """The models whose expected numbers were computed in float64 from end to end; of the others RoPE or RMS was not."""
 
 EVERY = for_each("name", NAMES)
@@ -88,7 +88,7 @@ def test_a_layer_says_what_it_is_made_of(name: str) -> None:
     assert {"w_q", "w_k", "w_v", "queries", "scores", "weights", "heads", "w_o", "w_1", "w_2", "ff_hidden"} <= set(
         layer
     )
-    assert ("ff_gate" in layer) == ("w_3" in layer) == (shape.norm == "rms")
+    assert ("ff_gate" in layer) == ("w_3" in layer) == shape.feed_forward.endswith(("glu", "glu_tanh"))
     assert ("projected_queries" in layer) == (shape.frequencies is not None)
     assert ("normed_queries" in layer) == (name == "qwen3")
     assert ("output_normed" in layer) == (name == "gemma2")

@@ -16,7 +16,7 @@ from tests.support.cases import for_each
 from tests.support.small_models import FOLDER, NAMES, model
 
 ONE, OTHER = "the king and the queen saw", "the king and the river saw"
-OUTPUTS = ("attn.c_proj", "attention.out_proj", "attention.dense", "self_attn.o_proj")
+OUTPUTS = ("attn.c_proj", "attention.out_proj", "attention.dense", "self_attn.o_proj", "self_attn.out_proj")
 """What turns the heads of a layer, side by side, into its output: the ends of its names in the families."""
 
 
@@ -151,8 +151,9 @@ def _attributed(made: Any, hooked: Hooked, trace: Any, plain: Any) -> None:
     one, instead, row = 5, 77, 4
     found = attribute(trace, one, instead, position=row)
     ends = ("ln_f", "final_layer_norm", "model.norm")
-    [norm] = [module for at, module in hooked._made.named_modules() if at.endswith(ends)]
-    gain = norm.weight.detach().numpy() + (1.0 if made.family == "gemma2" else 0.0)
+    norms = {at: module for at, module in hooked._made.named_modules() if at.endswith(ends)}
+    norm = norms[min(norms, key=len)]  # OPT's layers have norms of that name, too
+    gain = norm.weight.detach().numpy() + made.shape.gain
     U = hooked._made.get_output_embeddings().weight.detach().numpy()
     x = plain.streams[-1][row]
     centred, eps = made.facts.centred, made.facts.eps

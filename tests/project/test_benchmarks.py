@@ -278,6 +278,9 @@ def test_what_rooms_need_is_reckoned_from_the_figures() -> None:
     assert "| A talk of 300 | 3 | 660 MB | 900 MB | 72 s |" in lines
     assert "50 moves a second: 250 visitors" in lines[-1]
     assert "Replicas" not in table.whole({"move": kept()["move"] | {"figures": {}}})
+    many = {"open_ms": 60.0, "open_kb": 250.0, "move_kb": 25.0}
+    lines = table.whole({"move": kept()["move"] | {"figures": kept()["move"]["figures"] | many}}).splitlines()
+    assert lines[-2:] == ["| A thousand | 260 s | 0.5 GB | 3 GB |", "| A million | 260,000 s | 500.0 GB | 3,000 GB |"]
 
 
 def test_a_value_that_could_not_be_measured_meets_no_goal() -> None:
@@ -309,6 +312,8 @@ def test_in_short_it_says_what_was_measured() -> None:
         "with no errors or wrong pages. After 20,000 sessions the page held 193 MB. Every value came back after 50 of "
         "50 servers that were killed and 49 of 50 replicas that were lost."
     )
+    two = all_kept()["move"] | {"figures": {"burst_300_p95_of_2": 2301.0}}
+    assert "4.7 s. Two processes: of 300, within 2.4 s." in table.short(all_kept() | {"processes": two})
     failed = all_kept()["held"] | {"wrong": ["lost"]}
     assert "with 1 errors" in table.short(all_kept() | {"held": failed})
     less = all_kept()["held"]["figures"]

@@ -32,9 +32,10 @@ from attnviz.pictures.step_path import way
 from attnviz.text.query_sentences import query_weights
 from attnviz.ui.components import mask_painter, paste_guard, svg_to_png
 from attnviz.ui.components.answer import drawer
-from attnviz.ui.components.pickers import film_strip, head_cards, head_mosaic, step_path, step_strip
+from attnviz.ui.components.pickers import film_strip, head_cards, head_mosaic, next_word_link, step_path, step_strip
 from attnviz.ui.components.sentence import attention_lines, opening_sentence
 from attnviz.ui.components.stage import heatmap
+from attnviz.ui.panels.classroom import share_code
 from attnviz.ui.session import interrupted
 
 pytestmark = pytest.mark.slow
@@ -117,6 +118,7 @@ def test_python_sends_each_component_what_it_reads(check: Callable[..., str], mo
     heatmap.show([stages.stage(trace, trace["weights"], "Weights")], key="key")
     data = {
         **shown,
+        "WaysData": header(next_word_link.packed("mary", "99 %")),
         "FilmData": header(film_strip.packed(film_strip.Strip(trace["weights"].array, 0))),
         "CardsData": header(head_cards.packed(trace, 0, None)),
         "MosaicData": header(head_mosaic.packed(trace, None)),
@@ -129,6 +131,7 @@ def test_python_sends_each_component_what_it_reads(check: Callable[..., str], mo
         "AnswerFacts": browser_facts.facts(trace, 0),
         "PasteData": sent(paste_guard, lambda: paste_guard.guard({"field": 100}), monkeypatch),
         "SnapshotData": sent(svg_to_png, lambda: svg_to_png.button("<svg/>", key="key"), monkeypatch),
+        "ShareData": sent(share_code, lambda: share_code.draw("6333", title="t"), monkeypatch),
         "UnfinishedData": sent(interrupted, lambda: interrupted._note("abc"), monkeypatch),
     }
     assert check(**{f"{name}_ts": declared(TYPES[name], name, value) for name, value in data.items()}) == ""

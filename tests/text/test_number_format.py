@@ -9,8 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from attnviz.analysis.head_kinds import HeadKind
 from attnviz.settings.language import set_language
 from attnviz.text.format.number_format import grouped, localised, short
+from attnviz.text.head_sentences import lines, title
 from tests.support.cases import for_each
 
 
@@ -62,3 +64,13 @@ def test_a_text_has_the_decimal_sign_of_its_language(text: str, german: str) -> 
         assert grouped(262_144) == "262\u202f144"
     finally:
         set_language("en")
+
+
+def test_what_a_head_is_called_has_the_decimal_sign_of_its_language() -> None:
+    spread = HeadKind(0, "spread", 0.2, 2, 6.31)
+    set_language("de")
+    try:
+        said = title(spread, "sat"), lines(spread, "sat", 7)[1]
+    finally:
+        set_language("en")
+    assert said == ("über 6,3 Wörter", "eine Zeile verteilt sich auf 6,3 von 7 Wörtern")

@@ -131,7 +131,7 @@ def busy(threads: ThreadPoolExecutor) -> Iterator[None]:
 def test_a_link_says_what_its_setting_shows() -> None:
     told = link_words.telling(run(CONFIG), 0)
     assert told is not None
-    for language, says in (("en", "attends to"), ("de", "achtet auf")):
+    for language, says in (("en", "attends to"), ("de", "beachtet")):
         found = unfurled(LINK + ("&lang=de" if language == "de" else ""), accept_language="fr")
         assert found.title == found.tags["og:title"] == found.tags["twitter:title"]
         assert says in found.title
@@ -288,7 +288,7 @@ def test_every_address_of_ours_is_there_below_a_folder_too(monkeypatch: pytest.M
             assert answered.body, asked_for
             assert answered.status == 200 or path.startswith(("/s/", "/attnviz/ready")), asked_for
             found += 1
-    assert found == 20
+    assert found == 22
 
 
 def test_the_card_draws_lines_in_masked_cells_and_cuts_no_word_that_has_room() -> None:

@@ -49,9 +49,10 @@ MANY_WORDS = Config(sentence=LARGEST["sentence"], max_tokens=64, n_heads=12, n_l
 LARGE_MATRICES = Config(d_model=512, n_heads=8, d_k=64, d_v=64, n_layers=2, feed_forward="relu", d_ff=512)
 LARGE = Config(**LARGEST)
 WIDE = replace(LARGE, d_model=16, n_layers=1, d_k=4, d_v=4, feed_forward="none")
-FILES = [name for name in FORMATS if "png" not in name or importlib.util.find_spec("resvg_py")]
-PIXELS = [name for name in FILES if "png" in name]
-"""Files whose memory lies outside what Python counts."""
+DRAWN = ("png", "step.png", "gif")
+FILES = [name for name in FORMATS if name not in DRAWN or importlib.util.find_spec("resvg_py")]
+PIXELS = [name for name in FILES if name in DRAWN and name != "gif"]
+"""Files whose memory lies outside what Python counts; a GIF is made of pictures that are smaller."""
 
 VISITED = ("data: weights", "data: scores", "data: vectors", "assign/student", "assign/mark", "lessons")
 """Pages on which something has to be brought before they compute anything."""
@@ -64,7 +65,7 @@ SLOW = (
     "explore/table",
     *(
         f"file/{name}"
-        for name in ("csv", "svg", "step.svg", "png", "step.png", "pdf", "tex", "tikz", "json", "handout")
+        for name in ("csv", "svg", "step.svg", "png", "step.png", "gif", "pdf", "tex", "tikz", "json", "handout")
     ),
 )
 """What takes long where every piece of memory is counted: smaller settings tell as much."""

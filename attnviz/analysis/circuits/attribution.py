@@ -56,10 +56,12 @@ def decoder_of(trace: Trace) -> Model:
     return model
 
 
-def direction(model: Model, word: str | int, instead_of: str | int | None = None) -> Array:
-    """Return the row of a word in the output matrix, less that of another: (d_model,)."""
-    U = np.asarray(model.words_table[model.word_number(word)], dtype=float)
-    return U if instead_of is None else U - np.asarray(model.words_table[model.word_number(instead_of)], dtype=float)
+def direction(trace: Trace, word: str | int, instead_of: str | int | None = None) -> Array:
+    """Return the row of a word in the output matrix of a run's model, less that of another: (d_model,)."""
+    model = decoder_of(trace)
+    words = (word,) if instead_of is None else (word, instead_of)
+    U, *other = (np.asarray(model.words_table[model.word_number(each, trace)], dtype=float) for each in words)
+    return U - other[0] if other else U
 
 
 def attribute(trace: Trace, word: str | int, instead_of: str | int | None = None, position: int = -1) -> Attribution:
@@ -80,7 +82,7 @@ def attribute(trace: Trace, word: str | int, instead_of: str | int | None = None
     """
     model = decoder_of(trace)
     check(trace, "attribute")
-    u = direction(model, word, instead_of)
+    u = direction(trace, word, instead_of)
     check_row(trace, position, model.facts, model.shape.d_model)
     row = position % len(trace.query_tokens)
     last = trace.layers[-1]

@@ -9,17 +9,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from attnviz.analysis.circuits import prompts
 from attnviz.analysis.circuits.attribution import attribute, decoder_of
 from attnviz.analysis.circuits.changed_runs import check
 from attnviz.analysis.circuits.interventions import knock_out
 from attnviz.arrays import Array
 from attnviz.engine.records.trace import Trace
+from attnviz.models.model import Model
 from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import Words
 
+Rows = dict[str, list[tuple[Array, Array]]]
 KINDS = ("previous", "duplicate", "induction", "name_mover", "inhibition")
 MOST = 0.5
 """The part of a row's weight that has to go one way for the row to count."""
@@ -49,11 +53,15 @@ class Behaviour:
     n: int
 
 
-def behaviours(traces: Sequence[Trace], words: Sequence[tuple[str | int, str | int]] = ()) -> dict[str, Behaviour]:
+def behaviours(
+    traces: Sequence[Trace] | Model, words: Sequence[tuple[str | int, str | int]] = ()
+) -> dict[str, Behaviour]:
     """Return for each of `KINDS` what every head does of it, over runs of one model.
 
     traces  the runs;  `words` for each of them the next word and the one instead of it, for the last two kinds, which
-            are left out without
+            are left out without. Or a model, which then reads the 200 prompts in the package: the first three kinds
+            are measured on a hundred lists said again, the others on a hundred sentences in which one of two people
+            gives something to the other. A kind that has no row there, as the last two of an encoder, is left out
 
     Raises ConfigError for runs of several models, for another number of pairs than of runs, and, with words, for a
     model that does not write on. Source: Olsson et al. 2022, arXiv:2209.11895 (induction); Wang et al. 2022,
@@ -64,6 +72,8 @@ def behaviours(traces: Sequence[Trace], words: Sequence[tuple[str | int, str | i
     >>> behaviours([trace])["previous"].weight.round(2).tolist()
     [[1.0]]
     """
+    if isinstance(traces, Model):
+        return _over_prompts(traces)
     for trace in traces if isinstance(traces, Sequence) else [traces]:
         check(trace, "behaviours")
     sizes = {(len(trace.layers), trace.config.n_heads) for trace in traces}
@@ -71,16 +81,59 @@ def behaviours(traces: Sequence[Trace], words: Sequence[tuple[str | int, str | i
         raise ConfigError(FAULTS["sizes"].format(n=len(sizes)))
     if words and len(words) != len(traces):
         raise ConfigError(FAULTS["words"].format(n=len(traces), words=len(words)))
-    rows: dict[str, list[tuple[Array, Array]]] = {kind: [] for kind in (KINDS if words else KINDS[:3])}
+    rows: Rows = {kind: [] for kind in (KINDS if words else KINDS[:3])}
     for n, trace in enumerate(traces):
-        A = np.stack([layer["weights"].array for layer in trace.layers])  # (layers, heads, n, n)
-        for kind, row, keys in ways(_ids(trace)):
-            weight = A[:, :, row, keys].sum(axis=-1)
-            rows[kind].append((weight, weight > MOST))
-        for kind, weight, does in _at_the_end(trace, A[:, :, -1], *words[n]) if words else ():
-            rows[kind].append((weight, does))
+        _add_ways(rows, trace)
+        if words:
+            _add_end(rows, trace, *words[n])
     [size] = sizes
     return {kind: _mean(kind, each, size) for kind, each in rows.items()}
+
+
+_MEASURED: WeakKeyDictionary[Model, dict[str, Behaviour]] = WeakKeyDictionary()
+
+
+def is_measured(model: Model) -> bool:
+    """Return whether a model was measured on the prompts before, which it is once."""
+    return model in _MEASURED
+
+
+def _over_prompts(model: Model) -> dict[str, Behaviour]:
+    """Return what the heads of a model do over the prompts: the first three kinds on lists, the others on two names."""
+    if model not in _MEASURED:
+        rows: Rows = {kind: [] for kind in KINDS}
+        for trace, words in prompts.runs(model):
+            if words is None:
+                _add_ways(rows, trace)
+            else:
+                _add_end(rows, trace, *words)
+        size = model.shape.n_layers, model.shape.n_heads
+        _MEASURED[model] = {kind: _mean(kind, each, size) for kind, each in rows.items() if each}
+    return dict(_MEASURED[model])
+
+
+def _add_ways(rows: Rows, trace: Trace) -> None:
+    """Add what the heads of a run do at every word that has a way back."""
+    A = np.stack([layer["weights"].array for layer in trace.layers])  # (layers, heads, n, n)
+    for kind, row, keys in ways(_ids(trace)):
+        weight = A[:, :, row, keys].sum(axis=-1)
+        rows[kind].append((weight, weight > MOST))
+
+
+def _add_end(rows: Rows, trace: Trace, word: str | int, instead_of: str | int) -> None:
+    """Add what they do at the end of it, where the next word is one of two."""
+    last = np.stack([layer["weights"].array[:, -1] for layer in trace.layers])
+    for kind, weight, does in _at_the_end(trace, last, word, instead_of):
+        rows[kind].append((weight, does))
+
+
+def roles(found: Mapping[str, Behaviour], least: float = MOST) -> dict[tuple[int, int], list[Behaviour]]:
+    """Return for each head (layer, head) all that it does in that share of the rows, what it does most often first."""
+    does: dict[tuple[int, int], list[Behaviour]] = {}
+    for each in found.values():
+        for layer, head in np.argwhere((each.share >= least) & (each.n > 0)).tolist():
+            does.setdefault((layer, head), []).append(each)
+    return {at: sorted(each, key=lambda one: -one.share[at]) for at, each in does.items()}
 
 
 def named(found: Mapping[str, Behaviour], least: float = MOST) -> dict[tuple[int, int], Behaviour]:
@@ -88,13 +141,7 @@ def named(found: Mapping[str, Behaviour], least: float = MOST) -> dict[tuple[int
 
     A head that does nothing of the kind so often is not among them.
     """
-    best: dict[tuple[int, int], Behaviour] = {}
-    for each in found.values():
-        for layer, head in np.argwhere((each.share >= least) & (each.n > 0)).tolist():
-            before = best.get((layer, head))
-            if before is None or each.share[layer, head] > before.share[layer, head]:
-                best[layer, head] = each
-    return best
+    return {at: each[0] for at, each in roles(found, least).items()}
 
 
 def ways(ids: Sequence[object]) -> Iterator[tuple[str, int, list[int]]]:
@@ -125,7 +172,7 @@ def _at_the_end(
     Where one of the words does not stand in the sentence there is no such row.
     """
     model, ids = decoder_of(trace), np.array(trace.token_ids)
-    at, other = (np.flatnonzero(ids == model.word_number(each)) for each in (word, instead_of))
+    at, other = (np.flatnonzero(ids == model.word_number(each, trace)) for each in (word, instead_of))
     found = attribute(trace, word, instead_of)
     if len(at):
         weight = last[..., at].sum(axis=-1)

@@ -8,10 +8,12 @@ from typing import Any, Literal
 
 import numpy as np
 
+from attnviz.analysis.circuits import prompts
 from attnviz.analysis.circuits.changed_runs import Change, changed, check
 from attnviz.arrays import Array
 from attnviz.engine.external.layer_plans import LayerStep
 from attnviz.engine.records.trace import Step, Trace
+from attnviz.models.model import Model
 from attnviz.settings.faults import ConfigError, shorten
 from attnviz.settings.language import Words
 
@@ -21,8 +23,9 @@ FAULTS = Words(
         "layer": "there is no layer {given}; this run has {n}, choose 0 to {last}",
         "head": "there is no head {given} in {name}; it has {n}, choose 0 to {last}",
         "position": "there is no position {given}; this run has {n}, choose 0 to {last}",
-        "how": "how is {given}; choose zero or mean",
+        "how": "how is {given}; choose zero, mean or corpus",
         "over": "over holds runs of another model or setting; give runs with as many layers, and heads as wide",
+        "no_model": "the mean over the corpus is that of a trained model, and this run has none; choose zero or mean",
         "where": "{given} is no place of a run; give (layer, step, positions or None, heads or None), as in "
         "(1, 'heads', [-1], [0])",
         "step": "there is no step {given} in layer {layer}; choose one of: {names}",
@@ -38,15 +41,16 @@ FAULTS = Words(
 def knock_out(
     trace: Trace,
     heads: Iterable[tuple[int, int]],
-    how: Literal["zero", "mean"] = "zero",
+    how: Literal["zero", "mean", "corpus"] = "zero",
     over: Sequence[Trace] | None = None,
 ) -> Trace:
     """Return a run in which heads return nothing of their own, and all that follows is computed again.
 
     heads  (layer, head), both counted from 0
     how    zero: the output of the head is 0 at every position; mean: it is, at every position, the mean of the head's
-           output over all positions, so that a head which always adds the same is left alone
-    over   runs whose positions the mean is taken over, of any lengths; the run's own where it is None
+           output over all positions, so that a head which always adds the same is left alone; corpus: the mean is
+           taken over the 200 prompts in the package, and needs a trained model
+    over   runs whose positions the mean of "mean" is taken over, of any lengths; the run's own where it is None
 
     The step "heads" of those layers has the new numbers, and they stand in the run's `edits`. For one layer that is
     arrays (heads, tokens, d_v). Works on any run from a sentence: of a decoder, an encoder, or `run`.
@@ -60,16 +64,26 @@ def knock_out(
     np.False_
     """
     check(trace, "knock_out")
-    if how not in ("zero", "mean"):
+    if how not in ("zero", "mean", "corpus"):
         raise ConfigError(FAULTS["how"].format(given=shorten(how)))
     changes: dict[LayerStep, Change] = {}
+    means = _corpus_means(trace) if how == "corpus" else None
     for layer, head in _listed(trace, heads):
         Z = trace.layers[layer]["heads"].array
         change = changes.setdefault((layer, "heads"), Change(np.zeros(Z.shape, dtype=bool), np.zeros(Z.shape)))
         change.mask[head, :, : _width(trace.layers[layer]["heads"], head)] = True
         if how == "mean":
             change.values[head] = mean_output([trace] if over is None else over, layer, head, Z.shape[-1])
+        if means is not None:
+            change.values[head, :, : means.shape[-1]] = means[layer, head]
     return changed(trace, changes)
+
+
+def _corpus_means(trace: Trace) -> Array:
+    """Return the mean of each head's output over the prompts. Raises ConfigError for a run of no trained model."""
+    if not isinstance(trace.model, Model):
+        raise ConfigError(FAULTS["no_model"])
+    return prompts.mean_outputs(trace.model)
 
 
 def mean_output(traces: Sequence[Trace], layer: int, head: int, width: int) -> Array:

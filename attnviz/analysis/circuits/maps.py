@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from attnviz.analysis.circuits.attribution import decoder_of, direction
+from attnviz.analysis.circuits.attribution import direction
 from attnviz.analysis.circuits.interventions import knock_out, patch
 from attnviz.arrays import Array
 from attnviz.engine.records.trace import Trace
@@ -37,7 +37,7 @@ def without_each_head(trace: Trace, word: str | int, instead_of: str | int, how:
 
     The model runs on from the layer of each head. Raises ConfigError as `attribute` and `knock_out`.
     """
-    u = direction(decoder_of(trace), word, instead_of)
+    u = direction(trace, word, instead_of)
     heads = range(trace.config.n_heads)
     off = [[_read(knock_out(trace, [(i, h)], how), u) for h in heads] for i in range(len(trace.layers))]  # type: ignore[arg-type]
     return np.array(off) - _read(trace, u)
@@ -48,7 +48,7 @@ def with_each_part(trace: Trace, other: Trace, word: str | int, instead_of: str 
 
     Raises ConfigError for runs of different lengths, and as `attribute`.
     """
-    u = direction(decoder_of(trace), word, instead_of)
+    u = direction(trace, word, instead_of)
     n, layers = len(trace.query_tokens), range(len(trace.layers))
     if len(other.query_tokens) != n:
         raise ConfigError(FAULTS["length"].format(other=len(other.query_tokens), own=n))

@@ -18,6 +18,9 @@ BASE = len(SIGNS)
 WEIGHTS = (5, 7)
 """Both generate every residue of 23 but 0, so neighbours never weigh the same."""
 
+WIDE = 12
+"""Signs up to which a number is written without their count."""
+
 GROUP = 4
 MAX_CHARACTERS = 8_000
 _HALF = BASE // 2
@@ -94,6 +97,41 @@ def decode_free(signs: Sequence[int]) -> tuple[int, ...]:
     if position > 1:
         raise ConfigError(FAULTS["short"])
     return tuple(choices)
+
+
+def encode_wide(number: int) -> tuple[int, ...]:
+    """Return a number of any size from 0 up in fewer signs where it is large: their count, and 23 values each.
+
+    >>> encode_wide(3), len(encode_wide(10**60)), len(encode_free(10**60))
+    ((6,), 47, 58)
+    """
+    n = 0
+    while BASE**n <= number:
+        n += 1
+    return encode_free(2 * number) if n <= WIDE else (*encode_free(2 * n + 1), *encode_fixed(number, n))
+
+
+def decode_wide(signs: Sequence[int]) -> tuple[int, ...]:
+    """Return all the numbers that `encode_wide` wrote one after another; raises ConfigError where the last one does
+    not end.
+
+    >>> decode_wide(encode_wide(3) + encode_wide(10**60) + encode_wide(12_345)) == (3, 10**60, 12345)
+    True
+    """
+    numbers, at = list[int](), 0
+    while at < len(signs):
+        end = next((n for n in range(at, len(signs)) if signs[n] < _HALF), None)
+        if end is None:
+            raise ConfigError(FAULTS["short"])
+        (number,) = decode_free(signs[at : end + 1])
+        at = end + 1
+        if number % 2:
+            end = at + number // 2
+            if end > len(signs):
+                raise ConfigError(FAULTS["short"])
+            number, at = 2 * decode_fixed(signs[at:end]), end
+        numbers.append(number // 2)
+    return tuple(numbers)
 
 
 def with_checksum(signs: Iterable[int]) -> str:

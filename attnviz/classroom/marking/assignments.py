@@ -16,17 +16,19 @@ from hashlib import blake2b
 from typing import Any
 
 from attnviz.classroom import question_codec
+from attnviz.classroom.marking import question_notes
 from attnviz.classroom.marking.answer_codes import BASE
-from attnviz.classroom.question_codec import Item
+from attnviz.classroom.marking.assignment_parts import CONTROLS, LABELS, NOTHING, PANELS, PARTS, PICTURES
+from attnviz.classroom.question_codec import Asked, Item
 from attnviz.classroom.question_kinds import resolve
 from attnviz.classroom.resolved_question import ResolvedQuestion
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
+from attnviz.lessons.lesson import Question
 from attnviz.settings import fields, plain_text, url_codec
 from attnviz.settings.fields import changes, options, serialised, settings, switch, text
 from attnviz.settings.fields import number as number_field
 from attnviz.settings.language import Words
-from attnviz.settings.rows import Entry, table
 
 VERSION = "1"
 MAX_FIELD_CHARACTERS = 100_000
@@ -36,8 +38,7 @@ DIGEST_SIGNS = 5
 N_SEEDS = 1_000_000
 """As many as a setting can have."""
 
-NOTHING = "nothing"
-SHOWN_WORDS = ("task_title", "task_text")
+SHOWN_WORDS = ("task_title", "task_text", "task_words", "task_points")
 """The fields that may be corrected without making it another assignment."""
 
 PROBLEMS = Words(
@@ -47,49 +48,6 @@ PROBLEMS = Words(
         "part": "The assignment in this link: {problem}",
     }
 )
-LABELS = {
-    "title": "Title",
-    "text": "Instructions",
-    "free": "Students may change",
-    "free_help": "Students may experiment with it; the questions still refer to the setting as you gave it.",
-    "hidden": "Not shown to students",
-    "hidden_help": "Pictures and panels that would give answers away.",
-    "own": "Different numbers for every student",
-    "own_help": "The seed follows from the name or number that a student types: the same task with different numbers.",
-    "feedback": "Show at once what is right",
-    "feedback_help": "Off: students hand in a code without knowing what is right.",
-    "tries": "Tries",
-    "tries_help": "How often the answers can be checked; the code says how often they were. Reloading the page "
-    "starts the count again, as no server keeps it.",
-    "questions": "Questions",
-    "given": "What is free, as it was given",
-}
-
-
-def _controls() -> dict[str, Entry]:
-    items = (item for item in settings(Config) if item.name != "edits")
-    entries = (Entry(item.name, item.metadata["label"], item.metadata["help"] or "") for item in items)
-    return table(Entry(NOTHING, "Nothing: the setting is locked"), *entries)
-
-
-CONTROLS = _controls()
-"""The fields that have controls."""
-
-PICTURES = table(
-    Entry("scores", "Picture of the scores"),
-    Entry("weights", "Picture of the weights"),
-    Entry("heads", "Picture of the outputs"),
-)
-PANELS = table(
-    Entry("cell", "This cell"),
-    Entry("word", "This word"),
-    Entry("flow", "Every step"),
-    Entry("statistics", "Statistics"),
-    Entry("redeal", "Other seeds"),
-    Entry("table", "Table"),
-)
-PARTS = table(Entry(NOTHING, "Everything is shown"), *PICTURES.values(), *PANELS.values())
-"""The views of a run that a student has, unless they are hidden; every panel holds numbers of every step."""
 
 
 @dataclass(frozen=True)
@@ -112,6 +70,20 @@ class Assignment:
         question_codec.decode,
         label=LABELS["questions"],
     )
+    task_words: tuple[str, ...] = serialised(
+        question_codec.MAX_QUESTIONS,
+        question_notes.checked_words,
+        question_notes.write_words,
+        question_notes.read_words,
+        label=LABELS["words"],
+    )
+    task_points: tuple[float, ...] = serialised(
+        question_codec.MAX_QUESTIONS,
+        question_notes.checked_points,
+        question_notes.write_points,
+        question_notes.parse_points,
+        label=LABELS["points"],
+    )
     task_given: tuple[tuple[str, str], ...] = changes(Config, prefix="given_", label=LABELS["given"])
 
     def __post_init__(self) -> None:
@@ -121,6 +93,17 @@ class Assignment:
     def free(self) -> tuple[str, ...]:
         """The settings that a student may change; never the seed where it follows from the name."""
         return tuple(name for name in self.task_free if name != NOTHING and not (self.task_own and name == "seed"))
+
+    @property
+    def points(self) -> tuple[float, ...]:
+        """The points of each question."""
+        n = len(self.task_questions)
+        return (*self.task_points[:n], *(1.0,) * (n - len(self.task_points)))
+
+    @property
+    def asked(self) -> list[Asked]:
+        """The questions, each with the teacher's own wording; empty where it asks in its own words."""
+        return question_codec.asked(self.task_questions, self.task_words)
 
     @property
     def locked(self) -> tuple[str, ...]:
@@ -290,7 +273,9 @@ def number(text: str) -> int:
 
 def resolved_questions(task: Assignment, trace: Trace, *, worked: bool = True) -> tuple[ResolvedQuestion | str, ...]:
     """Return every question in a run, or why this run has no answer to it; `worked` with the arithmetic."""
-    return tuple(_resolved(item, trace, worked) for item in task.task_questions)
+    n = len(trace.layers)
+    asked = (question_codec.to_question(*each, layers=n) for each in task.asked)
+    return tuple(_resolved(question, trace, worked) for question in asked)
 
 
 def n_runs(task: Assignment) -> int:
@@ -298,9 +283,9 @@ def n_runs(task: Assignment) -> int:
     return sum("change" in dict(at) for _, at in task.task_questions)
 
 
-def _resolved(item: Item, trace: Trace, worked: bool) -> ResolvedQuestion | str:
+def _resolved(question: Question, trace: Trace, worked: bool) -> ResolvedQuestion | str:
     try:
-        return resolve(question_codec.to_question(item, layers=len(trace.layers)), trace, worked=worked)
+        return resolve(question, trace, worked=worked)
     except ValueError as error:
         return str(error)
 

@@ -48,6 +48,9 @@ CODE = (
 )
 """The headings of columns that are known, in small letters; a number after one is left out, as in Response 1."""
 
+_ASKED = re.compile(r"\d+\. ")
+"""How the heading of an answer begins in a table of marks, which holds the words of its question."""
+
 MOST_LISTED = 8  # headings in a sentence
 
 WORDS = Words(
@@ -72,7 +75,7 @@ def kinds(head: Sequence[str]) -> dict[str, list[int]]:
     for at, cell in enumerate(head):
         name = _unnumbered(" ".join(clean(cell).casefold().split()))
         kind = next((kind for kind, names in called.items() if name in names), None)
-        kind = kind or ("code" if re.search(r"\bcodes?\b", name) else None)
+        kind = kind or ("code" if re.search(r"\bcodes?\b", name) and not _ASKED.match(name) else None)
         if kind:
             columns.setdefault(kind, []).append(at)
     if "first" in columns and "full" in columns and "last" not in columns:

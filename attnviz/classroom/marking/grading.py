@@ -18,18 +18,23 @@ import pandas as pd
 from attnviz.classroom.marking import answer_codes, assignments, coded_answers, student_names
 from attnviz.classroom.marking.answer_codes import BASE
 from attnviz.classroom.marking.assignments import DIGEST_SIGNS, Assignment
+from attnviz.classroom.marking.grade_scale import Scale, grade
 from attnviz.classroom.resolved_question import ResolvedQuestion
 from attnviz.engine.records.config import Config
 from attnviz.engine.run import run
 from attnviz.settings.counting import index_of, ordinals
-from attnviz.settings.faults import ConfigError
+from attnviz.settings.faults import ConfigError, cut
 from attnviz.settings.language import Words
+from attnviz.text.format.sentence_parts import plain
 
-VERSION = 1
+VERSION, WIDE = 1, 2
+"""The versions of codes; a code with own words is of the second, which writes large numbers in fewer signs."""
 BEFORE = 0
 """The version of codes that do not say how often their answers were checked."""
 
 NAME_SIGNS = 5
+MOST_HEADING = 80
+"""Characters of a question over its column."""
 WORDS = Words(
     {
         "name": "name",
@@ -39,10 +44,14 @@ WORDS = Words(
         "of": "of",
         "points": "points",
         "of_points": "of points",
+        "percent": "percent",
+        "grade": "grade",
         "note": "note",
         "tries": "tries",
         "answer": "question {n}",
         "is_right": "question {n} right",
+        "given_points": "question {n}, points given",
+        "headed": "{n}. {words}",
         "right": "yes",
         "wrong": "no",
         "question": "question",
@@ -72,8 +81,9 @@ class GradedSubmission:
     mistakes  what is said of the known mistake that leads to each answer; empty where it is right, or none does
     tries  how often the answers were checked before, None where the code does not say
     note   what a teacher has to know of a valid one
-
-    Answers in the student's own words are not marked here; the teacher marks them.
+    asked  the questions, in words
+    given  the points that the teacher gave for each answer in the student's own words, which nobody else marks; None
+           where none are given, so that the question does not count
     """
 
     name: str
@@ -85,14 +95,23 @@ class GradedSubmission:
     mistakes: tuple[str, ...] = ()
     tries: int | None = None
     note: str = ""
+    asked: tuple[str, ...] = ()
+    given: tuple[float | None, ...] = ()
 
     def points(self, each: Sequence[float]) -> float:
-        """Return the points of what is right, where `each` question has its own."""
-        return sum(point * share for point, share in zip(each, self.share))
+        """Return the points of what is right, where `each` question has its own, and those that were given."""
+        return sum(point * share for point, share in zip(each, self.share)) + sum(filter(None, self.given))
 
     def most_points(self, each: Sequence[float]) -> float:
-        """Return the points of all questions that this student's numbers have an answer to."""
-        return sum(point for point, right in zip(each, self.right) if right is not None)
+        """Return the points of all questions that this student's numbers have an answer to, or that were marked."""
+        given = self.given or (None,) * len(each)
+        counts = (right is not None or got is not None for right, got in zip(self.right, given))
+        return sum(point for point, is_counted in zip(each, counts) if is_counted)
+
+    def percent(self, each: Sequence[float]) -> float:
+        """Return the points as a share of all that count, in percent; 0 where none does."""
+        most = self.most_points(each)
+        return 100 * self.points(each) / most if most else 0.0
 
     @property
     def score(self) -> int:
@@ -105,14 +124,14 @@ class GradedSubmission:
 
 def answer_code(digest: int, name: str, numbers: Sequence[int], tries: int = 1) -> str:
     """Return the code that a student hands in: version, assignment, name, answers, tries, check signs."""
-    signs = [
-        VERSION,
-        *answer_codes.encode_fixed(digest, DIGEST_SIGNS),
-        *answer_codes.encode_fixed(_name(digest, name), NAME_SIGNS),
-    ]
-    return answer_codes.with_checksum(
-        [*signs, *(sign for each in (*numbers, tries) for sign in answer_codes.encode_free(each))]
-    )
+    whole = (*numbers, tries)
+    ways = {
+        version: [sign for each in whole for sign in write(each)]
+        for version, write in ((VERSION, answer_codes.encode_free), (WIDE, answer_codes.encode_wide))
+    }
+    version = min(ways, key=lambda each: len(ways[each]))
+    by = answer_codes.encode_fixed(_name(digest, name), NAME_SIGNS)
+    return answer_codes.with_checksum([version, *answer_codes.encode_fixed(digest, DIGEST_SIGNS), *by, *ways[version]])
 
 
 def _name(digest: int, name: str) -> int:
@@ -123,12 +142,13 @@ def read_code(text: str) -> tuple[int, int, tuple[int, ...], int | None]:
     """Return assignment, name, answers and tries of a code; raises ConfigError in one sentence for what is none."""
     signs = answer_codes.without_checksum(text)
     ends = 1 + DIGEST_SIGNS, 1 + DIGEST_SIGNS + NAME_SIGNS
-    if signs and signs[0] not in (BEFORE, VERSION):
+    if signs and signs[0] not in (BEFORE, VERSION, WIDE):
         raise ConfigError(FAULTS["version"])
     if len(signs) < ends[1]:
         raise ConfigError(answer_codes.FAULTS["short"])
     digest, name = answer_codes.decode_fixed(signs[1 : ends[0]]), answer_codes.decode_fixed(signs[ends[0] : ends[1]])
-    numbers = answer_codes.decode_free(signs[ends[1] :])
+    read = answer_codes.decode_wide if signs[0] == WIDE else answer_codes.decode_free
+    numbers = read(signs[ends[1] :])
     if signs[0] == BEFORE:
         return digest, name, numbers, None
     if not numbers or numbers[-1] > coded_answers.MAX_STEPS:
@@ -192,35 +212,67 @@ def _marked(
             mistakes.append("" if judged is None else coded_answers.mistake(judged, answer))
         except ConfigError as error:
             return GradedSubmission(name, text, str(error).format(n=n))
-    return GradedSubmission(name, text, "", tuple(words), tuple(right), tuple(shares), tuple(mistakes), tries)
+    marks = tuple(right), tuple(shares), tuple(mistakes)
+    asked = tuple("" if isinstance(ask, str) else plain(ask.words) for ask in questions)
+    return GradedSubmission(name, text, "", tuple(words), *marks, tries, asked=asked)
 
 
-def table(task: Assignment, graded: Sequence[GradedSubmission], points: Sequence[float] = ()) -> pd.DataFrame:
+def headings(graded: Sequence[GradedSubmission], n: int) -> list[str]:
+    """Return the words of n questions, short enough for a column, each with its number; only that where none is known.
+
+    >>> headings([GradedSubmission("Ada", "", asked=("Why?",))], 1), headings([], 1)
+    (['1. Why?'], ['question 1'])
+    """
+    asked = next((each.asked for each in graded if each.asked), ("",) * n)
+    named = zip(ordinals(n), (cut(words, MOST_HEADING) for words in asked))
+    return [WORDS["headed"].format(n=n, words=words) if words else WORDS["answer"].format(n=n) for n, words in named]
+
+
+def table(
+    task: Assignment, graded: Sequence[GradedSubmission], points: Sequence[float] = (), scale: Scale = ()
+) -> pd.DataFrame:
     """Return a row for every code: name, whether it is valid, the score, and every answer with its mark.
 
-    points  of each question, where these differ
+    points  of each question, where these differ;  scale  of grades, where there is to be one
     """
-    rows = [_row(task, each, points) for each in graded]
+    n = len(task.task_questions)
+    named, each_points = headings(graded, n), tuple(points) or (1.0,) * n
+    is_given = [any(each.given and each.given[at] is not None for each in graded) for at in range(n)]
+    rows = [_row(list(zip(named, is_given)), each, each_points, scale) for each in graded]
     columns = dict.fromkeys(name for row in rows for name in row)  # a note, the tries and the points not all rows have
     return pd.DataFrame([{name: row.get(name, "") for name in columns} for row in rows])
 
 
-def _row(task: Assignment, each: GradedSubmission, points: Sequence[float]) -> dict[str, Any]:
-    marks = {True: WORDS["right"], False: WORDS["wrong"], None: ""}
+def _row(
+    named: Sequence[tuple[str, bool]], each: GradedSubmission, points: Sequence[float], scale: Scale
+) -> dict[str, Any]:
     row: dict[str, Any] = {WORDS["name"]: each.name, WORDS["valid"]: each.problem or WORDS["yes"]}
     row |= {WORDS["score"]: str(each.score), WORDS["of"]: str(each.out_of)} if not each.problem else {}
-    if set(points) - {1.0} or any(0 < part < 1 for part in each.share):
+    if set(points) - {1.0} or any(0 < part < 1 for part in each.share) or any(got is not None for got in each.given):
         row[WORDS["points"]] = each.points(points) if not each.problem else ""
         row[WORDS["of_points"]] = each.most_points(points) if not each.problem else ""
+    row[WORDS["percent"]] = round(each.percent(points), 1) if not each.problem else ""
+    if scale:
+        row[WORDS["grade"]] = grade(each.percent(points), scale) if not each.problem else ""
     if each.note:
         row[WORDS["note"]] = each.note
-    for n in ordinals(len(task.task_questions)):
-        row[WORDS["answer"].format(n=n)] = each.answers[index_of(n)] if each.answers else ""
-        row[WORDS["is_right"].format(n=n)] = marks[each.right[index_of(n)]] if each.right else ""
+    for n, (heading, is_given) in zip(ordinals(len(named)), named):
+        row |= _of_question(each, n, heading, is_given)
     if each.tries is not None:
         row[WORDS["tries"]] = str(each.tries)
     row[WORDS["code"]] = each.code
     return {name: row.get(name, "") for name in [*_first(), *row]}
+
+
+def _of_question(each: GradedSubmission, n: int, heading: str, is_given: bool) -> dict[str, Any]:
+    """Return an answer under its heading, and whether it is right, or the points that were given for it."""
+    marks = {True: WORDS["right"], False: WORDS["wrong"], None: ""}
+    at = index_of(n)
+    row: dict[str, Any] = {heading: each.answers[at] if each.answers else ""}
+    if is_given:
+        got = each.given[at] if each.given else None
+        return row | {WORDS["given_points"].format(n=n): "" if got is None else float(got)}
+    return row | {WORDS["is_right"].format(n=n): marks[each.right[at]] if each.right else ""}
 
 
 def _first() -> tuple[str, ...]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -12,7 +14,9 @@ import pandas as pd
 from attnviz.arrays import Array
 from attnviz.classroom import wrong_choices
 from attnviz.classroom.marking.grading import GradedSubmission
+from attnviz.classroom.question_kinds import resolve
 from attnviz.classroom.resolved_question import HINTS
+from attnviz.engine.run import run
 from attnviz.lessons.catalogue import LESSONS
 from attnviz.settings.counting import ordinals
 from attnviz.settings.language import Words
@@ -27,7 +31,8 @@ WORDS = Words(
         "separates": "discrimination",
         "times": "how often",
         "mistake": "mistake",
-        "lesson": "lesson that treats it",
+        "lesson": "slide that treats it",
+        "slide": "slide {n}, {title}",
         "other": "no known mistake leads to this answer",
         "nothing": "no answer",
         "undefined": "–",
@@ -56,10 +61,15 @@ TREATED: Mapping[str, str] = {
     "forbidden": "why_minus_infinity",
     "column": "rows_and_columns",
     "row": "rows_and_columns",
+    "head": "one_or_many",
+    "smallest": "what_q_k_v",
+    "smaller": "what_q_k_v",
+    "step": "bits",
     "swapped": "bits",
     "no_heads": "bits",
 }
 """The lesson that treats a known mistake, by its name in `HINTS` or in the tables of wrong choices."""
+SAYING = (HINTS, wrong_choices.KEYS, wrong_choices.SHAPES)
 
 
 @dataclass(frozen=True)
@@ -111,11 +121,14 @@ def _correlation(x: Array, y: Array) -> float | None:
     return float(np.corrcoef(x, y)[0, 1])
 
 
-def overview(found: Sequence[Item]) -> pd.DataFrame:
-    """Return a row for each question: how many answered, how many were right, and how well it separates."""
+def overview(found: Sequence[Item], named: Sequence[str] = ()) -> pd.DataFrame:
+    """Return a row for each question: how many answered, how many were right, and how well it separates.
+
+    named  the questions in words; without them their numbers
+    """
     return pd.DataFrame(
         {
-            WORDS["question"]: ordinals(len(found)),
+            WORDS["question"]: list(named) or list(map(str, ordinals(len(found)))),
             WORDS["of"]: [item.answered for item in found],
             WORDS["right"]: [item.right for item in found],
             WORDS["share"]: [_percent(item) for item in found],
@@ -134,19 +147,52 @@ def _written(separates: float | None) -> str:
     return WORDS["undefined"] if separates is None else short(separates)
 
 
-def mistakes(found: Sequence[Item]) -> pd.DataFrame:
-    """Return a row for each mistake of each question: how often it was made, and the lesson that treats it."""
+def mistakes(found: Sequence[Item], link: Callable[[str, int], str] | None = None) -> pd.DataFrame:
+    """Return a row for each mistake of each question: how often it was made, and the slide that treats it.
+
+    link  makes of a lesson and a slide, counted from 1, what stands in the table; without it the words
+    """
     rows = []
     for n, item in zip(ordinals(len(found)), found):
-        said = [(words or WORDS["other"], times, lesson_of(words)) for words, times in item.mistakes]
-        said += [(WORDS["nothing"], item.blank, "")] if item.blank else []
-        rows += [(n, times, words, lesson) for words, times, lesson in said]
+        said = [(words or WORDS["other"], times, treatment(words)) for words, times in item.mistakes]
+        said += [(WORDS["nothing"], item.blank, None)] if item.blank else []
+        rows += [(n, times, words, (link or in_words)(*slide) if slide else "") for words, times, slide in said]
     return pd.DataFrame(rows, columns=[WORDS[name] for name in ("question", "times", "mistake", "lesson")])
 
 
-def lesson_of(said: str) -> str:
-    """Return the title of the lesson that treats what is said of a wrong answer; empty where none does."""
+def in_words(lesson: str, slide: int) -> str:
+    """Return what a slide of a lesson is called."""
+    return WORDS["slide"].format(title=LESSONS[lesson].title, n=slide)
+
+
+def treatment(said: str) -> tuple[str, int] | None:
+    """Return the lesson and the slide, counted from 1, that treat what is said of a wrong answer; None where none do.
+
+    The slide is the first one whose question knows the mistake; where none asks, the lesson's first.
+    """
     for name, lesson in TREATED.items():
-        if any(name in words and said == words[name] for words in (HINTS, wrong_choices.KEYS, wrong_choices.SHAPES)):
-            return str(LESSONS[lesson].title)
-    return ""
+        if any(name in words and _is_said(words[name], said) for words in SAYING):
+            return lesson, _slide(lesson, name)
+    return None
+
+
+def _is_said(words: str, said: str) -> bool:
+    """Return whether words, in which a number may be filled in, are what is said."""
+    parts = re.split(r"\{\w+\}", words)
+    return re.fullmatch(r"\d+".join(map(re.escape, parts)), said) is not None
+
+
+@cache
+def _slide(lesson: str, mistake: str) -> int:
+    of_lesson = LESSONS[lesson]
+    baseline = run(of_lesson.config)
+    of_mistake = [words[mistake] for words in SAYING if mistake in words]
+    for n, slide in enumerate(of_lesson.slides, 1):
+        if slide.question is None:
+            continue
+        ask = resolve(slide.question, run(of_lesson.on(slide)), baseline, worked=False)
+        told = [ask.mistake((at,)) for at in range(len(ask.options)) if ask.form == "one"]
+        is_told = any(_is_said(words, said) for words in of_mistake for said in told)
+        if is_told or mistake in [each.name for each in ask.mistakes]:
+            return n
+    return 1

@@ -7,7 +7,8 @@ from dataclasses import replace
 
 from attnviz.classroom import question_codec
 from attnviz.classroom.marking import assignments
-from attnviz.classroom.marking.assignments import PANELS, PICTURES, Assignment
+from attnviz.classroom.marking.assignment_parts import PANELS, PICTURES
+from attnviz.classroom.marking.assignments import Assignment
 from attnviz.classroom.question_codec import AS_STEP, AXES, CHANGES, KINDS, Item, Value
 from attnviz.classroom.resolved_question import ResolvedQuestion
 from attnviz.engine.records.config import Config

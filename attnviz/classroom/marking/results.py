@@ -5,14 +5,16 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import pandas as pd
 
 from attnviz.classroom.marking import coded_answers, grading
 from attnviz.classroom.marking.assignments import Assignment, normalised_name
+from attnviz.classroom.marking.grade_scale import Scale
 from attnviz.classroom.marking.grading import GradedSubmission
+from attnviz.classroom.marking.question_notes import MOST_POINTS
 from attnviz.classroom.marking.submissions import Table
 from attnviz.classroom.resolved_question import ResolvedQuestion
 from attnviz.exports import tables
@@ -22,7 +24,6 @@ from attnviz.settings.language import Words, current_language
 from attnviz.text.format.number_format import DECIMAL_COMMA
 from attnviz.text.format.sentence_parts import plain
 
-MOST_POINTS = 100.0
 DIALECTS: dict[str, tuple[str, bool]] = {"came": ("", False), "semicolon": (";", True), "comma": (",", False)}
 """The separator of a table to save and whether its numbers have a comma; of the first, those of the table that came."""
 
@@ -36,8 +37,8 @@ WORDS = Words(
 )
 
 
-def read_points(text: str, n: int) -> tuple[float, ...]:
-    """Return the points of n questions out of a line; one for each if nothing is written.
+def read_points(text: str, n: int, given: Sequence[float] = ()) -> tuple[float, ...]:
+    """Return the points of n questions out of a line; those of the assignment, or one for each, if nothing is written.
 
     Raises ConfigError in one sentence for anything else.
 
@@ -50,20 +51,35 @@ def read_points(text: str, n: int) -> tuple[float, ...]:
     except ValueError:
         points = (-1.0,)
     if not parts:
-        return (1.0,) * n
+        return tuple(given) or (1.0,) * n
     if len(points) != n or not all(0 <= each <= MOST_POINTS for each in points):
         example = " ".join("1" * n)
         raise ConfigError(WORDS["points"].format(text=guarded(text[:40]), n=n, most=MOST_POINTS, example=example))
     return points
 
 
-def only_last(graded: Sequence[GradedSubmission]) -> list[GradedSubmission]:
-    """Return the submissions with a note on every valid one that its student handed in again further down."""
-    last = {normalised_name(each.name): at for at, each in enumerate(graded) if not each.problem}
+def only_last(graded: Sequence[GradedSubmission], students: Sequence[str] = ()) -> list[GradedSubmission]:
+    """Return the submissions with a note on every valid one that its student handed in again further down.
+
+    students  what tells each from others of the same name, such as a number; empty where nothing does
+    """
+    told = (*students[: len(graded)], *[""] * (len(graded) - len(students)))
+    who = [(normalised_name(each.name), other) for each, other in zip(graded, told)]
+    last = {student: at for at, (student, each) in enumerate(zip(who, graded)) if not each.problem}
     return [
-        replace(each, note=WORDS["again"]) if not each.problem and last[normalised_name(each.name)] != at else each
+        replace(each, note=WORDS["again"]) if not each.problem and last[who[at]] != at else each
         for at, each in enumerate(graded)
     ]
+
+
+def with_given(each: GradedSubmission, given: Mapping[int, float]) -> GradedSubmission:
+    """Return a submission with the points that a teacher gave for answers in own words, by the index of the question.
+
+    What was left empty gets none: it needs no reading.
+    """
+    if each.problem or not given:
+        return each
+    return replace(each, given=tuple(given.get(n) for n in range(len(each.right))))
 
 
 def all_or_nothing(each: GradedSubmission) -> GradedSubmission:
@@ -72,8 +88,8 @@ def all_or_nothing(each: GradedSubmission) -> GradedSubmission:
 
 
 def counted(graded: Sequence[GradedSubmission]) -> list[GradedSubmission]:
-    """Return the valid submissions that count: of each student the last."""
-    return [each for each in only_last(graded) if not each.problem and not each.note]
+    """Return the valid submissions that count: those that `only_last` put no note on."""
+    return [each for each in graded if not each.problem and not each.note]
 
 
 def csv_text(
@@ -82,6 +98,7 @@ def csv_text(
     graded_codes: Sequence[GradedSubmission],
     points: Sequence[float],
     dialect: str = "came",
+    scale: Scale = (),
 ) -> str:
     """Return the table that came in with the columns of `grading.table` after its own, a row for each row.
 
@@ -89,12 +106,13 @@ def csv_text(
     the separator. A mark at the start tells the encoding to spreadsheets.
 
     dialect  a row of DIALECTS: a platform wants its own back, and a spreadsheet that of its country
+    scale    of grades, where there is to be one
     """
     separator, has_comma = DIALECTS[dialect]
     if not separator:
         separator = table.separator or (";" if current_language() in DECIMAL_COMMA else ",")
         has_comma = separator == ";" or (separator == "\t" and current_language() in DECIMAL_COMMA)
-    graded = grading.table(task, only_last(graded_codes), points)
+    graded = grading.table(task, graded_codes, points, scale)
     head = list(table.head) if table.head else [WORDS["name"], WORDS["code"]]
     width = max([len(head), *(len(entry.cells) for entry in table.entries)])
     head += [""] * (width - len(head))

@@ -45,11 +45,15 @@ FAULTS = Words(
 
 @dataclass(frozen=True)
 class Entry:
-    """One student's row: the names that it may have been made under, the first to be shown; the code; all cells."""
+    """One student's row: the names that it may have been made under, the first to be shown; the code; all cells.
+
+    number  what tells students of one name apart, such as their number or address; empty where the table has none
+    """
 
     names: tuple[str, ...]
     code: str
     cells: tuple[str, ...] = ()
+    number: str = ""
 
 
 @dataclass(frozen=True)
@@ -220,7 +224,8 @@ def _entry(row: Sequence[str], kinds: dict[str, list[int]], code_at: int | None)
     others = [] if full or first or last else [each for at, each in enumerate(row) if at not in known]
     names = student_names.candidates(full, first, last, number=cell("number"), others=others)
     code = row[code_at] if code_at is not None and code_at < len(row) else ""
-    return Entry(names, _code(code), tuple(map(student_names.without_apostrophe, row)))
+    number = " ".join(each.strip().casefold() for each in cell("number"))
+    return Entry(names, _code(code), tuple(map(student_names.without_apostrophe, row)), number)
 
 
 def _plain(text: str, declared: str) -> Table:

@@ -18,7 +18,6 @@ from attnviz.arrays import Array
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.run import run
-from attnviz.models.model import Model
 from attnviz.models.next_words import most_likely
 from attnviz.models.sampling import softmax
 from attnviz.settings.counting import index_of, ordinals
@@ -117,23 +116,24 @@ def shares(trace: Trace, row: int = -1) -> Array:
 
 def share(trace: Trace, word: str) -> float:
     """Return the share of a word as the next one."""
-    return float(shares(trace)[decoder_of(trace).word_number(word)])
+    return float(shares(trace)[decoder_of(trace).word_number(word, trace)])
 
 
 def logit(trace: Trace, word: str) -> float:
     """Return the logit of a word as the next one."""
     model = decoder_of(trace)
-    return float(model.scores(trace)[-1][model.word_number(word)])
+    return float(model.scores(trace)[-1][model.word_number(word, trace)])
 
 
 def apart(trace: Trace, word: str, instead_of: str) -> float:
     """Return by how much the logit of a word exceeds that of another."""
-    return float(trace.result.array[-1] @ direction(decoder_of(trace), word, instead_of))
+    return float(trace.result.array[-1] @ direction(trace, word, instead_of))
 
 
-def written_word(model: Model, number: int) -> str:
+def written_word(trace: Trace, number: int) -> str:
     """Return a word as it is read, without the letter that stands for the space before it."""
-    return model.piece(number).strip("Ġ▁")
+    model = decoder_of(trace)
+    return model.lent(trace).get(number) or model.piece(number).strip("Ġ▁")
 
 
 def without(trace: Trace, word: str, instead_of: str) -> Array:
@@ -157,15 +157,14 @@ def _layers(trace: Trace) -> tuple[str, ...]:
 
 
 def _next_words(trace: Trace) -> Reading:
-    model = decoder_of(trace)
     likely = most_likely(shares(trace), LIKELIEST)
-    rows = tuple(written_word(model, number) for number, _ in likely)
+    rows = tuple(written_word(trace, number) for number, _ in likely)
     return Reading(np.array([[x] for _, x in likely]), rows, (WORDS["following"],), "share", (WORDS["word"], "column"))
 
 
 def _by_layer(trace: Trace, *words: str) -> Reading:
     model = decoder_of(trace)
-    found = softmax(model.scores(trace))[:, [model.word_number(word) for word in words]].T
+    found = softmax(model.scores(trace))[:, [model.word_number(word, trace) for word in words]].T
     layers = ("0", *map(str, ordinals(len(trace.layers))))
     return Reading(found, words, layers, "share", (WORDS["word"], WORDS["layer"]))
 

@@ -16,7 +16,7 @@ from attnviz.classroom import open_questions, question_codec, slides
 from attnviz.classroom.next_word.readings import is_reading
 from attnviz.classroom.printed import blanks, given_away, printed_pictures, printed_question
 from attnviz.classroom.printed.printed_tables import MAX_PRINTED_ROWS, STEPS, Paper, changes, matrix, worked
-from attnviz.classroom.question_codec import Item
+from attnviz.classroom.question_codec import Asked, Item
 from attnviz.classroom.question_kinds import resolve
 from attnviz.engine.cost.need import Need
 from attnviz.engine.records.config import Config
@@ -86,6 +86,7 @@ def html(
     title: str = "",
     text: str = "",
     questions: Sequence[Item] = (),
+    words: Sequence[str] = (),
     seed: int = 0,
     digits: int = 4,
 ) -> str:
@@ -93,6 +94,7 @@ def html(
 
     solutions  whether blanks are filled in, questions answered, and their arithmetic shown
     title, text, questions  of an assignment; a lesson has its own
+    words      of the questions where these do not ask in their own
     seed       chooses the cells that are blank
     digits     significant digits, 2 to 17
 
@@ -100,8 +102,9 @@ def html(
     """
     if not 2 <= digits <= 17:
         raise ValueError(f"digits is {digits}; choose 2 to 17")
-    paper = replace(_empty(source, questions, seed, digits), solutions=solutions)
-    body = list(_body(paper, source, questions))
+    asked = question_codec.asked(questions, words)
+    paper = replace(_empty(source, asked, seed, digits), solutions=solutions)
+    body = list(_body(paper, source, asked))
     if isinstance(source, Lesson):
         title, head = source.title, f"<p>{inline(source.about)}</p>"
     else:
@@ -114,7 +117,7 @@ def html(
     return PAGE.format(language=current_language(), title=markup.escape(words), style=_style(), body=whole)
 
 
-def _empty(source: Config | Lesson, items: Sequence[Item], seed: int, digits: int) -> Paper:
+def _empty(source: Config | Lesson, items: Sequence[Asked], seed: int, digits: int) -> Paper:
     """Return the handout with blanks: what its questions ask for, and what is printed on it.
 
     A cell that is printed after all may be the blank of another position, so it is gone through until nothing is new.
@@ -130,17 +133,17 @@ def _empty(source: Config | Lesson, items: Sequence[Item], seed: int, digits: in
 
 
 def _questions_with_runs(
-    source: Config | Lesson, items: Sequence[Item]
+    source: Config | Lesson, items: Sequence[Asked]
 ) -> Iterator[tuple[Question, Trace, Trace | None]]:
     if isinstance(source, Lesson):
         baseline = run(source.config)
         yield from ((slide.question, run(source.on(slide)), baseline) for slide in source.slides if slide.question)
         return
     trace = run(source)
-    yield from ((question_codec.to_question(item, layers=len(trace.layers)), trace, None) for item in items)
+    yield from ((question_codec.to_question(*item, layers=len(trace.layers)), trace, None) for item in items)
 
 
-def _body(paper: Paper, source: Config | Lesson, items: Sequence[Item]) -> Iterator[str]:
+def _body(paper: Paper, source: Config | Lesson, items: Sequence[Asked]) -> Iterator[str]:
     return _lesson(paper, source) if isinstance(source, Lesson) else _setting(paper, source, items)
 
 
@@ -173,9 +176,9 @@ def _who() -> str:
     return '<div class="who">' + "".join(f"<span>{WORDS[name]}</span>" for name in ("name", "date")) + "</div>"
 
 
-def _setting(paper: Paper, config: Config, items: Sequence[Item]) -> Iterator[str]:
+def _setting(paper: Paper, config: Config, items: Sequence[Asked]) -> Iterator[str]:
     trace = run(config)
-    questions = [question_codec.to_question(item, layers=len(trace.layers)) for item in items]
+    questions = [question_codec.to_question(*item, layers=len(trace.layers)) for item in items]
     for name, text in (("sentence", config.sentence), ("second", config.second_sentence)):
         if text.strip():
             yield f'<p class="given">{markup.escape(WORDS[name].format(sentence=drawable(text)))}</p>'

@@ -79,9 +79,9 @@ class Tokeniser:
         """Return the piece of an id; one that there is not stands as its number."""
         return self.shown(self._pieces.get(number, f"#{number}"))
 
-    def written(self, before: Sequence[int], ids: Sequence[int]) -> str:
-        """Return what ids say behind others, with the space that separates them."""
-        return self.joined([self._pieces.get(number, f"#{number}") for number in ids])
+    def written(self, before: Sequence[int], ids: Sequence[int], lent: Mapping[int, str] | None = None) -> str:
+        """Return what ids say behind others, with the space that separates them; `lent` are words in spare ones."""
+        return self.joined([(lent or {}).get(number) or self._pieces.get(number, f"#{number}") for number in ids])
 
     @cached_property
     def _pieces(self) -> Mapping[int, str]:

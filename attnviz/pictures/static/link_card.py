@@ -161,7 +161,7 @@ def _cells(stage: Stage, head: int, seen: Seen) -> list[Element]:
             fill = colour(shades, number) if math.isfinite(number) else NOT_A_NUMBER
             cells.append(ET.Element("path", {"fill": fill, "d": box(x, y, seen.cell - 1, seen.cell - 1)}))
             if is_share and seen.cell >= NUMBERED_FROM and number >= 0.1:
-                label = cell_number.share(number, seen.cell)
+                label = cell_number.in_language(cell_number.share(number, seen.cell))
                 middle = y + seen.cell / 2 + 0.15 * seen.cell
                 numbers.append(text(label, x + seen.cell / 2, middle, fill=contrast(fill)))
     look = {"stroke": HATCH[0], "stroke-width": "1.2", "shape-rendering": "crispEdges"}

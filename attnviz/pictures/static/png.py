@@ -48,14 +48,20 @@ def drawn(svg: str, *, dpi: int = 300) -> bytes:
     """
     if not LOWEST <= dpi <= HIGHEST:
         raise ValueError(FAULTS["dpi"].format(dpi=dpi, low=LOWEST, high=HIGHEST))
-    size = _SIZE.search(svg[:2000])
-    if size is None:
-        raise ValueError(FAULTS["svg"])
+    width, height = size(svg)
     if problem := missing():
         raise RuntimeError(problem)
-    most = math.sqrt(MOST_PIXELS / (int(size[1]) * int(size[2])))
+    most = math.sqrt(MOST_PIXELS / (width * height))
     zoom = min(dpi / PER_INCH, most)
     return _with_size(_render(svg, zoom=zoom), zoom * PER_INCH)
+
+
+def size(svg: str) -> tuple[int, int]:
+    """Return the width and the height of an SVG that `pictures.static.svg` has drawn. Raises ValueError for another."""
+    found = _SIZE.search(svg[:2000])
+    if found is None:
+        raise ValueError(FAULTS["svg"])
+    return int(found[1]), int(found[2])
 
 
 def _render(svg: str, zoom: float) -> bytes:

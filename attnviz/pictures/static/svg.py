@@ -26,6 +26,8 @@ from attnviz.pictures.static.text_metrics import drawable, width, wrapped
 from attnviz.settings.counting import ordinal
 from attnviz.settings.language import Words, translate
 from attnviz.text import opening_sentence
+from attnviz.text.format import cell_number
+from attnviz.text.format.number_format import localised
 from attnviz.text.headline import headline
 
 WORDS = Words({"layer": "Layer {n} of {all}.", "picture": "Attention", "blank": "(empty)"})
@@ -138,7 +140,10 @@ def _written(body: Sequence[Element], width: int, tall: int, title: str, stages:
     size = {"width": str(width), "height": str(tall), "viewBox": f"0 0 {width} {tall}"}
     root = ET.Element("svg", {"xmlns": "http://www.w3.org/2000/svg", **size, "role": "img"})
     root.attrib |= {"font-family": fonts.FAMILY, "fill": BLACK}
-    for kind, words in (("title", title or WORDS["picture"]), ("desc", " ".join(stage.alt for stage in stages))):
+    for kind, words in (
+        ("title", title or WORDS["picture"]),
+        ("desc", " ".join(localised(stage.alt) for stage in stages)),
+    ):
         ET.SubElement(root, kind).text = drawable(words) or WORDS["blank"]
     root.append(ET.Element("rect", {"width": str(width), "height": str(tall), "fill": PALE_INK}))
     root.append(_gradients({stage.legend.colours for stage in stages}))
@@ -230,7 +235,7 @@ def _legend(stage: Stage, y: float) -> Element:
         swatches = [(SHARE[2], translate(ALLOWED)), (HATCHED, translate(FORBIDDEN))]
     else:
         signed = stage.scale.low < 0
-        ends = (end_of_scale(end, signed) for end in (shades.low, shades.high))
+        ends = (cell_number.in_language(end_of_scale(end, signed)) for end in (shades.low, shades.high))
         low, high = ("−", "+") if stage.apart else ends
         start = math.ceil(width(low, PLAIN)) + 6
         elements += [

@@ -242,7 +242,7 @@ def _numbers(stage: Stage, grid: Grid) -> Element:
         shades = stage.scale_of(head)
         for row, column, number in _shown(stage, head):
             is_finite = math.isfinite(number)
-            if label := write(number) if is_finite else _odd(number, grid.cell_w - 3, size):
+            if label := cell_number.in_language(write(number)) if is_finite else _odd(number, grid.cell_w - 3, size):
                 x, y = corner(grid, top + row, left + column)
                 fill = contrast(colour(shades, number)) if is_finite else INK
                 elements.append(text(label, x + grid.cell_w / 2, y + grid.cell_h / 2 + UPRIGHT * size, fill=fill))

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from decimal import ROUND_HALF_UP, Decimal
 
+from attnviz.settings.language import current_language
+from attnviz.text.format.number_format import DECIMAL_COMMA
+
 NEARLY_ZERO = "≈0"
 MOST_PLACES = 2
 ALL = 0.995
@@ -12,6 +15,15 @@ ALL = 0.995
 
 NARROW, SEEN, SEEN_NARROW = 24, 0.005, 0.05
 """Pixels below which a cell is narrow, and the shares below which a cell, or a narrow one, stays empty."""
+
+
+def in_language(text: str) -> str:
+    """Return a number as the language of the page writes it.
+
+    >>> in_language("−1.50"), in_language(".62")
+    ('−1.50', '.62')
+    """
+    return text.replace(".", ",") if current_language() in DECIMAL_COMMA else text
 
 
 def fixed(number: float, places: int) -> str:

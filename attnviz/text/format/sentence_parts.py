@@ -6,7 +6,8 @@ into markdown; `plain` joins them where plain text is wanted.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 
 from attnviz.settings.counting import ordinal
@@ -22,6 +23,7 @@ COMMA, AND = ", ", " and "
 PLACE = " ({n})"
 """The ordinal of a token that stands more than once; counted from 1."""
 QUOTED = "“{token}”"
+_BRACED = re.compile(r"\{(\w+)\}")
 
 
 def plain(sentence: Iterable[Part]) -> str:
@@ -52,6 +54,19 @@ def fill(template: str, **values: str | Sentence) -> Sentence:
     parts: list[Part] = []
     for position, piece in enumerate(template.replace("}", "{").split("{")):
         value = values[piece] if position % 2 else piece
+        parts += [(TEXT, value)] if isinstance(value, str) else value
+    return merge_parts(parts)
+
+
+def fill_typed(template: str, values: Mapping[str, str | Sentence]) -> Sentence:
+    """Return what a person typed, with sentences for the names in braces that are known; all else stays as it is.
+
+    >>> plain(fill_typed("{a} of {b} in {c}: {", {"a": (("token", "x"),), "b": "y"}))
+    '“x” of y in {c}: {'
+    """
+    parts: list[Part] = []
+    for position, piece in enumerate(_BRACED.split(template)):
+        value = values.get(piece, f"{{{piece}}}") if position % 2 else piece
         parts += [(TEXT, value)] if isinstance(value, str) else value
     return merge_parts(parts)
 

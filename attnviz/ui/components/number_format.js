@@ -17,3 +17,6 @@ export function fourDigits(number) {
 
 /** @param {string} decimal */
 const withoutZeros = (decimal) => (decimal.includes(".") ? decimal.replace(/0+$/, "").replace(/\.$/, "") : decimal);
+
+/** A number as the language of the page writes it. @param {string} text @param {{ decimal: string }} words */
+export const inLanguage = (text, words) => text.replace(".", words.decimal);

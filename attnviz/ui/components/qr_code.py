@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import html
+import importlib.util
 
 import streamlit as st
 
@@ -23,12 +24,22 @@ WORDS = Words(
 def qr_code(link: str) -> None:
     """Draw a link as a QR code under its heading, or say why there is none."""
     st.markdown(f"#### {WORDS['title']}")
+    picture(link, WORDS["note"])
+
+
+def can_be_drawn() -> bool:
+    """Return whether this host has what draws QR codes."""
+    return importlib.util.find_spec("segno") is not None
+
+
+def picture(text: str, note: str) -> None:
+    """Draw a text as a QR code under a note on it, or say why there is none."""
     try:
-        drawn = links.qr_svg(link)
+        drawn = links.qr_svg(text)
     except ImportError:
         st.caption(WORDS["missing"])
         return
-    st.caption(WORDS["note" if drawn else "too_long"])
+    st.caption(note if drawn else WORDS["too_long"])
     if drawn:
         code = base64.b64encode(drawn.encode()).decode()
-        st.html(f'<img width="260" alt="{html.escape(WORDS["note"])}" src="data:image/svg+xml;base64,{code}">')
+        st.html(f'<img width="260" alt="{html.escape(note)}" src="data:image/svg+xml;base64,{code}">')

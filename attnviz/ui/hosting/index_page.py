@@ -17,6 +17,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from attnviz.settings.language import Words
+from attnviz.ui.hosting import scripts
 
 WORDS = Words(
     {
@@ -81,6 +82,8 @@ def with_tags(index: str, tags: LinkTags) -> str:
     lines = [f"<title>{html.escape(tags.title)}</title>"]
     lines += [f'<meta {kind}="{name}" content="{html.escape(text)}" />' for kind, name, text in said]
     plain = "".join(f"<p>{html.escape(text)}</p>" for text in (tags.title, tags.about, WORDS["script"]))
+    if script := scripts.address():  # they come beside Streamlit's own, and not after it
+        lines.append(f'<link rel="modulepreload" href="./{script}" />')
     index = index.replace('<html lang="en">', f'<html lang="{tags.language}">', 1)
     index = _ICON.sub(f'<link rel="icon" type="image/svg+xml" href="./{ICON}" />', index, count=1)
     index = _WITHOUT_SCRIPT.sub(lambda _: f"<noscript>{plain}</noscript>", index, count=1)

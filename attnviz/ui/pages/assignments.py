@@ -13,6 +13,7 @@ from pathlib import Path
 import streamlit as st
 
 from attnviz.classroom.marking import assignments
+from attnviz.classroom.marking.assignment_parts import PANELS as TASK_PANELS
 from attnviz.classroom.marking.assignments import Assignment, Opened
 from attnviz.engine.cost.need import Need
 from attnviz.engine.records.config import Config
@@ -22,6 +23,7 @@ from attnviz.settings.language import Words
 from attnviz.ui.pages import explore
 from attnviz.ui.pages.panels import PANELS
 from attnviz.ui.panels.classroom import answer_form, assignment_editor, grading_desk
+from attnviz.ui.panels.lesson import lesson_editor
 from attnviz.ui.session import admission, session_state, widgets
 from attnviz.ui.session.browser import styles
 from attnviz.ui.session.notices import notice, paragraph
@@ -39,10 +41,13 @@ WORDS = Words(
         "given.",
         "back": "Back to the setting as given",
         "panel": "Below the pictures",
+        "preview": "Preview: as students see it",
+        "preview_note": "With the numbers of a student named {name}; what you answer here is kept nowhere.",
+        "preview_name": "Preview",
         "private": "What you write stays in this window until you hand in the code; reloading the page clears it.",
     }
 )
-TEACHER = ("compose", "mark")
+TEACHER = ("compose", "mark", "write")
 STUDENT = Need(held=2, made=1, most=assignment_editor.ANSWERED, any_length=True)
 """Beside the page's run and that of the setting as given, two are held: the student's own numbers in what was changed,
 and the run that a question asks about, which its questions count."""
@@ -57,7 +62,7 @@ def is_student(selection: Selection, given_out: Opened | None) -> bool:
 
 def locked(selection: Selection, given_out: Opened | None) -> tuple[str, ...]:
     """Return the locked settings: for a student those that the teacher has not freed, while marking all of them."""
-    if selection.page != "assign" or selection.desk == "compose":
+    if selection.page != "assign" or selection.desk in ("compose", "write"):
         return ()
     return (given_out.task if given_out and selection.desk == "student" else Assignment()).locked
 
@@ -65,12 +70,28 @@ def locked(selection: Selection, given_out: Opened | None) -> tuple[str, ...]:
 def page(trace: Trace, selection: Selection, given_out: Opened | None) -> Selection:
     """Draw the page, where a student works or a teacher composes; return the selection as it is left."""
     styles.style(_CSS)
-    if given_out is None:
-        return assignment_editor.desk(trace, selection, Assignment())
-    notice(*given_out.problems)
-    if selection.desk == "student":
+    notice(*(given_out.problems if given_out else ()))
+    if given_out and selection.desk == "student":
         return _student(trace, selection, given_out)
-    return assignment_editor.desk(trace, selection, given_out.task)
+    selection = assignment_editor.desk(trace, selection, given_out.task if given_out else Assignment())
+    return _preview(trace, selection)
+
+
+def _preview(trace: Trace, selection: Selection) -> Selection:
+    """Draw the assignment below its desk as a student gets it, if that is wished."""
+    composed, _ = assignments.open_assignment(selection.assigned, trace.config)
+    if composed is None or not st.toggle(WORDS["preview"], key="preview-task"):
+        return selection
+    name = WORDS["preview_name"]
+    if not admission.admitted(STUDENT, trace.config, composed.given, again=assignments.n_runs(composed.task)):
+        return selection
+    with st.container(border=True, key="task-preview"):
+        paragraph([WORDS["preview_note"].format(name=name)])
+        _heading(composed.task)
+        own_trace = run(composed.of_student(name))
+        selection = _pictures(own_trace, selection, composed.task)
+        answer_form.questions(own_trace, composed.task, name, composed.digest)
+    return selection
 
 
 def marking(config: Config, selection: Selection, given_out: Opened | None) -> Selection:
@@ -78,6 +99,12 @@ def marking(config: Config, selection: Selection, given_out: Opened | None) -> S
     styles.style(_CSS)
     notice(*(given_out.problems if given_out else ()))
     return grading_desk.desk(config, selection, given_out.task if given_out else None)
+
+
+def writing(trace: Trace, selection: Selection, given_out: Opened | None) -> Selection:
+    """Draw the desk where a lesson is written; return the selection as it is left."""
+    styles.style(_CSS)
+    return lesson_editor.desk(trace, selection)
 
 
 def desk(selection: Selection, given_out: Opened | None) -> Selection:
@@ -145,7 +172,7 @@ def _panel(trace: Trace, selection: Selection, names: Sequence[str]) -> Selectio
         "panel",
         WORDS["panel"],
         names,
-        words=lambda name: assignments.PANELS[name].label,
+        words=lambda name: TASK_PANELS[name].label,
         buttons=True,
         label_visibility="collapsed",
     )

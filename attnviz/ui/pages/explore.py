@@ -56,7 +56,7 @@ def page(trace: Trace, selection: Selection) -> Selection:
     by_hand.faults()
     stage = st.container(key="stage", gap=None)
     with stage:
-        selection = model_views.choose(trace, selection)
+        selection = model_views.choose(trace, selection, next_word.link)
         if selection.every and len(trace.layers) > 1:
             model_views.mosaic(trace, selection)
             paragraph(headline(trace), notes=trace.notes)
@@ -178,7 +178,7 @@ def _updated(trace: Trace, selection: Selection) -> Selection:
 
 def _changed(trace: Trace, selection: Selection) -> Selection:
     heads, seen = trace.config.n_heads, window.seen(trace, selection)
-    before = selection
+    before = selection = next_word.asked(selection)
     picked = _chosen(trace, selection)
     opened = model_views.opened(trace) or (owed_to.opened(trace) if selection.panel == "owed_to" else None)
     if opened is not None:

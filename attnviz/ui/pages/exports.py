@@ -30,13 +30,13 @@ from attnviz.ui.session.notices import notice, paragraph
 from attnviz.ui.session.selection import Selection
 
 GROUPS = {
-    "Pictures": ("svg", "png", "step.svg", "step.png", "pdf", "tikz", "html", "tex"),
+    "Pictures": ("svg", "png", "gif", "step.svg", "step.png", "pdf", "tikz", "html", "tex"),
     "Data": ("csv", "npz", "json", "xlsx"),
     "Code": ("py", "torch.py", "ipynb"),
 }
 NEED = Need(held=1, made=1, any_length=True)
-LIBRARIES = {"xlsx": "xlsxwriter"}
-"""The library that a kind of file needs, where the page itself does not."""
+LIBRARIES = {"xlsx": "xlsxwriter", "gif": "resvg_py"}
+"""The library that a kind of file needs and the page itself does not, nor a browser in its stead."""
 DRAWN = {"png": "svg", "step.png": "step.svg"}
 """Kinds that the visitor's browser draws from another, where nothing is installed that could."""
 PREPARED = ("xlsx",)

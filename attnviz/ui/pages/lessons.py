@@ -134,6 +134,7 @@ def _runs(one: Config, other: Config) -> tuple[Trace, Trace]:
 
 def _chosen(selection: Selection) -> Selection:
     """Return the selection with the lesson that is chosen at the left; in a course, at a place of that."""
+    from_file.take(selection)
     is_own = from_file.opened() is not None
     selection = _completed(selection if is_own else path.within_course(selection))
     if not (selection.presenter or selection.notes):

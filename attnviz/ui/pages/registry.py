@@ -9,7 +9,7 @@ from attnviz.engine.cost.need import Need
 from attnviz.engine.records.config import Config
 from attnviz.ui.pages import assignments, compare, experiments, explore, exports, learn, lessons, presenter, your_data
 from attnviz.ui.panels.classroom import assignment_editor, grading_desk
-from attnviz.ui.panels.lesson import controls
+from attnviz.ui.panels.lesson import controls, lesson_editor
 from attnviz.ui.session import admission
 from attnviz.ui.session.selection import Selection
 
@@ -43,6 +43,7 @@ PAGES = {
     "assign/compose": Page(assignments.page, assignment_editor.NEED),
     "assign/student": Page(assignments.page, assignments.STUDENT),
     "assign/mark": Page(assignments.marking, grading_desk.NEED, of_setting=False),
+    "assign/write": Page(assignments.writing, lesson_editor.NEED),
     "data": Page(your_data.page, your_data.NEED, has_controls=False, of_setting=False),
     "take": Page(exports.page, exports.NEED),
     "class": Page(presenter.page, admission.MAPS, has_controls=False),

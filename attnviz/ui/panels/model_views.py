@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 import streamlit as st
@@ -34,8 +34,11 @@ WORDS = Words(
 )
 
 
-def choose(trace: Trace, selection: Selection) -> Selection:
-    """Draw which layers and which tokens are shown, where there is a choice; the selection as the visitor leaves it."""
+def choose(trace: Trace, selection: Selection, beside: Callable[[Trace], None]) -> Selection:
+    """Draw which layers and which tokens are shown, where there is a choice; the selection as the visitor leaves it.
+
+    beside  draws what stands at the end of the same row
+    """
     tokens, n = trace.query_tokens, len(trace.layers)
     offers = special_tokens.has_both(tokens) and tokens == trace.key_tokens
     if n == 1 and not offers:
@@ -59,6 +62,7 @@ def choose(trace: Trace, selection: Selection) -> Selection:
                 selection, "specials", WORDS["tokens"], (False, True), words=words.__getitem__, buttons=True,
                 label_visibility="collapsed",
             )  # fmt: skip
+        beside(trace)
     if is_without_specials(trace, selection):
         _say(trace, selection)
     return selection

@@ -9,6 +9,7 @@ from attnviz.analysis.permutations import ORDERS
 from attnviz.analysis.variance_and_sharing import VECTORS
 from attnviz.classroom.marking.assignments import MAX_FIELD_CHARACTERS
 from attnviz.classroom.practice.kinds import KINDS, LEVELS, MOST_DEALS
+from attnviz.classroom.writing.lesson_link import MOST_CHARACTERS
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.head_settings import MOST_HEADS
 from attnviz.engine.records.trace import Trace
@@ -68,10 +69,12 @@ TWIN_NAMES = table(*(PATTERNS[name] for name in ("previous", "next", "same_word"
 OFF_NAMES = table(
     Entry("zero", "Zeros", "The head returns nothing."),
     Entry("mean", "Its mean", "The head returns the same at every word: the mean of what it returns in this sentence."),
+    Entry("corpus", "Its mean over 200 sentences", "The mean of what it returns at all words of 200 other sentences."),
 )
 DESK_NAMES = table(
     Entry("compose", "Compose", "Choose what is locked and hidden, and the questions."),
     Entry("mark", "Check results", "Codes that were handed in, marked offline."),
+    Entry("write", "Write a lesson", "The setting becomes a slide, with a question whose answer is computed."),
     Entry("student", "Student", "The assignment alone, as its link opens it."),
 )
 COLOUR_NAMES = table(
@@ -180,6 +183,7 @@ class Selection:
     done: tuple[str, ...] = options(DONE_NAMES, NOTHING_DONE, label="Lessons completed")
     desk: str = option(DESK_NAMES, "compose", label="Assignments")
     assigned: str = text("", label="Assignment", longest=MAX_FIELD_CHARACTERS)
+    written: str = text("", label="Lesson in the link", longest=MOST_CHARACTERS)
     presenter: bool = switch(False, label="Large type", help="One slide for a room; arrow keys and Space go on.")
     notes: bool = switch(
         False, label="Notes for the speaker", help="Notes on the slide, with its answer and what comes next."

@@ -53,3 +53,24 @@ def test_a_text_is_written_on_as_python_writes_it(browser_page: Any, site: Any) 
     box = heads.bounding_box()
     page.mouse.click(box["x"] + 0.625 * box["width"], box["y"] + 0.75 * box["height"])  # layer 2, head 3
     in_address(page, layer="2", focus="3", panel="owed_to")
+
+
+def test_three_presses_lead_from_the_opening_to_the_head_that_says_mary(browser_page: Any, site: Any) -> None:
+    page = browser_page
+    page.goto(site.url)
+    page.locator(AT_REST).wait_for()
+    page.get_by_text("Trained", exact=True).first.click()
+    in_address(page, sentence="When Mary and John went to the shop, John gave a book to")
+    page.get_by_role("button", name="Next word: “mary”").wait_for()
+    page.get_by_role("button", name="Whom is it owed to?").first.click()
+    in_address(page, panel="owed_to")
+    why = page.get_by_text("It is owed most to head 2.2", exact=False)
+    why.wait_for()
+    page.wait_for_function(
+        "() => { const y = document.querySelector('.st-key-all-lines').getBoundingClientRect().top;"
+        " return y > -60 && y < 120; }"
+    )  # the panel is at the top of the window, though it grew below what was there
+    assert why.bounding_box()["y"] < page.viewport_size["height"]
+    page.get_by_role("button", name="Show head 2.2 above").click()
+    in_address(page, layer="2", focus="2")
+    page.wait_for_function("() => document.querySelector('.st-key-stage').getBoundingClientRect().top > -60")

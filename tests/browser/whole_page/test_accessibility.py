@@ -20,6 +20,7 @@ PAGES = [
     "page=experiments",
     "page=lessons",
     "page=assign",
+    "page=assign&desk=write",
     "page=data",
     "page=take",
     "page=class",

@@ -72,7 +72,8 @@ def test_what_cannot_be_broken_scrolls_and_fades_until_its_end(new_page: Callabl
     room = page.locator(".st-key-part-score td + td").first
     assert room.evaluate("td => getComputedStyle(td).maskSize") != "100%"
     room.evaluate("td => td.querySelector('.base').style.width = '40rem'")
-    assert room.evaluate("td => getComputedStyle(td).maskSize.split(' ')[0]") == "100%"
+    fades = "td => getComputedStyle(td).maskSize.split(' ')[0] === '100%'"  # of the frame after the one of its width
+    page.wait_for_function(fades, arg=room.element_handle())
     room.evaluate("td => td.scrollLeft = td.scrollWidth")
     page.wait_for_function("td => getComputedStyle(td).maskSize.includes('+')", arg=room.element_handle())
 

@@ -82,6 +82,21 @@ def test_the_words_of_the_second_language_are_on_the_page(new_page: Callable[...
     visit.within("places").get_by_role("radio", name=word, exact=True).wait_for()
 
 
+def test_maps_write_numbers_as_the_language_does(new_page: Callable[..., Any], app: Any) -> None:
+    """A comma in German, in cells, at the ends of a scale, and in the tip."""
+    found = {}
+    for code in ("de", "en"):
+        visit = Visit(new_page(locale="en-GB", instead=True), f"{app.url}?v=1&n_heads=1&mask=none&lang={code}")
+        visit.drawn()
+        stage = visit.page.locator(".st-key-explore [data-stage=scores]")
+        stage.locator(".attn-layer text").first.wait_for()
+        texts = [*stage.locator(".attn-layer text").all_text_contents(), stage.locator(".attn-legend").inner_text()]
+        found[code] = [text for text in texts if any(map(str.isdigit, text)) and ("," in text or "." in text)]
+    assert len(found["de"]) == len(found["en"]) > 10
+    assert [text.replace(",", ".") for text in found["de"]] == found["en"]
+    assert not [text for text in found["de"] if "." in text]
+
+
 def test_a_switch_keeps_every_value_and_back_goes_back(new_page: Callable[..., Any], site: Any) -> None:
     visit = Visit(new_page(locale="en-GB"), f"{site.url}?v=1&panel=word&query=2&n_heads=2&slide=2")
     visit.page.locator(".ad-chip").first.click()  # the setting, which the answer stands in the room of

@@ -67,7 +67,7 @@ def test_a_formula_says_what_is_computed() -> None:
 
 
 def test_a_factor_in_the_page_is_followed_by_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    said, plain = model_page.side_by_side, model("llama")("a cat sat").layers[0]
+    said, plain = model_page.side_by_side, dict(model("llama")("a cat sat").layers[0])  # a run that is kept is lazy
     monkeypatch.setattr(model_page, "side_by_side", lambda Z: 3.0 * said(Z))
     plans.trained_plan.cache_clear()
     RUNS.clear()

@@ -18,6 +18,7 @@ from attnviz.pictures.stage_record import Scale, Stage
 from attnviz.pictures.static import svg
 from attnviz.pictures.static.colour_scale import colour as static_colour
 from attnviz.pictures.static.text_metrics import word
+from attnviz.settings.language import set_language
 from attnviz.text.cell_sentence import percent
 from attnviz.text.format import cell_number
 from tests.support.cases import for_each
@@ -280,3 +281,18 @@ def test_a_wider_picture_has_larger_cells_and_numbers_in_them() -> None:
     seen = np.count_nonzero(trace["weights"].array >= 0.005)
     assert len(numbers) == 4 * 7 * (7 + 4) + seen
     assert int(drawings[1800].get("height", 0)) < 1800
+
+
+def test_numbers_of_a_picture_are_written_as_the_language_does() -> None:
+    trace = run(Config(sentence="a b c", n_heads=1))
+    try:
+        english = svg.page(trace, 0, width=900)
+        set_language("de")
+        german = svg.page(trace, 0, width=900)
+    finally:
+        set_language("en")
+    for text, sign in ((english, "."), (german, ",")):
+        words = [each.text or "" for each in ET.fromstring(text).iter() if each.tag.endswith(("text", "desc"))]  # noqa: S314
+        numbers = re.findall(r"\d[.,]\d", " ".join(words))
+        assert len(numbers) > 20
+        assert {number[1] for number in numbers} == {sign}

@@ -16,6 +16,7 @@ from streamlit.testing.v1 import AppTest
 from attnviz import Config
 from attnviz.pictures.stage_bytes import unpacked
 from attnviz.pictures.stage_record import Stage
+from attnviz.settings.language import set_language
 from attnviz.ui.components.pickers import film_strip
 from attnviz.ui.components.stage import heatmap, plotly_bundle
 from attnviz.ui.components.stage.picking import Picked, focused_head, read
@@ -74,6 +75,15 @@ def test_the_page_holds_the_numbers_the_words_and_an_alternative_text() -> None:
     assert [scores["alt"], outputs["alt"]] == ["Scores.", "Outputs."]
     assert header["picked"] == {"stage": "scores", "head": 1, "row": 2, "column": 0}
     assert header["plotly"] == plotly_bundle.address()
+
+
+def test_the_maps_are_told_how_the_language_writes_a_number() -> None:
+    try:
+        for code, sign in (("de", ","), ("en", ".")):
+            set_language(code)
+            assert heatmap._words(is_question=False)["decimal"] == sign
+    finally:
+        set_language("en")
 
 
 def test_no_maps_go_by_the_name_of_a_field() -> None:

@@ -231,6 +231,31 @@ def test_a_teacher_composes_a_link_that_a_student_can_open() -> None:
     assert left.task_questions == (question_codec.item("weight", {}),)
 
 
+def test_questions_change_places_with_their_wording_and_points_and_are_seen_as_students_see_them() -> None:
+    task = replace(TASK, task_words=("How much, {query}?", "", "Which?"), task_points=(2.0, 1.0, 0.5))
+    at = opened(**query(task, "compose"))
+    assert clean(at)
+    at.button(key="down-0").click().run()
+    assert clean(at)
+    at.text_input(key="question.0.words").set_value("In head {head}?").run()
+    at.number_input(key="question.3.points").set_value(4.0).run()
+    assert clean(at)
+    changed, _ = assignments.decode(at.query_params["assigned"])
+    assert changed is not None
+    first, second, *rest = TASK.task_questions
+    assert changed.task_questions == (second, first, *rest)
+    assert changed.task_words == ("In head {head}?", "How much, {query}?", "Which?")
+    assert changed.task_points == (1.0, 2.0, 0.5, 4.0)
+    assert "How much, “five”?" in page_text(at)
+    assert answer_keys(at) == []
+    at.toggle(key="preview-task").set_value(True).run()
+    assert clean(at)
+    assert len(answer_keys(at)) == 4
+    assert "2. How much, “five”? (points: 2)" in page_text(at)
+    assert [element.label for element in at.get("download_button")][-2:] == ["Save for Moodle", "Save as a table"]
+    assert at.selectbox(key="moodle-versions").options == ["1", "5", "10", "20"]
+
+
 def test_a_link_opens_for_its_teacher_and_shrinks_with_the_run() -> None:
     at = opened(**query(TASK, "compose"))
     assert clean(at)

@@ -9,14 +9,16 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from attnviz import Config, attribute, knock_out, run
-from attnviz.analysis.circuits import maps
+from attnviz import Config, attribute, knock_out, load, run
+from attnviz.analysis.circuits import key_value_cache, maps
 from attnviz.analysis.circuits.behaviours import behaviours
 from attnviz.engine.pretrained.model_registry import MODELS
 from attnviz.models import hosting
-from attnviz.ui.panels.depth import owed_to
+from attnviz.text.captions import NAMES
+from attnviz.ui.panels.depth import head_roles, owed_to
 from tests.support.page_figures import figures, numbers
 from tests.support.small_models import FOLDER, model
+from tests.ui.pages.test_explore import sent
 from tests.ui.test_app import clean, drawn, opened, page_text
 
 TEXT, OTHER = "q w q w a", "q w q w w"
@@ -78,8 +80,13 @@ def test_the_maps_of_the_page_are_those_of_python_and_a_press_opens_a_head() -> 
         maps.without_each_head(trace, "q", "w", "mean"), found.heads, found.positions.sum(axis=1),
         patched.stream, patched.heads,
     ]  # fmt: skip
-    for figure, array in zip(figures(at)[-5:], expected, strict=True):
+    maps_of_page = [figure for figure in figures(at) if figure["data"][0]["type"] != "scatter"]
+    for figure, array in zip(maps_of_page[-5:], expected, strict=True):
         np.testing.assert_allclose(drawn(numbers(figure)), np.sort(array.ravel()), atol=1e-6)
+    arcs = next(figure for figure in figures(at) if figure["data"][0]["type"] == "scatter")
+    drawn_arcs = [trace["customdata"][0] for trace in arcs["data"]]
+    kept = found.positions[abs(found.positions) >= 0.01 * abs(found.positions).max()]
+    np.testing.assert_allclose(np.sort(drawn_arcs), np.sort(kept))
     assert f"{found.heads.sum():.2g}"[:3] in page_text(at).replace("−", "-")
     at.session_state["owed"] = {"picked": {"stage": "off", "head": 0, "row": 1, "column": 2}}
     at.run()
@@ -150,3 +157,76 @@ def test_behaviours_are_the_weights_that_go_one_way() -> None:
         for trace, w in zip(traces, ("q", "w"))
     ]
     assert found["name_mover"].weight[1, 2] == pytest.approx(np.mean(moved))
+
+
+def test_the_head_that_it_is_owed_to_is_named_with_what_it_does_by_test() -> None:
+    hosting.offer_those_in_the_package()
+    sentence = "When Mary and John went to the shop, John gave a book to"
+    at = opened(model="small", sentence=sentence, panel="owed_to", head_off="corpus")
+    assert clean(at)
+    trace = run(Config(sentence=sentence, model="small"))
+    off = maps.without_each_head(trace, "mary", "john", "corpus")
+    logit, measured = attribute(trace, "mary", "john").logit, behaviours(load("small"))
+    layer, head = np.unravel_index(int(off.argmin()), off.shape)
+    name = f"{layer + 1}.{head + 1}"
+    text = page_text(at).replace("−", "-")
+    assert f"It is owed most to head {name}: without it the difference goes from {logit:.3g}"[:-1] in text
+    kind = measured["inhibition"]
+    line = f"{kind.weight[layer, head]:.2f} of weight in {100 * kind.share[layer, head]:.0f} % of 100 prompts"
+    assert line in text
+    table = at.dataframe[-1].value.set_index("head")
+    cell = f"looks at who gives {kind.weight[layer, head]:.2f} in {100 * kind.share[layer, head]:.0f} %"
+    assert cell in table.loc[name, "by test over 200 prompts"]
+    assert "copies the other name" in table.loc["3.4", "by test over 200 prompts"]
+    at.session_state["owed-open"] = {"panel": "head"}
+    at.run()
+    assert clean(at)
+    assert (at.query_params["layer"], at.query_params["focus"]) == (str(layer + 1), str(head + 1))
+
+
+def test_a_model_that_takes_long_is_tested_on_a_press(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(head_roles, "AT_ONCE", 0.0)
+    monkeypatch.setattr(head_roles, "is_measured", lambda model: False)
+    at = shown("owed_to")
+    assert "by test over" not in str(at.dataframe[-1].value.columns)
+    at.button(key="test-heads").click().run()
+    assert clean(at)
+    assert "by test over 200 prompts" in at.dataframe[-1].value.columns
+
+
+def test_the_next_word_above_the_maps_leads_to_what_it_is_owed_to() -> None:
+    at = shown("cell", every="true")
+    data = sent(at, "next_word_link")
+    [(word, _)] = model("gpt2").next_words(TEXT, 1)
+    assert word.strip("Ġ") in data["ways"][0]["text"]
+    assert [each["panel"] for each in data["ways"]] == ["next_word", "owed_to"]
+    for said, panel in (("owed_to", "owed_to"), ("next_word", "next_word"), ("mask", "next_word"), (7, "next_word")):
+        at.session_state["next-word-link"] = {"panel": said}
+        at.run()
+        assert clean(at)
+        assert at.query_params["panel"] == panel
+        assert "every" not in at.query_params
+    with pytest.raises(KeyError, match="next_word_link"):
+        sent(opened(), "next_word_link")
+
+
+def test_a_cache_keeps_keys_and_values_and_nothing_else_of_the_words_before() -> None:
+    at = shown("next_word")
+    assert "need not be there any more" not in page_text(at)
+    at.session_state["next-cache"] = True
+    at.run()
+    assert clean(at)
+    trace, shorter = model("gpt2")(TEXT), model("gpt2")(TEXT, max_tokens=len(model("gpt2")(TEXT).query_tokens) - 1)
+    n = len(shorter.query_tokens)
+    kept = sum(layer[name].array.size for layer in shorter.layers for name in ("keys", "values"))
+    assert f"it reads {kept} keys and values of the {n} tokens before it" in page_text(at)
+    for layer, before in zip(trace.layers, shorter.layers):
+        np.testing.assert_allclose(layer["keys"].array[:, :-1], before["keys"].array, rtol=0, atol=1e-12)
+    table = at.dataframe[1].value.set_index("step, in all layers")
+    assert table["kept in the cache"].sum() == kept
+    assert table.iloc[0].tolist() == [2 * 4 * 4, 2 * 4 * 4 * n, 0]  # layers, heads, numbers of a key
+    weights = trace.layers[0]["weights"].array
+    assert table.loc[NAMES["weights"]].tolist() == [2 * weights[:, -1].size, 0, 2 * weights[:, :-1].size]
+    changed = key_value_cache.largest_change(trace, model("gpt2"))
+    assert changed < 1e-12
+    assert key_value_cache.largest_change(knock_out(trace, [(0, 0)]), model("gpt2")) > 1e-3

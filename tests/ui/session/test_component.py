@@ -25,6 +25,7 @@ def alone(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, tuple[str, str]
     monkeypatch.setattr(registered, "_parts", {})
     monkeypatch.setattr(st.components.v2, "component", lambda name, **given: name)
     yield registered._parts
+    registered.all_scripts.cache_clear()
     registered._together.cache_clear()
 
 

@@ -32,6 +32,13 @@ export interface CardsData {
   scales: string[][];
 }
 
+/** The next word, as `next_word_link.py` sends it. */
+export interface WaysData {
+  label: string;
+  /** What each press says, its words, and the container of the page that it goes to. */
+  ways: { panel: string; text: string; to: string }[];
+}
+
 /** A head of the mosaic. */
 export interface Tile {
   name: string;

@@ -1,6 +1,7 @@
 // The two lines over a map: its letter and name, what it shows, and its colours with the numbers at their ends.
 
 /** @import { Heading, Stage, StageWords } from "./types" */
+import { inLanguage } from "../number_format.js";
 import { isDrawn } from "./maps.js";
 
 const SUBSCRIPT = /(?<![A-Za-z0-9_&#])([A-Za-z](?:&#39;|′)?)_([A-Za-z])(?![A-Za-z0-9_])/g;
@@ -93,7 +94,7 @@ function legendOf(stage, saysMasked, words) {
   const half = (colours.length - 1) / 2;
   const [below, above] = low < 0 ? signs(stage) : [true, true];
   const [from, to] = below === above ? [0, colours.length] : above ? [half, colours.length] : [0, half + 1];
-  const ends = [from && low < 0 ? 0 : low, to === colours.length ? high : 0].map((end) => endOfScale(end, low < 0));
+  const ends = [from && low < 0 ? 0 : low, to === colours.length ? high : 0].map((end) => inLanguage(endOfScale(end, low < 0), words));
   const stops = colours.slice(from, to).map((colour, i) => `light-dark(${colour},${dark[from + i]})`);
   const masked = saysMasked && stage.mask?.includes(1) ? swatch(stage.grey || words.masked) : "";
   const [first, last] = stage.apart ? ["−", "+"] : ends;

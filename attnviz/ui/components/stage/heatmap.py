@@ -21,6 +21,7 @@ from attnviz.pictures.stage_bytes import NamedArray, packed
 from attnviz.pictures.stage_record import ALLOWED, FORBIDDEN, MASKED_WORD, Stage
 from attnviz.settings import language
 from attnviz.settings.language import Words
+from attnviz.text.format.number_format import DECIMAL_COMMA
 from attnviz.ui.components.answer import drawer
 from attnviz.ui.components.pickers import film_strip, overview
 from attnviz.ui.components.pickers.overview import Overview
@@ -194,4 +195,5 @@ def _words(*, is_question: bool) -> dict[str, str]:
     of_masks = {"masked": MASKED_WORD, "may": ALLOWED, "may_not": FORBIDDEN, "range": "{low} to {high}"}
     translated = {name: language.translate(word) for name, word in of_masks.items()}
     mark = {"nan": WORDS["question"], "mark": "?"} if is_question else {"mark": "NaN"}
-    return {**WORDS, **of_headings, **translated, **mark}
+    decimal = {"decimal": "," if language.current_language() in DECIMAL_COMMA else "."}
+    return {**WORDS, **of_headings, **translated, **mark, **decimal}

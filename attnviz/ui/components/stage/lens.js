@@ -4,6 +4,7 @@
 /** @import { Cell } from "./types" */
 /** @import { Picture } from "./picture/picture.js" */
 import { inkOn } from "../colours.js";
+import { inLanguage } from "../number_format.js";
 import { NOT_A_NUMBER, context, decimals, hatch, minus, share, short, svg, truncate } from "./ink.js";
 
 export class Lens {
@@ -160,7 +161,8 @@ export class Lens {
     if (number === null) return "";
     if (Number.isNaN(number)) return "NaN";
     if (!Number.isFinite(number)) return number > 0 ? "∞" : "−∞";
-    if (map.isShare) return share(number, Lens.WIDTH);
-    return Math.abs(number) < 1000 ? short(number, digits) : minus(number.toExponential(0).replace("e+", "e"));
+    const { words } = map.heatmap.data;
+    if (map.isShare) return inLanguage(share(number, Lens.WIDTH), words);
+    return Math.abs(number) < 1000 ? inLanguage(short(number, digits), words) : minus(number.toExponential(0).replace("e+", "e"));
   }
 }

@@ -3,7 +3,7 @@
 /** @import { Heatmap } from "./heatmap.js" */
 /** @import { Picture } from "./picture/picture.js" */
 /** @import { Spot } from "./types" */
-import { fourDigits } from "../number_format.js";
+import { fourDigits, inLanguage } from "../number_format.js";
 import { graphemes } from "./ink.js";
 
 export class Tip {
@@ -22,7 +22,7 @@ export class Tip {
     if (column !== undefined) lines.push(line(heatmap.axis(axes[1]), picture.columnWord(column), columns ? picture.positions(column, 1) : ""));
     if (head !== undefined && row !== undefined && column !== undefined) lines.push(line("value", picture.describe({ head, row, column }), picture.digits({ head, row, column })));
     const sum = head === undefined || row === undefined ? null : picture.editedSum(head, row);
-    if (sum !== null) lines.push(line("meaning", heatmap.data.words.row_sum.replace("{sum}", fourDigits(sum))));
+    if (sum !== null) lines.push(line("meaning", heatmap.data.words.row_sum.replace("{sum}", inLanguage(fourDigits(sum), heatmap.data.words))));
     const how = heatmap.holding.hint(picture, { head, row, column });
     if (how) lines.push(line("meaning", how));
     this.box.replaceChildren(...lines);

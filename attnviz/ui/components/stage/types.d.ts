@@ -9,6 +9,7 @@ import type { StageFacts as Packed, StageNumbers } from "../../../pictures/stage
 export type StageWords = Record<
   | "masked"
   | "nan"
+  | "decimal"
   | "mark"
   | "question"
   | "empty"

@@ -15,7 +15,10 @@ from attnviz.classroom.typed_numbers import read_number
 from attnviz.engine.records.trace import Trace
 from attnviz.settings.counting import index_of, ordinal
 from attnviz.settings.language import Words
+from attnviz.text.format.number_format import localised
 from attnviz.text.format.sentence_parts import TEXT, fill, plain
+from attnviz.ui.components import qr_code
+from attnviz.ui.panels.classroom import share_code
 from attnviz.ui.session import session_state
 from attnviz.ui.session.callback import callback
 from attnviz.ui.session.notices import paragraph, typeset
@@ -23,6 +26,7 @@ from attnviz.ui.session.notices import paragraph, typeset
 WORDS = Words(
     {
         "question": "{n}. {words}",
+        "worth": "{n}. {words} (points: {points})",
         "unanswerable": "{n}. Your numbers have no answer to this question; it does not count.",
         "number": "Your number",
         "tolerance": "Within ±{tolerance:g} counts as right.",
@@ -35,12 +39,15 @@ WORDS = Words(
         "finish": "Make the code",
         "kept": "{n} of {all} answered.",
         "right": "{n} of {all} are right.",
+        "points": "That makes {n:g} of {all:g} points.",
         "left": "{n} of {all} tries are left.",
         "own_words": "Your answer, in at most {n} characters",
         "stale": "An answer has changed since; click the button again for a new code.",
         "code": "Hand in this code. It holds your answers, so a changed answer needs a new code.",
         "csv": "Save as CSV",
         "json": "Save as JSON",
+        "qr": "As a QR code",
+        "qr_note": "The camera of another device reads the code from here.",
     }
 )
 _CHECKED, _TRIES = "_task_checked", "_task_tries"
@@ -54,7 +61,8 @@ def questions(trace: Trace, task: Assignment, name: str, digest: int) -> None:
     checked: Sequence[int] = st.session_state.get(_CHECKED, {}).get(who, ())
     for n, (ask, key) in enumerate(zip(resolved, keys), 1):
         with st.container(key=f"question-{n}", gap="xsmall"):
-            _question(n, ask, key, checked[index_of(n)] if checked and task.task_feedback else None)
+            worth = f"{task.points[index_of(n)]:g}" if set(task.points) != {1.0} else ""
+            _question(n, ask, key, checked[index_of(n)] if checked and task.task_feedback else None, worth)
     if not resolved:
         return
     label = WORDS["check" if task.task_feedback else "finish"]
@@ -70,12 +78,12 @@ def questions(trace: Trace, task: Assignment, name: str, digest: int) -> None:
         _handed(task, name, grading.answer_code(digest, name, checked, len(tries)), resolved, checked)
 
 
-def _question(n: int, ask: ResolvedQuestion | str, key: str, checked: int | None) -> None:
+def _question(n: int, ask: ResolvedQuestion | str, key: str, checked: int | None, worth: str) -> None:
     """Draw one question, where it is answered, and, once it may be said, whether the answer is right."""
     if isinstance(ask, str):
         paragraph([WORDS["unanswerable"].format(n=n)])
         return
-    typeset(fill(WORDS["question"], n=str(n), words=ask.words))
+    typeset(fill(WORDS["worth" if worth else "question"], n=str(n), words=ask.words, points=worth))
     numbered = any(kind == "token" for option in ask.options for kind, _ in option)
     options = [plain(option) for option in ask.options]
     if numbered:
@@ -150,15 +158,23 @@ def _handed(
     sentences = [WORDS["kept"].format(n=sum(map(bool, numbers)), all=len(asks))]
     if task.task_feedback:
         judged = [
-            (a, answer) for a, answer in zip(resolved, numbers) if isinstance(a, ResolvedQuestion) and a.form != "text"
+            (coded_answers.is_right(a, answer), points)
+            for a, answer, points in zip(resolved, numbers, task.points)
+            if isinstance(a, ResolvedQuestion) and a.form != "text"
         ]
-        right = sum(coded_answers.is_right(ask, answer) for ask, answer in judged)
-        sentences.append(WORDS["right"].format(n=right, all=len(judged)))
+        sentences.append(WORDS["right"].format(n=sum(right for right, _ in judged), all=len(judged)))
+        if set(task.points) != {1.0}:
+            got = sum(points for right, points in judged if right)
+            sentences.append(localised(WORDS["points"].format(n=got, all=sum(points for _, points in judged))))
     paragraph(sentences)
     paragraph([WORDS["code"]])
     with st.container(key="task-code"):
         st.code(code, language=None, wrap_lines=True)
+        share_code.draw(code, title=task.task_title)
     files = results.answer_files(task, results.answer_table(task, name, code, resolved, numbers))
     with st.container(horizontal=True, gap="small"):
         for ending, text in files.items():
             st.download_button(WORDS[ending], text, f"answers.{ending}", key=f"save-{ending}", on_click="ignore")
+        if qr_code.can_be_drawn():
+            with st.popover(WORDS["qr"]):
+                qr_code.picture(code, WORDS["qr_note"])

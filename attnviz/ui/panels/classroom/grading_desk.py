@@ -5,19 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from urllib.parse import quote
 
 import pandas as pd
 import streamlit as st
 
-from attnviz.classroom.marking import assignments, grading, item_analysis, results, submissions
+from attnviz.classroom.marking import assignments, grading, item_analysis, question_notes, results, submissions
 from attnviz.classroom.marking.assignments import Assignment
 from attnviz.engine.cost import estimate as cost
 from attnviz.engine.cost.need import Need
 from attnviz.engine.records.config import Config
+from attnviz.exports import links
 from attnviz.settings import url_codec
+from attnviz.settings.counting import index_of
 from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import Words, current_language
 from attnviz.text.format.number_format import localised
+from attnviz.ui.panels.classroom import class_marks
 from attnviz.ui.session import admission, locale, session_state
 from attnviz.ui.session.callback import callback
 from attnviz.ui.session.notices import notice, paragraph
@@ -41,8 +45,7 @@ WORDS = Words(
         "partial": "Partial credit",
         "partial_note": "Where several rows are to be chosen: the rows that are right, less those that are wrong, out "
         "of all that are right. Otherwise all or nothing.",
-        "to_read": "Answers in the students' own words are yours to read and mark: {questions}.",
-        "points_note": "{n} numbers with spaces between them; if left empty, each question counts one point.",
+        "points_note": "{n} numbers with spaces between them; if left empty, those of the assignment count.",
         "fault": "{fault}.",
         "summary": "Valid codes: {valid} of {n}. Mean score {mean:.1f} of {all}.",
         "summary_points": "Valid codes: {valid} of {n}. Mean {mean:.1f} of {all:g} points.",
@@ -86,10 +89,12 @@ def desk(config: Config, selection: Selection, task: Assignment | None) -> Selec
     with file:
         uploaded = st.file_uploader(WORDS["file"], key=_FILE, help=WORDS["file_note"], max_upload_size=1)
     n = len(task.task_questions)
-    listed = st.text_input(WORDS["points"], key=_POINTS, help=WORDS["points_note"].format(n=n), width=420) or ""
+    usual = question_notes.write_points(task.points)
+    note = WORDS["points_note"].format(n=n)
+    listed = st.text_input(WORDS["points"], key=_POINTS, help=note, placeholder=usual, width=420) or ""
     is_partial = st.checkbox(WORDS["partial"], key=_PARTIAL, help=WORDS["partial_note"])
     try:
-        points = results.read_points(listed, n)
+        points = results.read_points(listed, n, task.points)
         tables = _tables(uploaded.getvalue() if uploaded is not None else None, text)
     except ConfigError as error:
         notice(WORDS["fault"].format(fault=f"{str(error)[0].upper()}{str(error)[1:]}"), kind="fault")
@@ -135,22 +140,22 @@ def _results(
     """Draw the marks as a table, and the table that came in with them to save."""
     digest = assignments.digest(config, task)
     pairs = [(grading.made_under(digest, entry.names, entry.code), entry.code) for entry in table.entries]
-    graded = results.only_last(_marked(config, task, pairs))
-    graded = graded if is_partial else list(map(results.all_or_nothing, graded))
+    graded = _marked(config, task, pairs)
     if not graded:
         return
+    graded = results.only_last(graded, class_marks.students(table, [name for name, _ in pairs]))
+    graded = graded if is_partial else list(map(results.all_or_nothing, graded))
+    graded = class_marks.own_words(task, graded, points, table)
     paragraph(map(localised, _summary(task, graded, points)))
-    to_read = [str(n) for n, item in enumerate(task.task_questions, 1) if item[0] == "own_words"]
-    if to_read:
-        paragraph([WORDS["to_read"].format(questions=", ".join(to_read))])
-    frame: pd.DataFrame = grading.table(task, graded, points)
+    scale = class_marks.scale()
+    frame: pd.DataFrame = grading.table(task, graded, points, scale)
     with st.container(key="task-results"):
         verdict = st.column_config.TextColumn(width="medium")  # a sentence where a code is not valid
         st.dataframe(_in_words(frame), hide_index=True, column_config={grading.WORDS["valid"]: verdict})
     with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
         names = list(results.DIALECTS)
         dialect = st.selectbox(WORDS["dialect"], names, format_func=WORDS.__getitem__, key=_DIALECT, width=240)
-        make = partial(results.csv_text, table, task, graded, points, dialect or names[0])
+        make = partial(results.csv_text, table, task, graded, points, dialect or names[0], scale)
         text = locale.in_current_language(make)
         st.download_button(WORDS["save"], text, "results.csv", "text/csv", key="save-results", on_click="ignore")
     _analysis(graded, points)
@@ -162,17 +167,29 @@ def _analysis(graded: Sequence[grading.GradedSubmission], points: Sequence[float
     if not counted:
         return
     found = item_analysis.items(counted, points)
-    mistakes = item_analysis.mistakes(found)
+    named = grading.headings(graded, len(points))
+    mistakes = item_analysis.mistakes(found, _link)
+    judged = [n for n, item in enumerate(found) if item.answered + item.blank]
+    overview = item_analysis.overview([found[n] for n in judged], [named[n] for n in judged])
     with st.expander(WORDS["class"], expanded=True, key="task-analysis"):
-        questions, wrong = st.columns([2, 3], gap="medium")
-        questions.dataframe(_in_words(item_analysis.overview(found)), hide_index=True)
+        wide = {item_analysis.WORDS["question"]: st.column_config.TextColumn(width="large")}
+        st.dataframe(_in_words(overview), hide_index=True, column_config=wide)
         if mistakes.empty:
-            with wrong:
-                paragraph([WORDS["all_right"]])
+            paragraph([WORDS["all_right"]])
         else:
-            widths = {item_analysis.WORDS["mistake"]: st.column_config.TextColumn(width="large")}
-            wrong.dataframe(mistakes, hide_index=True, column_config=widths)
+            columns = {
+                item_analysis.WORDS["mistake"]: st.column_config.TextColumn(width="large"),
+                item_analysis.WORDS["lesson"]: st.column_config.LinkColumn(display_text="#(.*)", width="medium"),
+            }
+            st.dataframe(mistakes, hide_index=True, column_config=columns)
         paragraph([WORDS["class_note"]])
+
+
+def _link(lesson: str, slide: int) -> str:
+    """Return the address of a slide in large type, for a room; what it is called stands at its end, to be shown."""
+    selection = Selection(page="lessons", lesson=lesson, slide=index_of(slide), presenter=True)
+    query = url_codec.query_string(Config(), selection)
+    return f"{links.page_address(st.context.url or '', query)}#{quote(item_analysis.in_words(lesson, slide))}"
 
 
 def _in_words(frame: pd.DataFrame) -> pd.DataFrame:
@@ -191,9 +208,11 @@ def _summary(task: Assignment, graded: Sequence[grading.GradedSubmission], point
         return [WORDS["invalid"].format(n=len(graded))]
     counts = {"n": len(graded), "valid": sum(not each.problem for each in graded)}
     judged = [point for point, item in zip(points, task.task_questions) if item[0] != "own_words"]
-    if set(points) - {1.0} or any(0 < part < 1 for each in valid for part in each.share):
+    has_given = any(got is not None for each in valid for got in each.given)
+    if has_given or set(points) - {1.0} or any(0 < part < 1 for each in valid for part in each.share):
         mean = sum(each.points(points) for each in valid) / len(valid)
-        summary = WORDS["summary_points"].format(mean=mean, all=sum(judged), **counts)
+        most = sum(points) if has_given else sum(judged)
+        summary = WORDS["summary_points"].format(mean=mean, all=most, **counts)
     else:
         mean = sum(each.score for each in valid) / len(valid)
         summary = WORDS["summary"].format(mean=mean, all=len(judged), **counts)

@@ -7,7 +7,6 @@ from dataclasses import replace
 import streamlit as st
 
 from attnviz.analysis.circuits import maps
-from attnviz.analysis.circuits.attribution import decoder_of
 from attnviz.analysis.circuits.maps import Patched
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.run import run
@@ -40,10 +39,10 @@ def draw(trace: Trace, selection: Selection, words: tuple[int, int]) -> Selectio
     """Draw another sentence, and what becomes of the difference with each part of its run."""
     paragraph([WORDS["other"]])
     selection = widgets.checked(widgets.draw(selection, "other_text"))
-    model, config = decoder_of(trace), trace.config.chosen
-    swapped = _swapped(config.sentence, *(shown_word(model, each) for each in words))
+    config = trace.config.chosen
+    swapped = _swapped(config.sentence, *(shown_word(trace, each) for each in words))
     if swapped is not None:
-        label = WORDS["swap"].format(word=shown_word(model, words[0]), other=shown_word(model, words[1]))
+        label = WORDS["swap"].format(word=shown_word(trace, words[0]), other=shown_word(trace, words[1]))
         chosen = replace(selection, other_text=swapped)
         st.button(label, key="owed-swap", on_click=session_state.adopt, args=(config, chosen))
     if not selection.other_text.strip():

@@ -21,6 +21,9 @@ from attnviz.settings.plain_text import clean
 from attnviz.text.cell_sentence import percent
 from attnviz.text.query_sentences import visible_token
 from attnviz.ui.components import number_tables
+from attnviz.ui.components.pickers import next_word_link
+from attnviz.ui.panels.depth import cache
+from attnviz.ui.panels.depth.head_maps import kept
 from attnviz.ui.session import session_state, widgets
 from attnviz.ui.session.failures import refused
 from attnviz.ui.session.notices import notice, paragraph
@@ -32,8 +35,8 @@ WORDS = Words(
         "next": "After this sentence comes “{word}” ({share}).",
         "drawn": "The ten likeliest, with the share with which each is drawn. This seed draws “{word}” at this place.",
         "write": "Write on",
-        "how": "The word is appended to the sentence, and each map gets a row. All numbers are computed anew; in a "
-        "causal model those of the words before stay what they were, which is what a cache of keys and values saves.",
+        "how": "The word is appended to the sentence, and each map gets a row. The rows of the words before stay what "
+        "they were, in a causal model: below stands what of them a cache keeps.",
         "full": "This model reads {n} tokens here, and the sentence has as many; shorten it to write on.",
         "end": "This seed ends the text here; another one may go on.",
         "unseen": "That is a sign that cannot be seen, and a sentence holds none; another seed may go on.",
@@ -49,12 +52,26 @@ WORDS = Words(
     }
 )
 SHOWN, LENS = 10, 3
+LINK = "next-word-link"
 
 
 def is_offered(trace: Trace) -> bool:
     """Return whether the run is that of a model that goes on with next words."""
     model = model_registry.find(trace.config.model)
     return model is not None and model.writes_on
+
+
+def link(trace: Trace) -> None:
+    """Draw the likeliest next word above the maps, and the question whom it is owed to; nothing for other runs."""
+    if is_offered(trace):  # a large vocabulary takes a while, and each click draws this once more
+        [(best, share)] = kept(trace, LINK, lambda: decoder_of(trace).next_words(trace, 1))
+        next_word_link.show(_read(best), percent(share), key=LINK)
+
+
+def asked(selection: Selection) -> Selection:
+    """Return the selection with the panel that was pressed above the maps since the last run."""
+    panel = next_word_link.chosen(LINK)
+    return selection if panel is None else replace(selection, panel=panel, every=False)
 
 
 def panel(trace: Trace, selection: Selection) -> Selection:
@@ -66,18 +83,19 @@ def panel(trace: Trace, selection: Selection) -> Selection:
     selection = _controls(selection)
     how = Sampling(selection.draw_temperature, selection.draw_top_k, selection.draw_top_p)
     [(best, share)] = most_likely(softmax(scores[-1]), 1)
-    paragraph([WORDS["next"].format(word=shown_word(model, best), share=percent(share))])
+    paragraph([WORDS["next"].format(word=shown_word(trace, best), share=percent(share))])
     likely, writing = st.columns([3, 2])
     with likely:
         drawn = most_likely(how.shares(scores[-1]), SHOWN)
         frame = pd.DataFrame(
-            [(shown_word(model, n), x) for n, x in drawn if x], columns=[WORDS["word"], WORDS["share"]]
+            [(shown_word(trace, n), x) for n, x in drawn if x], columns=[WORDS["word"], WORDS["share"]]
         )
         bar = st.column_config.ProgressColumn(format="percent", min_value=0.0, max_value=1.0)
         st.dataframe(frame, column_config={WORDS["share"]: bar}, hide_index=True, key="next-drawn")
     with writing:
         _write_on(trace, model, selection, how)
-    return _by_layer(model, softmax(scores), selection)
+    cache.draw(trace)
+    return _by_layer(trace, softmax(scores), selection)
 
 
 def _controls(selection: Selection) -> Selection:
@@ -107,25 +125,25 @@ def _write_on(trace: Trace, model: Model, selection: Selection, how: Sampling) -
         paragraph([WORDS["how" if longer != config.sentence else "unseen"]])
 
 
-def _by_layer(model: Model, shares: Array, selection: Selection) -> Selection:
+def _by_layer(trace: Trace, shares: Array, selection: Selection) -> Selection:
     """Draw the likeliest words after every layer, and the rank and share of the one that is named."""
     named, _ = st.columns([1, 2])
     with named:
         selection = widgets.checked(widgets.draw(selection, "next_word"))
     listed = {
         WORDS["rank"].format(n=ordinal(n)): [
-            f"{shown_word(model, number)}  {percent(share)}" for number, share in column
+            f"{shown_word(trace, number)}  {percent(share)}" for number, share in column
         ]
         for n, column in enumerate(zip(*(most_likely(each, LENS) for each in shares)))
     }
     if selection.next_word.strip():
         try:
-            number = model.word_number(selection.next_word)
+            number = decoder_of(trace).word_number(selection.next_word, trace)
         except ConfigError as error:
             notice(refused(error))
         else:
             places = [(rank(each, number), float(each[number])) for each in shares]
-            word, (at, share) = shown_word(model, number), places[-1]
+            word, (at, share) = shown_word(trace, number), places[-1]
             facts = {"word": word, "rank": at, "all": len(shares[-1]), "share": percent(share)}
             paragraph([WORDS["is"].format(**facts)])
             column = [WORDS["place"].format(rank=at, share=percent(share)) for at, share in places]
@@ -136,7 +154,11 @@ def _by_layer(model: Model, shares: Array, selection: Selection) -> Selection:
     return selection
 
 
-def shown_word(model: Model, number: int) -> str:
-    """Return a word as it is read: without the letter that stands for the space before it."""
-    piece = model.piece(number)
+def shown_word(trace: Trace, number: int) -> str:
+    """Return a word as it is read: one of the visitor's own for the spare one that it took, no letter for a space."""
+    model = decoder_of(trace)
+    return _read(model.lent(trace).get(number) or model.piece(number))
+
+
+def _read(piece: str) -> str:
     return visible_token(piece.removeprefix("Ġ").removeprefix("▁") or piece)

@@ -1,8 +1,8 @@
 """Components of the page that are written in JavaScript: registered once, when the module beside them is imported.
 
 Streamlit sends a component's script and style along with its data, whenever these have changed: more than all else in
-a move. So the scripts of all components travel together in one that has no data, which a browser that has it is not
-sent again (`send_scripts`), and a component of its own has a stub that calls them.
+a move. So the scripts of all components are one file, which a component without data loads (`send_scripts`), and a
+component of its own has a stub that calls them.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from typing import Any
 import streamlit as st
 
 from attnviz.exports.bundle import joined, without_comments
+from attnviz.ui.hosting import scripts
 from attnviz.ui.session.browser import streamlit_private
 from attnviz.ui.session.browser.styles import colours
 from attnviz.ui.session.browser.uninterrupted import uninterrupted
@@ -66,6 +67,15 @@ shelf.waiting.splice(0).forEach((draw) => draw());
 export default () => {};
 """
 
+_LOADER = """\
+const load = (trials) =>
+  import(new URL("%(address)s" + (trials ? `?again=${trials}` : ""), document.baseURI).href).catch(() => {
+    setTimeout(() => load(trials + 1), Math.min(250 * 2 ** trials, 10_000)); // a line that was lost for a moment
+  });
+load(0);
+export default () => {};
+"""
+
 _parts: dict[str, tuple[str, str]] = {}
 _run = threading.local()
 
@@ -87,6 +97,7 @@ def component(
     whole = f"attnviz_{stem}"
     text, css = joined(script), style.read_text("utf-8") if style.exists() else ""
     _parts[whole] = without_comments(text), colours(css, text) + css
+    all_scripts.cache_clear()
     _together.cache_clear()
     stub = _STUB % {"shelf": _SHELF, "name": json.dumps(whole)}
     mount = st.components.v2.component(whole, js=stub, isolate_styles=is_isolated)
@@ -102,7 +113,7 @@ def component(
 
 
 def send_scripts() -> None:
-    """Send the scripts of all components to the browser, once in a run: before the first of them, wherever that is.
+    """Have the browser load the scripts of all components, once in a run: before the first, wherever that is.
 
     Where a part of the page runs alone, they are there already; one more element would move all of that part.
     """
@@ -189,12 +200,19 @@ def parts() -> frozenset[str]:
 
 
 @cache
-def _together() -> Callable[..., Any]:
-    """Register the component that has the scripts of all others, and do nothing else."""
+def all_scripts() -> tuple[str, str]:
+    """Return the scripts of all components as one, and the address of it below that of the page."""
     parts = [_part(name, *texts) for name, texts in sorted(_parts.items())]
-    return st.components.v2.component(
-        "attnviz_scripts", js=_WHOLE % {"shelf": _SHELF, "parts": "".join(parts)}, isolate_styles=False
-    )
+    text = _WHOLE % {"shelf": _SHELF, "parts": "".join(parts)}
+    return text, scripts.keep(text)
+
+
+@cache
+def _together() -> Callable[..., Any]:
+    """Register the component that loads the scripts of all others, or has them where nobody hands them out."""
+    text, address = all_scripts()
+    loaded = _LOADER % {"address": address} if scripts.is_served() else text
+    return st.components.v2.component("attnviz_scripts", js=loaded, isolate_styles=False)
 
 
 def _part(name: str, script: str, style: str) -> str:

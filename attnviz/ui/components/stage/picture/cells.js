@@ -2,7 +2,7 @@
 
 /** @import { Cell } from "../types" */
 import { between } from "../../colours.js";
-import { fourDigits } from "../../number_format.js";
+import { fourDigits, inLanguage } from "../../number_format.js";
 import { percent } from "../../percent.js";
 import { full, visible } from "../ink.js";
 import { isDrawn } from "../maps.js";
@@ -78,7 +78,8 @@ export class Cells extends Tiles {
     const number = this.value(cell);
     if (number === null) return words.masked;
     if (Number.isNaN(number)) return words.nan;
-    return this.meta.share && number >= 0 && number <= 1 ? `${fourDigits(number)} (${percent(number)})` : fourDigits(number);
+    const text = inLanguage(fourDigits(number), words);
+    return this.meta.share && number >= 0 && number <= 1 ? `${text} (${percent(number)})` : text;
   }
 
   /** All the digits of the number in a cell, where four are not all; none where there is no number. @param {Cell} cell */
@@ -86,7 +87,7 @@ export class Cells extends Tiles {
     const number = this.value(cell);
     if (number === null || !Number.isFinite(number)) return "";
     const digits = full(number, this.stage.values instanceof Float32Array);
-    return digits.replace("≈ ", "") === fourDigits(number) ? "" : digits;
+    return digits.replace("≈ ", "") === fourDigits(number) ? "" : inLanguage(digits, this.heatmap.data.words);
   }
 
   /**

@@ -2,6 +2,7 @@
 
 /** @import { Cell } from "../types" */
 import { inkOn } from "../../colours.js";
+import { inLanguage } from "../../number_format.js";
 import { Cells } from "./cells.js";
 import { NOT_A_NUMBER, context, decimals, hatch, minus, share, short, svg, truncate, wrap } from "../ink.js";
 
@@ -175,7 +176,7 @@ export class Numbered extends Cells {
     const text = (/** @type {number} */ number) => (!numbers || digits < 0 ? "" : this.isShare ? share(number, this.w) : short(number, digits));
     cells.forEach((cell, at) => {
       const number = found[at];
-      if (number !== null) this.drawCell(group, cell, number, text(number), signs);
+      if (number !== null) this.drawCell(group, cell, number, inLanguage(text(number), this.heatmap.data.words), signs);
     });
   }
 

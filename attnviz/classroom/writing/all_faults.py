@@ -1,0 +1,112 @@
+"""Every fault of a lesson file at once, slide by slide, each with where it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from attnviz.classroom import check_lesson
+from attnviz.engine.records.config import Config
+from attnviz.lessons import read_lesson
+from attnviz.lessons.lesson import Lesson
+from attnviz.lessons.two_languages import in_language
+from attnviz.settings.faults import ConfigError, SeveralFaultsError
+from attnviz.settings.language import LANGUAGES, current_language
+
+STUB = {"title": "-", "about": "-", "source": "-", "minutes": 1, "goal": "-", "known": "-", "setting": {}, "slides": []}
+MOST_FAULTS = 30
+"""Sentences that are read at once; by then one begins to mend."""
+
+
+def gone_through(name: str, text: str, admit: Callable[[Config], None]) -> tuple[Lesson | None, tuple[str, ...]]:
+    """Return the lesson of a file, None if it has faults, and these, in the order of the file.
+
+    admit  raises ConfigError for a setting that is too large here
+    """
+    try:
+        lesson = check_lesson.opened(name, text, admit)
+    except ConfigError as error:
+        found = _faults(name, text, admit)
+        return None, tuple(dict.fromkeys(found or _of(error)))[:MOST_FAULTS]
+    return lesson, tuple(dict.fromkeys(_of_translations(name, text)))[:MOST_FAULTS]
+
+
+def _of(error: ConfigError) -> list[str]:
+    return list(error.faults) if isinstance(error, SeveralFaultsError) else [str(error)]
+
+
+def _faults(name: str, text: str, admit: Callable[[Config], None]) -> list[str]:
+    where = read_lesson.POSITIONS["lesson"].format(name=name)
+    try:
+        entries = in_language(read_lesson.parsed(text, where), current_language())
+    except ConfigError as error:
+        return _of(error)
+    slides = entries.get("slides")
+    found = list(_of_table(name, {**entries, "slides": []}))
+    setting: Any = entries.get("setting", {})
+    of_setting = list(_of_table(name, {**STUB, "setting": setting}))
+    found += of_setting
+    if of_setting:
+        setting = {}  # what is wrong with it has been said, and is not said of every slide again
+    tables = [{**STUB, "setting": setting, "slides": [each]} for each in (slides if isinstance(slides, list) else ())]
+    lessons, is_refused = list[Lesson | None](), False
+
+    def counted(config: Config) -> None:
+        nonlocal is_refused
+        try:
+            admit(config)
+        except ConfigError:
+            is_refused = True
+            raise
+
+    of_slides: list[list[str]] = []
+    for n, table in enumerate(tables, 1):
+        lesson, faults = _read(name, table, n, counted)
+        lessons.append(lesson)
+        of_slides.append(faults)
+    for n, (lesson, faults) in enumerate(zip(lessons, of_slides), 1):
+        if lesson is not None and not is_refused:  # nothing is computed of a lesson that is too large
+            faults += _of_slide(name, lesson, n)
+    return [*found, *(fault for faults in of_slides for fault in faults)]
+
+
+def _read(name: str, table: dict[str, Any], n: int, admit: Callable[[Config], None]) -> tuple[Lesson | None, list[str]]:
+    try:
+        return read_lesson.lesson_of(name, table, admit, first=n), []
+    except ConfigError as error:
+        return None, _of(error)
+
+
+def _of_table(name: str, table: dict[str, Any]) -> Iterator[str]:
+    try:
+        lesson = read_lesson.lesson_of(name, table)
+    except ConfigError as error:
+        yield from _of(error)
+        return
+    try:
+        Config(**lesson.setting)
+    except (ConfigError, TypeError) as error:
+        yield f"{read_lesson.POSITIONS['setting'].format(name=name)}: {error}"
+
+
+def _of_slide(name: str, lesson: Lesson, n: int) -> Iterator[str]:
+    try:
+        where = read_lesson.POSITIONS["slide"].format(n=n, name=name)
+        check_lesson.gone_through(lesson, lesson.slides[0], where)
+    except ConfigError as error:
+        yield from _of(error)
+
+
+def _of_translations(name: str, text: str) -> Iterator[str]:
+    """Yield what is wrong with a lesson in the other languages of its file; of one language nothing is run again."""
+    tables = read_lesson.parsed(text, "")
+    current = in_language(tables, current_language())
+    for language in LANGUAGES:
+        if in_language(tables, language) == current:
+            continue
+        try:
+            lesson = read_lesson.read_lesson(name, text, is_tried=False, language=language)
+            for n, slide in enumerate(lesson.slides, 1):
+                check_lesson.gone_through(lesson, slide, read_lesson.POSITIONS["slide"].format(n=n, name=name))
+        except ConfigError as error:
+            yield from (f"{language}: {fault}" for fault in _of(error))
