@@ -28,16 +28,12 @@ PRINTED = 2
 NEAR = 0.002
 """Of its size: how far from the number of a mistake an answer may be and still be taken for it."""
 
+SETS = ("some", "mask")  # all that is right has to be chosen, and nothing else
+
 SAME = 1e-9
 """Numbers this near are the same: further apart than any order of summing can bring them."""
 
-WORDS = Words(
-    {
-        "right": "Right.",
-        "wrong": "Not quite.",
-        "hint": "Not quite. {hint}",
-    }
-)
+WORDS = Words({"right": "Right.", "wrong": "Not quite.", "hint": "Not quite. {hint}"})
 HINTS = Words(
     {
         "scale": "That is what comes out without the scale: the scores have to be divided first.",
@@ -140,7 +136,7 @@ class Mistake:
     value: float
 
 
-def _nothing(chosen: frozenset[int]) -> None:
+def _nothing(chosen: object) -> None:
     """Say nothing of what was chosen."""
 
 
@@ -148,7 +144,8 @@ def _nothing(chosen: frozenset[int]) -> None:
 class ResolvedQuestion:
     """A question in a run.
 
-    form       "one" of the options, "some" of them, a "number", or a "text" that a person judges
+    form       "one" or "some" of the options, their "order", one "cell", a "mask", a stop of a "slider", a "number", or
+               a "text" that a person judges
     words      the question; `options` what can be chosen, counted from 0 in an answer
     right      the options that are right: any of them for "one", all of them for "some"
     value      the number that is right, and how far from it an answer may be
@@ -157,7 +154,8 @@ class ResolvedQuestion:
     hides      the first step that gives the answer away; "" where any step may
     inputs     the steps that the answer follows from: they are drawn while the question is open
     mistakes   what is known to go wrong, with the numbers that it leads to;  `how` the way to the answer, a row of HOW
-    said_of    what is said of wrong options, by those that were chosen
+    said_of    what is said of wrong options, by those that were chosen;  `said_in_order` of a wrong order
+    in_order   the options that are right, in the order that is
     covered    True where a number of the step `hides` is not to be drawn yet, so that its others may be; None where
                none of it may
     """
@@ -173,6 +171,8 @@ class ResolvedQuestion:
     hides: str = ""
     inputs: tuple[str, ...] = ()
     covered: Array | None = None
+    in_order: tuple[int, ...] = ()
+    said_in_order: Callable[[Sequence[int]], str | None] = _nothing
     mistakes: tuple[Mistake, ...] = ()
     said_of: Callable[[frozenset[int]], str | None] = _nothing
     how: str = ""
@@ -182,8 +182,10 @@ class ResolvedQuestion:
     def is_right(self, answer: float | Collection[int]) -> bool:
         """Return whether an answer is right: the number, or the chosen options."""
         if isinstance(answer, Collection):
+            if self.form == "order":
+                return tuple(answer) == self.in_order
             chosen = frozenset(answer)
-            return chosen == self.right if self.form == "some" else len(chosen) == 1 and chosen <= self.right
+            return chosen == self.right if self.form in SETS else len(chosen) == 1 and chosen <= self.right
         return self.form == "number" and abs(answer - self.value) <= self.tolerance * (1 + 1e-9)
 
     @property
@@ -204,9 +206,14 @@ class ResolvedQuestion:
         if self.is_right(answer):
             return ""
         if isinstance(answer, Collection):
-            return self.said_of(frozenset(answer)) or ""
-        known = next((each for each in self.mistakes if self._is_near(answer, each.value)), None)
+            said = self.said_in_order(tuple(answer)) if self.form == "order" else self.said_of(frozenset(answer))
+            return said or ""
+        known = self.known(answer)
         return HINTS[known.name] if known else ""
+
+    def known(self, answer: float) -> Mistake | None:
+        """Return the first known mistake that leads to a wrong number; None where none does."""
+        return next((each for each in self.mistakes if self._is_near(answer, each.value)), None)
 
     def _is_near(self, answer: float, mistaken: float) -> bool:
         """Return whether a number is that of a mistake, and the mistake is far enough from what is right to be told."""

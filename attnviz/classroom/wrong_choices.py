@@ -81,22 +81,28 @@ def keys(runs: QuestionContext, index: tuple[int, int], right: frozenset[int]) -
 
 
 def _key(runs: QuestionContext, index: tuple[int, int], key: int) -> str:
+    name, at = rule_of_key(runs, index, key)
+    return KEYS[name].format(head=ordinal(at), row=ordinal(at))
+
+
+def rule_of_key(runs: QuestionContext, index: tuple[int, int], key: int) -> tuple[str, int]:
+    """Return the rule that leads to a wrong key, a row of KEYS, and the other head or row that it names."""
     head, query = index
     A = runs.step("weights").array
     allowed, S = _allowed(runs, index), runs.steps["capped"].array[index] if "capped" in runs.steps else A[index]
     if not allowed[key]:
-        return KEYS["forbidden"]
+        return "forbidden", 0
     if _is_largest(np.where(allowed, S, -np.inf), key):
-        return KEYS["unbiased"]
+        return "unbiased", 0
     if query < A.shape[2] and key < A.shape[1] and _is_largest(A[head, :, query], key):
-        return KEYS["column"]
+        return "column", 0
     for other in _others(len(A), head):
         if _is_largest(A[other, query], key):
-            return KEYS["head"].format(head=ordinal(other))
+            return "head", other
     for other in _others(A.shape[1], query):
         if _is_largest(A[head, other], key):
-            return KEYS["row"].format(row=ordinal(other))
-    return KEYS["smallest" if _is_largest(np.where(allowed, -A[index], -np.inf), key) else "smaller"]
+            return "row", other
+    return "smallest" if _is_largest(np.where(allowed, -A[index], -np.inf), key) else "smaller", 0
 
 
 def _allowed(runs: QuestionContext, index: tuple[int, int]) -> Array:

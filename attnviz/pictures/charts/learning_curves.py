@@ -1,4 +1,4 @@
-"""Lines over the steps of learning: the loss, and how much is right and lies where it should."""
+"""Lines over the steps of learning: the loss, and how much is right and lies where a person would look."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from attnviz.settings.language import Words
 PLOT, BELOW, NAME, LINE = 68, 26, 16, 19  # pixels: the lines, their axis, the name of that, a line of the legend
 ROOM = 0.06
 """Of the axis, beside the first and the last step."""
-NAMES = Words({"loss": "Loss", "right": "Right", "crisp": "Weight in the right place", "step": "Steps of learning"})
+NAMES = Words({"loss": "Loss", "right": "Right", "crisp": "Weight in the outlines", "step": "Steps of learning"})
 
 
 def loss_chart(steps: Sequence[int], loss: Sequence[float]) -> dict[str, Any]:
@@ -21,7 +21,7 @@ def loss_chart(steps: Sequence[int], loss: Sequence[float]) -> dict[str, Any]:
 
 
 def share_chart(steps: Sequence[int], right: Sequence[float], crisp: Sequence[float]) -> dict[str, Any]:
-    """Draw what share is right and what weight lies where it should."""
+    """Draw what share is right and what weight lies where a person would look."""
     lines = [_line(steps, "right", right), _line(steps, "crisp", crisp)]
     return {"data": lines, "layout": _layout(steps, {"range": [0, 1.03], "dtick": 0.5}, len(lines), named=False)}
 

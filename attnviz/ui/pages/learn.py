@@ -18,7 +18,7 @@ from attnviz.engine.tasks.games import GAMES
 from attnviz.settings.language import Words
 from attnviz.text.cell_sentence import percent
 from attnviz.ui.components import number_tables
-from attnviz.ui.panels.learn import ablations, controls, curves, frame, opening
+from attnviz.ui.panels.learn import ablations, controls, curves, frame, guesses, opening, reasons
 from attnviz.ui.panels.learn.ablations import RIGHT
 from attnviz.ui.session import admission
 from attnviz.ui.session.notices import notice, paragraph
@@ -32,8 +32,8 @@ WORDS = Words(
         "wait": "Learning …",
         "overlap": "{n} words share vectors of {d_model} numbers, so that they overlap; a larger embedding "
         "size may help.",
-        "ceiling": "{n} words share vectors of {d_model} numbers: even if all weight lay where it should, a matrix "
-        "fitted by least squares would say only {share} of the words right. A larger embedding size helps.",
+        "ceiling": "{n} words share vectors of {d_model} numbers: even if all weight lay where a person would look, a "
+        "matrix fitted by least squares would say only {share} of the words right. A larger embedding size helps.",
     }
 )
 
@@ -64,11 +64,13 @@ def page(trace: Trace, selection: Selection) -> Selection:
         labels = frame.Labels(*curves.draw(film))
     with maps:
         shown = st.container()
-        others = ablations.chips(config, _may_learn)
+        others = guesses.ask(config, ablations.chips(config, _may_learn))
         with shown:
             frame.show(trace, selection, film, others, labels)
     if others:
         number_tables.show(ablations.table(film, others), hide_index=True, key="tried")
+        paragraph(guesses.verdicts(config, others))
+        reasons.draw(config, others)
     return selection
 
 

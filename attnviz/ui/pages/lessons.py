@@ -33,11 +33,12 @@ from attnviz.ui.components.stage.view import SCROLLED, View
 from attnviz.ui.panels.lesson import classroom_tools, controls, from_file, in_step, path, picked_answer, speaker, tally
 from attnviz.ui.panels.lesson import question as question_panel
 from attnviz.ui.panels.lesson.controls import Tried
+from attnviz.ui.panels.lesson.practice import page as practice_page
 from attnviz.ui.session import admission, session_state, widgets
 from attnviz.ui.session.browser import styles
 from attnviz.ui.session.callback import callback
 from attnviz.ui.session.notices import typeset
-from attnviz.ui.session.selection import Selection
+from attnviz.ui.session.selection import PRACTICE, Selection
 
 WORDS = Words(
     {
@@ -64,8 +65,15 @@ _CSS = Path(__file__).with_name("lessons.css")
 
 
 def page(config: Config, selection: Selection) -> Selection:
-    """Draw one slide of the chosen lesson, under its own setting; the visitor's, `config`, stays as it is."""
+    """Draw a slide of the chosen lesson, or practice; the visitor's setting, `config`, stays as it is."""
     styles.style(_CSS)
+    if from_file.opened() is None and st.session_state.get("course", selection.course) == PRACTICE:
+        return practice_page(config, selection)
+    return _slide(config, selection)
+
+
+def _slide(config: Config, selection: Selection) -> Selection:
+    """Draw one slide of the chosen lesson, under its own setting."""
     selection = _chosen(selection)
     lesson = from_file.opened() or LESSONS[selection.lesson]
     if selection.notes:
@@ -94,6 +102,7 @@ def page(config: Config, selection: Selection) -> Selection:
             st.markdown(localised(slides.fill_numbers(slide.text, shown)))
         if question is not None:
             question_panel.question_form(question, at, shown, selection.presenter)
+            question_panel.mistake(slide.question, question, at, shown, pictures="lesson-mistake")
     tried = Tried(shown) if is_open else controls.draw(lesson, slide, at, baseline, shown)
     rows = _rows(slide, baseline, tried.trace, question if is_open else None)
     rows = [tuple(map(controls.transpose, row)) for row in rows] if tried.transposed else rows

@@ -8,6 +8,7 @@ from typing import Any
 from attnviz.analysis.permutations import ORDERS
 from attnviz.analysis.variance_and_sharing import VECTORS
 from attnviz.classroom.marking.assignments import MAX_FIELD_CHARACTERS
+from attnviz.classroom.practice.kinds import KINDS, LEVELS, MOST_DEALS
 from attnviz.classroom.writing.lesson_link import MOST_CHARACTERS
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.head_settings import MOST_HEADS
@@ -85,7 +86,12 @@ LANGUAGE_NAMES = table(
     *(Entry(code, name, "") for code, name in LANGUAGES.items()),
 )
 LESSON_NAMES = table(*(Entry(lesson.name, lesson.title, lesson.about) for lesson in LESSONS.values()))
-COURSE_NAMES = table(Entry("all", "All lessons", "Each builds on those before it."), *COURSES.values())
+PRACTICE = "practice"
+COURSE_NAMES = table(
+    Entry("all", "All lessons", "Each builds on those before it."),
+    *COURSES.values(),
+    Entry(PRACTICE, "Practice", "Questions with new numbers, and those again that were missed."),
+)
 NOTHING_DONE = "none"
 LONGEST_PINNED = 2_000
 """Characters of the setting that is pinned in a link, which holds the present one too."""
@@ -170,6 +176,10 @@ class Selection:
     lesson: str = option(LESSON_NAMES, next(iter(LESSON_NAMES)), label="Lesson")
     slide: int = position(0, 40, label="Slide")
     course: str = option(COURSE_NAMES, "all", label="Course", help="Lessons for a class of so many minutes, in order.")
+    practised: str = option(KINDS, "shape", label="Kind of question")
+    level: int = number(1, 1, LEVELS, label="Level")
+    deal: int = number(0, 0, MOST_DEALS, label="Number of the question", help="Another one has other numbers.")
+    stay: bool = switch(False, label="Stay with this kind", help="Off: the next question is of another kind.")
     done: tuple[str, ...] = options(DONE_NAMES, NOTHING_DONE, label="Lessons completed")
     desk: str = option(DESK_NAMES, "compose", label="Assignments")
     assigned: str = text("", label="Assignment", longest=MAX_FIELD_CHARACTERS)

@@ -149,7 +149,7 @@ def test_no_button_has_the_name_of_a_field() -> None:
 @pytest.mark.slow
 def test_outlines_have_a_key_where_there_are_any() -> None:
     for at in (opened(page="learn"), learning()):
-        assert "Outlined: where it should attend." in page_text(at)
+        assert "Outlined: where a person would look." in page_text(at)
     assert "Outlined" not in page_text(learning("recall", sentence="tom red"))
 
 
@@ -169,6 +169,15 @@ def test_what_is_taken_away_is_learned_beside_and_listed() -> None:
     at.session_state["tries"] = ["position"]
     at.run()
     assert clean(at)
+    assert (len(maps(at)), len(at.dataframe)) == (1, 0), "it is predicted before it is shown"
+    at.session_state["guess-translation-position"] = "few"
+    at.run()
+    assert "of the words are right; you predicted: less than half." in page_text(at)
+    assert "No positions: the score of two words is the same wherever they stand." in page_text(at)
+    at.session_state["guess-translation-position"] = "part"
+    at.run()
+    assert clean(at)
+    assert "as you predicted." in page_text(at)
     b = run(TASKS["translation"].config(position="none"))
     np.testing.assert_allclose(maps(at)[1], expected(b["weights"].array), atol=1e-7)
     table = at.dataframe[0].value

@@ -29,9 +29,9 @@ COLUMNS = Words(
     {
         "setting": "setting",
         "right_at": "99 % right from step",
-        "crisp_at": "90 % of the weight in place from step",
+        "crisp_at": "90 % of the weight in the outlines from step",
         "right": "right at the end",
-        "crisp": "weight where it should be",
+        "crisp": "weight in the outlines",
     }
 )
 RIGHT, CRISP = 0.99, 0.9

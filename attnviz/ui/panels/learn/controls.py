@@ -20,8 +20,8 @@ WORDS = Words(
         "play": "Play",
         "stop": "Stop",
         "best": "Best frame",
-        "best_help": "Step {step}: the first at which both the share of right answers and the weight in the right "
-        "place are at their largest.",
+        "best_help": "Step {step}: the first at which both the share of right answers and the weight in the "
+        "outlines are at their largest.",
         "another": "Another example",
         "words": "Your own sentence may use these words: {words}.",
     }

@@ -19,7 +19,7 @@ from attnviz.ui.session.browser import styles
 WORDS = Words(
     {
         "loss": "Loss over the steps of learning",
-        "shares": "Right answers and weight in the right place, over the steps of learning",
+        "shares": "Right answers and weight in the outlines, over the steps of learning",
     }
 )
 STYLE = Path(__file__).with_suffix(".css")

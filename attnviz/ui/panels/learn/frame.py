@@ -1,4 +1,4 @@
-"""One frame of a head that learns: its weights as maps, with outlines where they should lie, and what it says."""
+"""One frame of a head that learns: its weights as maps, with outlines where a person would look, and what it says."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from attnviz.ui.session.selection import Selection
 WORDS = Words(
     {
         "no_answer": "No example of the task looks like this sentence, so nothing says what would be right.",
-        "outlined": "Outlined: where it should attend.",
+        "outlined": "Outlined: where a person would look.",
         "says": "After {steps} steps it says: {said}.",
         "should": "The right answer would be: {words}.",
         "all_right": "All of it is right.",

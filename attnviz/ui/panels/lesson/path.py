@@ -27,6 +27,7 @@ from attnviz.ui.session.selection import (
     NOTHING_DONE,
     PAGE_NAMES,
     PANEL_NAMES,
+    PRACTICE,
     Selection,
 )
 
@@ -45,6 +46,7 @@ WORDS = Words(
         "goal": "About {minutes} minutes. What you can do afterwards: {goal}",
         "known": "What to take with you",
         "next": "Next lesson: {title}",
+        "practise": "Practise with new numbers",
         "further": "Continue on your own: {place}",
     }
 )
@@ -174,6 +176,9 @@ def summary(lesson: Lesson, config: Config, selection: Selection) -> None:
                 label = as_markdown(WORDS["next"].format(title=LESSONS[then].title))
                 target = within_course(replace(selection, lesson=then, slide=0))
                 st.button(label, key="next-lesson", type="primary", on_click=session_state.adopt, args=(config, target))
+            if lesson.name in LESSONS:
+                practice = replace(selection, course=PRACTICE)
+                st.button(WORDS["practise"], key="practise", on_click=session_state.adopt, args=(config, practice))
             if lesson.further:
                 label = as_markdown(WORDS["further"].format(place=destination(lesson.further)))
                 target = with_further(selection, lesson)

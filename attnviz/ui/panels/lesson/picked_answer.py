@@ -18,10 +18,13 @@ def option_at(question: ResolvedQuestion, stages: Sequence[Stage], picked: Picke
     """Return the option that a pick stands for, None where it stands for none.
 
     The options of a question are the words along one axis. In a picture whose rows are that axis it is the row that
-    was picked, in one whose columns are it is the column.
+    was picked, in one whose columns are it is the column. Where a cell is asked for it is the cell.
     """
     axes = next(stage.axes for stage in stages if stage.name == picked.stage)
     position = None
+    if question.form == "cell":
+        whole = picked.row is not None and picked.column is not None
+        return picked.row * stages[0].array.shape[2] + picked.column if whole else None
     if question.form == "some" or axes[-1] != question.axis:
         position = picked.row if axes[-2] == question.axis else None
     elif axes[-1] == question.axis:
@@ -34,7 +37,7 @@ def take(question: ResolvedQuestion, stages: Sequence[Stage], *, pictures: str, 
 
     pictures  the key of the pictures;  answer  that of the widget
     """
-    if not question.axis:
+    if not question.axis and question.form != "cell":
         return
     picked = picking.picked(pictures, stages)
     position = None if picked is None else option_at(question, stages, picked)

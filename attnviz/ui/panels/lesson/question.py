@@ -8,18 +8,23 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Any
 
+import numpy as np
 import streamlit as st
 
 from attnviz.arithmetic.notation.derivation import ArithmeticLine
-from attnviz.classroom import free_text, slides
-from attnviz.classroom.resolved_question import ResolvedQuestion
+from attnviz.arrays import Array
+from attnviz.classroom import free_text, mistake_pictures, slides
+from attnviz.classroom.resolved_question import SETS, ResolvedQuestion
 from attnviz.classroom.typed_numbers import read_number
 from attnviz.engine.records.trace import Trace
+from attnviz.lessons.lesson import Question
 from attnviz.settings.counting import ordinal
 from attnviz.settings.language import Words
 from attnviz.text.format.number_format import localised
 from attnviz.text.format.sentence_parts import TEXT, plain
-from attnviz.ui.components import formula
+from attnviz.ui.components import formula, mask_painter
+from attnviz.ui.components.stage import heatmap
+from attnviz.ui.components.stage.view import View
 from attnviz.ui.panels.lesson import tally
 from attnviz.ui.session.callback import callback
 from attnviz.ui.session.notices import paragraph, typeset
@@ -32,6 +37,8 @@ WORDS = Words(
         "click_one": "Your choice, here or by clicking the word or its cell in a picture",
         "click_rows": "Select all rows that apply, here or by clicking them in a picture; possibly none does.",
         "some": "Select all that apply; possibly none does.",
+        "order": "Choose one after the other, in their order",
+        "cell": "Your choice, here or by clicking a cell in the picture",
         "option": "{number} {option}",
         "check": "Check",
         "show": "Show the answer",
@@ -39,6 +46,7 @@ WORDS = Words(
         "own_words": "Your answer",
         "wrote": "You wrote: {text}",
         "unreadable": "That cannot be read as a number; try 0.25, 1/4, 25 % or e/(e+3), for example.",
+        "see": "Show what that answer was read from",
         "verdict": "You said {said}. {judged}",
         "none": "none",
         "arithmetic": "The arithmetic",
@@ -66,6 +74,12 @@ def reveal(at: str) -> None:
     st.session_state[_REVEALED] = (*st.session_state.get(_REVEALED, ()), at)
 
 
+def given(at: str) -> tuple[bool, Given]:
+    """Return whether an answer was given on a slide, and that answer."""
+    answers = st.session_state.get(_GIVEN, {})
+    return at in answers, answers.get(at)
+
+
 def question_form(question: ResolvedQuestion, at: str, trace: Trace, presenter: bool) -> None:
     """Draw the question, and what can be answered; or the answer, once it may be shown."""
     with st.container(key="asked"):
@@ -83,7 +97,7 @@ def question_form(question: ResolvedQuestion, at: str, trace: Trace, presenter: 
     elif not presenter:
         labels = [str(ordinal(number)) for number in range(len(options))] if numbered else options
         key = answer_key(at)
-        _widget(question, labels, key)
+        _widget(question, labels, key, trace)
         with st.container(horizontal=True, gap="small"):
             st.button(WORDS["check"], key="check", on_click=_check, args=(question, at, key))
             st.button(WORDS["show"], key="show-answer", on_click=reveal, args=(at,))
@@ -95,21 +109,41 @@ def _numbered(options: Sequence[str]) -> list[str]:
     return [WORDS["option"].format(number=ordinal(position), option=option) for position, option in enumerate(options)]
 
 
-def _widget(question: ResolvedQuestion, labels: Sequence[str], key: str) -> None:
+def _widget(question: ResolvedQuestion, labels: Sequence[str], key: str, trace: Trace) -> None:
     """Draw the widget for an answer. Labels are markdown, so none of them holds a visitor's word."""
-    if question.form == "text":
-        st.text_area(WORDS["own_words"], key=key, max_chars=free_text.MAX_ANSWER_CHARACTERS, height=90)
-    elif question.form == "number":
-        tolerance = WORDS["tolerance"].format(tolerance=question.tolerance) if question.tolerance else None
-        st.text_input(WORDS["number"], key=key, max_chars=40, help=tolerance, width=240)
-    elif question.form == "one":
-        positions = range(len(labels))
-        label = WORDS["click_one" if question.axis else "choose"]
-        st.radio(label, positions, index=None, format_func=labels.__getitem__, horizontal=True, key=key)
-    else:
-        positions = range(len(labels))
-        label = WORDS["click_rows" if question.axis else "some"]
-        st.pills(label, positions, selection_mode="multi", format_func=labels.__getitem__, key=key)
+    positions = range(len(labels))
+    options: dict[str, Any] = {"format_func": labels.__getitem__, "key": key}
+    match question.form:
+        case "text":
+            st.text_area(WORDS["own_words"], key=key, max_chars=free_text.MAX_ANSWER_CHARACTERS, height=90)
+        case "number":
+            tolerance = WORDS["tolerance"].format(tolerance=question.tolerance) if question.tolerance else None
+            st.text_input(WORDS["number"], key=key, max_chars=40, help=tolerance, width=240)
+        case "one":
+            label = WORDS["click_one" if question.axis else "choose"]
+            st.radio(label, positions, index=None, horizontal=True, **options)
+        case "order":
+            st.multiselect(WORDS["order"], positions, placeholder="", select_all=False, width=480, **options)
+        case "cell":
+            st.selectbox(WORDS["cell"], positions, index=None, placeholder="", width=480, **options)
+        case "mask":
+            _mask(key, trace)
+        case "slider":
+            st.select_slider(WORDS["choose"], positions, width=480, **options)
+        case _:
+            label = WORDS["click_rows" if question.axis else "some"]
+            st.pills(label, positions, selection_mode="multi", **options)
+
+
+def _mask(key: str, trace: Trace) -> None:
+    """Draw a mask that is painted as an answer; at first nothing is forbidden."""
+    shape = trace["allowed"].array.shape
+
+    def painted(cells: Array) -> None:
+        st.session_state[key] = np.flatnonzero(cells).tolist()
+
+    allowed = np.isin(np.arange(np.prod(shape)), st.session_state.setdefault(key, [*range(np.prod(shape))]))
+    mask_painter.show(allowed.reshape(shape), trace.query_tokens, trace.key_tokens, key=f"paint-{key}", painted=painted)
 
 
 @callback
@@ -129,8 +163,10 @@ def _typed_answer(question: ResolvedQuestion, value: Any) -> Given:
         return value if number is None else number
     if question.form == "text":
         return str(value or "").strip()
-    if question.form == "some":
+    if question.form in SETS:
         return tuple(sorted(value or ()))
+    if question.form == "order":
+        return tuple(value) if value else None
     return None if value is None else (value,)
 
 
@@ -140,9 +176,21 @@ def _refusal(question: ResolvedQuestion, answer: Given) -> str:
     return WORDS["unreadable"] if isinstance(answer, str) else localised(question.feedback(answer))
 
 
+def mistake(question: Question | None, resolved: ResolvedQuestion, at: str, trace: Trace, *, pictures: str) -> None:
+    """Offer the picture in which the mistake behind a wrong answer can be seen, while the question is open."""
+    answer = given(at)[1]
+    if question is None or is_revealed(at) or isinstance(answer, str):
+        return
+    stage = mistake_pictures.picture(question, resolved, trace, answer)
+    if stage is not None and st.toggle(WORDS["see"], key=f"see-{at}"):
+        heatmap.show([stage], key=pictures, view=View(fit=True))
+
+
 def _answer(question: ResolvedQuestion, answer: Given, trace: Trace) -> None:
     """Draw the answer that was given, the right one, and the reason."""
-    if answer not in (None, "") and not isinstance(answer, str):
+    if question.form == "mask" and isinstance(answer, tuple):
+        paragraph([localised(question.feedback(answer))])  # the cells have no names, and are to be seen
+    elif answer not in (None, "") and not isinstance(answer, str):
         feedback = WORDS["verdict"].format(
             said=_in_words(question, answer), judged=localised(question.feedback(answer))
         )

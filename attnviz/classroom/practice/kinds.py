@@ -1,0 +1,22 @@
+"""The kinds of questions that can be practised, by the names that stand in links."""
+
+from __future__ import annotations
+
+from attnviz.settings.rows import Entry, table
+
+KINDS = table(
+    Entry("shape", "Shapes"),
+    Entry("number", "A number"),
+    Entry("weight", "A weight"),
+    Entry("highest_key", "The largest weight"),
+    Entry("cell", "Point at a cell"),
+    Entry("order", "Put in order"),
+    Entry("mask", "Draw a mask"),
+    Entry("rows_changed", "What changes"),
+    Entry("slider", "Set a slider"),
+    Entry("own_words", "Explain"),
+)
+LEVELS = 4
+"""The levels of difficulty of each kind, counted from 1."""
+
+MOST_DEALS = 9999

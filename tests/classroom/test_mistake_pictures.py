@@ -1,0 +1,86 @@
+"""The picture of a mistake: its framed cell is the number that was answered, and what is asked for is not in it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from attnviz import Config, run
+from attnviz.classroom import wrong_choices
+from attnviz.classroom.mistake_pictures import picture
+from attnviz.classroom.practice.deals import deal
+from attnviz.classroom.practice.record import Asked
+from attnviz.classroom.question_kinds import resolve
+from attnviz.classroom.resolved_question import QuestionContext
+from attnviz.lessons.catalogue import LESSONS
+from attnviz.lessons.lesson import Question
+from attnviz.pictures.stage_record import Stage
+
+SEEN = {"scale", "mask", "columns", "no_softmax", "transposed"}
+
+
+def framed(stage: Stage) -> list[float]:
+    return [float(stage.array[cell]) for cell in stage.edited]
+
+
+def test_the_framed_number_of_a_known_mistake_is_the_one_that_was_answered() -> None:
+    names = set()
+    for kind in ("weight", "number"):
+        for level in (1, 2, 3, 4):
+            for number in range(6):
+                dealt = deal(Asked(kind, level, number))
+                question = dealt.slide.question
+                assert question is not None
+                for mistake in dealt.question.mistakes:
+                    known = dealt.question.known(mistake.value)
+                    stage = picture(question, dealt.question, dealt.trace, mistake.value)
+                    if known is None or stage is None:
+                        continue
+                    if known.name != "columns_of_weights":
+                        assert framed(stage) == [pytest.approx(known.value, abs=1e-9)]
+                        assert not dealt.question.is_right(framed(stage)[0])
+                    assert min(stage.array.shape[1:]) == 1
+                    names.add(known.name)
+    assert names >= SEEN
+
+
+def test_a_wrong_key_is_seen_in_the_line_in_which_it_is_the_largest() -> None:
+    names = set()
+    for level in (2, 3, 4):
+        for number in range(8):
+            dealt = deal(Asked("highest_key", level, number))
+            question = dealt.slide.question
+            assert question is not None
+            runs = QuestionContext(dealt.trace, None, 0)
+            index = question.at["head"] - 1, question.at["query"] - 1
+            for key in {*range(len(dealt.trace.key_tokens))} - dealt.question.right:
+                stage = picture(question, dealt.question, dealt.trace, (key,))
+                assert stage is not None
+                name, _ = wrong_choices.rule_of_key(runs, index, key)
+                (value,) = framed(stage)
+                if name in ("column", "head", "row"):
+                    assert value == stage.array.max()
+                elif name == "forbidden":
+                    assert value == -np.inf
+                    assert stage.masked is not None
+                    assert stage.masked[stage.edited[0]]
+                names.add(name)
+    assert names >= {"column", "head", "row", "forbidden"}
+
+
+def test_a_right_answer_and_one_that_no_mistake_leads_to_have_none() -> None:
+    trace = run(Config(sentence="a b c", n_heads=1))
+    question = Question("weight", at={"query": 2, "key": 1})
+    resolved = resolve(question, trace)
+    for answer in (resolved.value, 77.0, None):
+        assert picture(question, resolved, trace, answer) is None
+
+
+def test_every_question_of_the_library_bears_a_wrong_answer() -> None:
+    lesson = LESSONS["bits"]
+    for slide in lesson.slides:
+        if slide.question is not None:
+            trace = run(lesson.on(slide))
+            resolved = resolve(slide.question, trace, run(lesson.config))
+            for answer in (*(each.value for each in resolved.mistakes), (0,), (1,)):
+                picture(slide.question, resolved, trace, answer)

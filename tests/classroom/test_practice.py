@@ -1,0 +1,228 @@
+"""Practice: every deal has one answer, found here another way; a record says which question suits next."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from attnviz import Config, run
+from attnviz.classroom.practice import new_forms
+from attnviz.classroom.practice.deals import KINDS_OF_DEALS, MASKS, STOPS, Dealt, deal
+from attnviz.classroom.practice.kinds import KINDS, LEVELS
+from attnviz.classroom.practice.record import (
+    Answer,
+    Asked,
+    as_csv,
+    decode,
+    encode,
+    following,
+    level_of,
+    missed,
+    results,
+)
+from attnviz.classroom.resolved_question import HOW
+from attnviz.text.format.sentence_parts import plain
+from tests.support.cases import for_each
+
+DEALS = range(5)
+CASES = [(kind, level) for kind in KINDS for level in range(1, LEVELS + 1)]
+
+
+def softmax(row: list[float]) -> list[float]:
+    """The weights of a row of scores, by the definition."""
+    raised = [math.exp(each) for each in row]
+    return [each / sum(raised) for each in raised]
+
+
+def rows_of_weights(dealt: Dealt) -> list[list[list[float]]]:
+    """The weights of every head, from queries and keys alone; 0 where the mask forbids."""
+    config, (Q, K) = dealt.config, (dealt.trace[name].array for name in ("queries", "keys"))
+    factor = config.scale if config.scale is not None else 1 if config.score == "dot" else 1 / math.sqrt(Q.shape[2])
+    heads = []
+    for q, k in zip(Q, K):  # heads that share keys are asked for their shapes alone
+        weights = [[0.0] * len(k) for _ in q]
+        for i, query in enumerate(q):
+            open_keys = [j for j in range(len(k)) if allowed(config.mask, i, j)]
+            scores = [float(sum(a * b for a, b in zip(query, k[j]))) * factor / config.temperature for j in open_keys]
+            for j, weight in zip(open_keys, softmax(scores)):
+                weights[i][j] = weight
+        heads.append(weights)
+    return heads
+
+
+def allowed(masks: Any, i: int, j: int) -> bool:
+    """Whether query i may attend to key j under the masks that are practised."""
+    by_name = {
+        "none": True,
+        "causal": j <= i,
+        "no_self": i != j,
+        "window": i - 1 <= j <= i + 1,
+        "prefix": j <= i or j in (0, 1),
+    }
+    return all(by_name[name] for name in ([masks] if isinstance(masks, str) else masks))
+
+
+def answered(dealt: Dealt) -> Any:
+    """What is right, found from queries and keys, or from the words of the question."""
+    question, slide = dealt.question, dealt.slide.question
+    A, text = rows_of_weights(dealt), plain(question.words)
+    assert slide is not None
+    at = slide.at
+    head = int(text.split("Head ")[1].split(":")[0]) - 1 if text.startswith("Head ") else 0
+    if question.form == "order":
+        query = dealt.trace.query_tokens.index(text.split("“")[1].split("”")[0])
+        row = A[head][query]
+        return tuple(sorted((j for j in range(len(row)) if row[j]), key=lambda j: -row[j]))
+    if question.form == "mask":
+        n = len(dealt.trace.key_tokens)
+        return {i * n + j for i in range(n) for j in range(n) if allowed(dealt.config.mask, i, j)}
+    if question.form == "cell":
+        return cell(A[head], text, dealt.trace.query_tokens)
+    if slide.kind == "highest_key":
+        row = A[head][at["query"] - 1]
+        return {row.index(max(row))}
+    if slide.kind == "weight":
+        return A[head][at["query"] - 1][at["key"] - 1]
+    if slide.kind == "number" and at["step"] == "heads":
+        V = dealt.trace["values"].array[head]
+        return sum(w * V[j, at["column"] - 1] for j, w in enumerate(A[head][at["query"] - 1]))
+    if slide.kind == "number":
+        Q, K = (dealt.trace[name].array[head] for name in ("queries", "keys"))
+        score = float(sum(a * b for a, b in zip(Q[at["query"] - 1], K[at["key"] - 1])))
+        return score / math.sqrt(Q.shape[1]) if at["step"] == "scaled" else score
+    if slide.kind == "shape":
+        return " × ".join(map(str, dealt.trace[at["step"]].array.shape))
+    if slide.kind == "rows_changed":
+        other = run(changed(dealt, at["change"]))
+        apart = np.abs(other[at["step"]].array - dealt.trace[at["step"]].array).max(axis=(0, 2))
+        return set(np.flatnonzero(apart > 1e-9).tolist())
+    return None
+
+
+def changed(dealt: Dealt, change: dict[str, Any]) -> Any:
+    """The setting with a change."""
+    return replace(dealt.config, **change)
+
+
+def cell(A: list[list[float]], text: str, tokens: Any) -> set[int]:
+    """The cell that a question asks for, read from its words."""
+    words = [tokens.index(part.split("”")[0]) for part in text.split("“")[1:]]
+    n = len(A)
+    if "causal mask" in text:
+        i, j = max(((i, j) for i in range(n) for j in range(i + 1, n)), key=lambda at: A[at[0]][at[1]])
+    elif "any query" in text:
+        j = words[0]
+        i = max(range(n), key=lambda row: A[row][j])
+    else:
+        i, j = words if " gives " in text else words[::-1]
+    return {i * n + j}
+
+
+@for_each("kind, level", CASES)
+def test_every_deal_has_the_answer_that_is_found_another_way(kind: str, level: int) -> None:
+    for number in DEALS:
+        dealt = deal(Asked(kind, level, number))
+        question, right = dealt.question, answered(dealt)
+        if question.form == "number":
+            assert question.value == pytest.approx(right, abs=1e-9)
+            assert question.is_right(right)
+        elif question.form == "order":
+            assert (question.in_order, question.is_right(right)) == (right, True)
+            assert not question.is_right(right[::-1])
+        elif kind == "shape":
+            assert [plain(question.options[at]) for at in question.right] == [right]
+        elif question.form in ("cell", "mask", "one", "some"):
+            assert question.right == right
+        elif question.form == "text":
+            assert question.why
+        assert not question.is_right(()) or (question.form == "some" and not right)
+
+
+@for_each("level", range(1, LEVELS + 1))
+def test_a_slider_is_right_where_the_weight_is_what_is_wanted(level: int) -> None:
+    for number in DEALS:
+        dealt = deal(Asked("slider", level, number))
+        text, slider = plain(dealt.question.words), dealt.slider
+        assert slider is not None
+        tokens = dealt.trace.query_tokens
+        query, key = (tokens.index(part.split("”")[0]) for part in text.split("“")[1:])
+        wanted, tolerance = float(text.split(" is ")[1].split(",")[0]), float(text.split("±")[1].rstrip("."))
+        for at in range(len(STOPS[slider.name])):
+            moved = Dealt(
+                slider.moved(dealt.config, at), run(slider.moved(dealt.config, at)), dealt.slide, dealt.question
+            )
+            weight = rows_of_weights(moved)[0][query][key]
+            is_right = abs(round(weight, 2) - wanted) <= tolerance
+            assert dealt.question.is_right((at,)) == is_right
+            said = dealt.question.feedback((at,))
+            assert is_right or ("too large" in said) == (weight > wanted)
+        assert not dealt.question.is_right((slider.start,))
+
+
+def test_a_deal_is_the_same_again_and_another_number_has_other_numbers() -> None:
+    for kind in KINDS:
+        one, same = (deal(Asked(kind, 2, 5)) for _ in range(2))
+        assert (one.config, one.question.words) == (same.config, same.question.words)
+        assert len({deal(Asked(kind, 2, n)).config for n in DEALS}) > 3
+    assert KINDS_OF_DEALS.keys() == KINDS.keys()
+
+
+def test_a_wrong_cell_and_a_wrong_mask_are_told_apart_by_their_rule() -> None:
+    dealt = deal(Asked("cell", 1, 0))
+    n = len(dealt.trace.key_tokens)
+    (right,) = dealt.question.right
+    i, j = divmod(right, n)
+    assert i != j
+    assert "across the diagonal" in dealt.question.feedback((j * n + i,))
+    assert "row is right" in dealt.question.feedback((i * n + i,))
+    trace = run(Config(sentence="a b c", mask="causal"))
+    question = new_forms.mask(trace)
+    grid = np.tri(3, dtype=bool)
+    for drawn, words in (
+        (grid.T, "mirrored"),
+        (grid == 0, "forbids what is allowed"),
+        (np.tri(3, k=-1, dtype=bool), "diagonal"),
+        (np.ones((3, 3), bool), "should be forbidden: 3 "),
+        (np.zeros((3, 3), bool), "should be allowed: 6 "),
+    ):
+        assert words in question.feedback(tuple(np.flatnonzero(drawn).tolist()))
+    assert question.feedback(tuple(np.flatnonzero(grid).tolist())) == "Right."
+
+
+def test_every_mask_to_draw_has_words() -> None:
+    assert {name for level in range(1, 5) for n in range(40) for name in MASKS if _is(name, level, n)} == {*MASKS}
+
+
+def _is(name: str, level: int, number: int) -> bool:
+    mask = MASKS[name]["mask"]
+    return deal(Asked("mask", level, number)).config.mask == (mask if isinstance(mask, tuple) else (mask,))
+
+
+def test_a_record_goes_to_text_and_back_and_a_browser_can_say_anything() -> None:
+    record = (Answer(Asked("weight", 2, 17), True), Answer(Asked("shape", 1, 0), False))
+    assert decode(encode(record)) == record
+    for text in ("", "x", "weight.2", "weight.0.1.1", "weight.2.1.7", "weight.2.٣.1", "weight.2.99999.1", "no.1.1.1"):
+        assert decode(text) == ()
+    assert len(decode("\n".join(f"shape.1.{n}.1" for n in range(9000)))) == 500
+    assert as_csv(record).splitlines()[1] == "A weight,2,17,yes"
+
+
+def test_the_level_follows_the_learner_and_what_was_missed_comes_again_until_it_is_right() -> None:
+    asked = [Asked("weight", 1, n) for n in range(4)]
+    record = tuple(Answer(each, True) for each in asked[:2])
+    assert (level_of(record, "weight"), level_of(record, "shape")) == (2, 1)
+    record = (*record, Answer(asked[2], False))
+    assert (level_of(record, "weight"), missed(record)) == (1, (asked[2],))
+    assert missed((*record, Answer(asked[2], True))) == ()
+    assert results(record) == {"weight": (2, 3)}
+    assert following(record, asked[2], stay=True) == Asked("weight", 1, 3)
+    assert following(record, asked[2], stay=False) == Asked("shape", 1, 0)
+
+
+def test_hints_of_known_kinds_are_there() -> None:
+    for kind in ("shape", "weight", "number", "highest_key"):
+        assert deal(Asked(kind, 3, 1)).question.how in HOW
