@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import configparser
 import hashlib
 import json
 import os
@@ -475,3 +476,17 @@ def test_the_rules_are_read_by_prometheus_own_checker_where_it_is_installed() ->
     if tool := shutil.which("promtool"):
         checked = subprocess.run([tool, "check", "rules", str(DEPLOY / "monitoring/alerts.yml")], capture_output=True)
         assert checked.returncode == 0, checked.stdout + checked.stderr
+
+
+def test_the_unit_of_systemd_starts_the_page_as_its_command_knows_it() -> None:
+    unit = configparser.RawConfigParser(strict=False)
+    unit.optionxform = str  # type: ignore[assignment,method-assign]
+    unit.read_string((DEPLOY / "systemd/attnviz.service").read_text("utf-8"))
+    python, module, name, *words = unit["Service"]["ExecStart"].split()
+    assert (Path(python).name, module, name) == ("python", "-m", "attnviz")
+    known = subprocess.run([sys.executable, "-m", "attnviz", "--help"], capture_output=True, text=True, cwd=ROOT).stdout
+    assert {word for word in words if word.startswith("--")} == {"--processes", "--address", "--port"}
+    assert all(f"  {word} " in known for word in words if word.startswith("--"))
+    below = (DEPLOY / "nginx/subpath.conf").read_text("utf-8")
+    host, port = (words[words.index(each) + 1] for each in ("--address", "--port"))
+    assert below.count(f"proxy_pass http://{host}:{port}/") == 2

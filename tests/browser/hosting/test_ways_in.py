@@ -183,6 +183,14 @@ def test_a_login_keeps_strangers_out_and_leads_to_the_link_that_was_opened(
         page.get_by_role("link", name="Log in").wait_for()
 
 
+OF_A_SITE = r"""
+location ~* \.(js|css|png|svg)$ { root /nowhere; }
+add_header X-Frame-Options DENY;
+add_header Content-Security-Policy "default-src 'none'" always;
+"""
+"""What a site may have, which must not reach the page."""
+
+
 def test_the_page_stands_below_a_folder_of_another_site(
     site: Any, new_page: Callable[..., Any], tmp_path: Path
 ) -> None:
@@ -190,18 +198,32 @@ def test_the_page_stands_below_a_folder_of_another_site(
     below = (DEPLOY / "nginx/subpath.conf").read_text("utf-8")
     assert below.count("127.0.0.1:8080/") == 2
     below = below.replace("127.0.0.1:8080/", site.url.partition("//")[2] + "/")
+    assert "/var/log/nginx/error.log crit" in below
+    below = below.replace("/var/log/nginx/error.log", f"{tmp_path}/error.log")
     places = " ".join(f"{name}_temp_path {tmp_path};" for name in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
+    log = f"access_log {tmp_path}/access.log;"
     (tmp_path / "nginx.conf").write_text(
         f"pid {tmp_path}/pid; error_log stderr crit; events {{}}\n"
-        f"http {{ access_log off; {places}\nserver {{ listen 127.0.0.1:{port};\n{below}\n}} }}",
+        f"http {{ {log} {places}\nserver {{ listen 127.0.0.1:{port};\n{OF_A_SITE}{below}\n}} }}",
         "utf-8",
     )
     command = ["nginx", "-p", str(tmp_path), "-c", str(tmp_path / "nginx.conf"), "-g", "daemon off;"]
     page, base = new_page(), f"http://127.0.0.1:{port}/attention"
     with started(command, f"{base}/", tmp_path):
         clicked_through(page, base, f"http://127.0.0.1:{port}/attention?{QUERY}")
-        (cookie,) = (each for each in page.context.cookies() if each["name"] == "attnviz")
-        assert (cookie["path"], cookie["secure"]) == ("/attention/", True)
+        cookies = [each for each in page.context.cookies() if each["name"] in ("attnviz", "_streamlit_xsrf")]
+        assert {(each["path"], each["secure"]) for each in cookies} == {("/attention/", True)}
+        found = page.request.get(f"{base}?{QUERY}", max_redirects=0)
+        assert (found.status, found.headers["location"]) == (308, f"/attention/?{QUERY}")
+        whole = page.request.get(f"{base}/")
+        assert [each["value"] for each in whole.headers_array if each["name"].lower() == "content-security-policy"] == [
+            whole.headers["content-security-policy"]
+        ]
+        for hidden in ("_stcore/metrics", "attnviz/metrics", "_stcore/agent/openapi.json"):
+            assert page.request.get(f"{base}/{hidden}").status == 404
+        (script,) = re.findall(r"attnviz/scripts-\w+\.js", whole.text())
+        assert page.request.get(f"{base}/{script}").headers["content-encoding"] == "gzip"
+    assert "attention" not in (tmp_path / "access.log").read_text("utf-8"), "an address may hold a sentence"
 
 
 def test_a_server_that_knows_its_folder_has_everything_below_it(
