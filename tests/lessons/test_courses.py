@@ -31,4 +31,4 @@ def test_time_and_breaks_add_up() -> None:
     assert course.gone(*course.places[-1]) == pytest.approx(of_lessons + 5)
     paused = [place for place in course.places if course.pause(*place)]
     assert paused == [("why_causal", len(LESSONS["why_causal"].slides) - 1)]
-    assert set(COURSE_NAMES) == {"all", *COURSES}
+    assert set(COURSE_NAMES) == {"all", "practice", *COURSES}

@@ -9,6 +9,7 @@ from attnviz.ui.pages.experiments import EXPERIMENTS
 from attnviz.ui.pages.panels import PANELS
 from attnviz.ui.pages.registry import PAGES
 from attnviz.ui.panels import experiment_panels
+from attnviz.ui.panels.depth import head_roles
 
 ON_PAGES = {
     **{name: page.need for name, page in PAGES.items()},
@@ -18,4 +19,5 @@ ON_PAGES = {
 }
 OF_FILES = {f"file/{name}": form.need for name, form in FORMATS.items()}
 OF_FILES |= {"file/handout": handout.NEED, "file/moodle": moodle.NEED}
-NEEDS = {**ON_PAGES, **OF_FILES}
+BESIDE = {"heads on prompts": head_roles.NEED}
+NEEDS = {**ON_PAGES, **OF_FILES, **BESIDE}

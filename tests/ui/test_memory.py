@@ -21,7 +21,9 @@ import pytest
 from streamlit.runtime import Runtime
 from streamlit.testing.v1 import AppTest, app_test
 
-from attnviz import TASKS, Config, ConfigError, run
+from attnviz import TASKS, Config, ConfigError, behaviours, run
+from attnviz import load as load_model
+from attnviz.analysis.circuits.prompts import prompts
 from attnviz.classroom import question_codec
 from attnviz.classroom.marking import assignments, coded_answers, grading, moodle
 from attnviz.classroom.printed import handout
@@ -327,6 +329,14 @@ def test_a_page_of_a_trained_model_takes_no_more_than_is_estimated(what: str, mi
         need(what), minilm, *([replace(minilm, mask=("causal",))] if what == "compare" else [])
     ).n_bytes
     assert taken(make(what, minilm)) <= found
+
+
+@pytest.mark.slow
+def test_heads_are_tested_on_prompts_within_what_is_estimated() -> None:
+    model = load_model("small")
+    model("a dog")
+    found = cost.estimate(NEEDS["heads on prompts"], model("a dog and a cat"), again=len(prompts())).n_bytes
+    assert taken(lambda: behaviours(model)) <= found
 
 
 def largest_admitted(what: str) -> Config:
