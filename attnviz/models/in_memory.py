@@ -17,6 +17,7 @@ from attnviz.arrays import Array
 from attnviz.engine.records.trace import Trace
 from attnviz.models import observed
 from attnviz.models.families import FAMILIES
+from attnviz.models.model import FAULTS as NOTHING
 from attnviz.models.model import Model
 from attnviz.models.safetensors import unwrapped
 from attnviz.models.tokenisers.byte_pairs import readable
@@ -117,6 +118,8 @@ def _observed(model: Any, tokenizer: Any, text: Any, target: str | None, part: s
         pixels = _pixels(tokenizer, text, next(model.parameters()))
         return observed.trace_of(model, {"pixel_values": pixels}, (), why)
     ids, tokens = _tokens(tokenizer, text)
+    if not ids:
+        raise ConfigError(NOTHING["empty"])
     given: dict[str, Any] = {"input_ids": _whole(model, ids)}
     if not has_decoder:
         return observed.trace_of(model, given, tokens, why)

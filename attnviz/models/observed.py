@@ -29,7 +29,7 @@ from attnviz.settings.language import Words
 NAME = "attnviz"
 """Our function, as Transformers has it in its list."""
 FAR = 1e-3
-"""The tolerance of the model's own weights, which are shares of one; 16 bits have three digits."""
+"""The tolerance of the model's own weights, which are shares of one; in half precision twice what that rounds to."""
 CLOSED = -9000.0
 """What a mask adds to a score at most where a query may not attend."""
 
@@ -229,8 +229,9 @@ def _of_vectors(
         trace = of_vectors(Q, K, V, rows, columns, config=config)
     except (ConfigError, ValueError):  # layers of several widths, or vectors of no such form
         return None
+    most = max(FAR, *(2 * import_module("torch").finfo(each.weights.dtype).eps for each in found))
     near = all(
-        layer["weights"].shape == a.shape and np.abs(layer["weights"].array - a).max() <= FAR
+        layer["weights"].shape == a.shape and np.abs(layer["weights"].array - a).max() <= most
         for layer, a in zip(trace.layers, A)
     )
     return trace if near else None

@@ -80,6 +80,14 @@ def test_any_model_is_shown_from_where_its_attention_begins(name: str, torch: An
             np.testing.assert_allclose(layer["scaled"].array, scaled * trace.config.scale, atol=1e-12)
 
 
+def test_half_precision_begins_with_queries_too(torch: Any) -> None:
+    model = made("Phi", "PhiModel", **WIDTHS)
+    for kind in (torch.bfloat16, torch.float16):
+        trace = of_model(model.to(kind), Numbers(), TEXT)
+        assert next(iter(trace.layers[0])) == "queries"
+        assert 1e-6 < float(trace.notes[0].split("at most ")[1].split(".  ")[0].split(". ")[0]) < 0.016
+
+
 def test_windows_that_differ_between_layers_leave_the_weights(torch: Any) -> None:
     kinds = ["sliding_attention", "full_attention"]
     model = made("Gemma3Text", "Gemma3TextModel", **GROUPED, sliding_window=3, layer_types=kinds)
@@ -166,6 +174,8 @@ def test_what_has_no_attention_or_cannot_run_is_said_in_a_sentence(torch: Any) -
         of_model(Silent(), Numbers(), "1 2")
     with pytest.raises(ConfigError, match="the model could not run the text: 'IndexError: too long'"):
         of_model(Silent(), Numbers(), TEXT)
+    with pytest.raises(ConfigError, match="the sentence has no tokens"):
+        of_model(Silent(), Numbers(), "")
     with pytest.raises(ConfigError, match="target is a second text, for the decoder of a model that has an encoder"):
         of_model(Silent(), Numbers(), "1 2", "3")
     with pytest.raises(ConfigError, match="target is a second text"):
