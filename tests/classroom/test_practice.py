@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -150,13 +151,13 @@ def test_a_slider_is_right_where_the_weight_is_what_is_wanted(level: int) -> Non
         assert slider is not None
         tokens = dealt.trace.query_tokens
         query, key = (tokens.index(part.split("”")[0]) for part in text.split("“")[1:])
-        wanted, tolerance = float(text.split(" is ")[1].split(",")[0]), float(text.split("±")[1].rstrip("."))
+        wanted, tolerance = Decimal(text.split(" is ")[1].split(",")[0]), Decimal(text.split("±")[1].rstrip("."))
         for at in range(len(STOPS[slider.name])):
             moved = Dealt(
                 slider.moved(dealt.config, at), run(slider.moved(dealt.config, at)), dealt.slide, dealt.question
             )
             weight = rows_of_weights(moved)[0][query][key]
-            is_right = abs(round(weight, 2) - wanted) <= tolerance
+            is_right = abs(Decimal(f"{weight:.2f}") - wanted) <= tolerance  # as it is read
             assert dealt.question.is_right((at,)) == is_right
             said = dealt.question.feedback((at,))
             assert is_right or ("too large" in said) == (weight > wanted)
@@ -226,3 +227,14 @@ def test_the_level_follows_the_learner_and_what_was_missed_comes_again_until_it_
 def test_hints_of_known_kinds_are_there() -> None:
     for kind in ("shape", "weight", "number", "highest_key"):
         assert deal(Asked(kind, 3, 1)).question.how in HOW
+
+
+@pytest.mark.parametrize("level", [3, 4])
+def test_a_number_computed_from_what_is_read_counts_as_right(level: int) -> None:
+    for number in range(30):
+        dealt = deal(Asked("number", level, number))
+        at = dealt.slide.question.at  # type: ignore[union-attr]
+        head, query, column = at["head"] - 1, at["query"] - 1, at["column"] - 1
+        weights, values = (dealt.trace[name].array[head].round(2) for name in ("weights", "values"))
+        assert dealt.question.is_right(float((weights[query] @ values[:, column]).round(2))), number
+        assert not dealt.question.is_right(0.0)

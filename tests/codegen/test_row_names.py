@@ -33,11 +33,17 @@ ALLOWED = {
         "analysis/mask_forms.py": ({"additive"}, "a form of a mask, which PyTorch adds"),
         "analysis/probes/own_attention.py": ({"causal"}, "a way in which a function is asked to attend"),
         "analysis/permutations.py": ({"padding", "no_self"}, "the masks that follow words, not positions"),
+        "analysis/why_unlearned.py": ({"hardmax", "location"}, "what a head cannot learn with, and why"),
         "analysis/twins.py": ({"causal"}, "a head that is set by hand is compared under the mask of the run"),
         "analysis/variance_and_sharing.py": ({"scaled_dot"}, "the measurement is of 1 / sqrt(d_k) itself"),
     },
     "classroom": {
         "classroom/marking/item_analysis.py": ({"causal"}, "the name of a lesson"),
+        "classroom/practice/deals.py": (
+            {"prefix", "no_self", "scaled_dot", "causal"},
+            "the settings that are dealt, and the masks that are drawn",
+        ),
+        "classroom/practice/model_answers.py": ({"causal"}, "what is asked about"),
         "classroom/question_codec.py": ({"causal", "no_self"}, "the changes that a question may ask about"),
     },
     "experiments": {
@@ -70,6 +76,7 @@ ALLOWED = {
     },
     "ui": {
         "ui/pages/compare.py": ({"causal", "additive"}, "comparisons that are offered"),
+        "ui/panels/learn/reasons.py": ({"hardmax", "location"}, "the reasons why these cannot be learned with"),
         "ui/panels/learn/ablations.py": (
             {"hardmax", "location"},
             "settings that are offered, as they cannot be learned",

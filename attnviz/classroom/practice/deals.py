@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -46,6 +47,8 @@ ASK = Words(
     }
 )
 
+HALF = 0.005
+"""What reading a number with two decimals may leave out."""
 NEAREST = 0.02
 """Two weights of a row are at least so far apart where it is asked which is larger: two decimals tell them apart."""
 
@@ -124,10 +127,24 @@ def _number(draw: Draw, level: int) -> Dealt:
     at["query"] = draw.ordinal("query", 2, words)
     at |= {"column": draw.ordinal("column", 1, 2)} if step == "heads" else {"key": draw.ordinal("key", 1, words)}
     ask = question_codec.ASKS["head query column" if step == "heads" else "head query key"]
-    dealt = _known(Config(**setting), (step,), Question("number", ask, at))
-    if abs(dealt.question.value) < NEAREST:
+    config = Config(**setting)
+    if step == "heads":
+        at["tolerance"] = _rounding(run(config), at)
+    dealt = _known(config, (step,), Question("number", ask, at))
+    if abs(dealt.question.value) < max(NEAREST, 2 * dealt.question.tolerance):
         raise _UnfitError  # 0 can be guessed
     return dealt
+
+
+def _rounding(trace: Trace, at: dict[str, Any]) -> float:
+    """Return how far off an entry of a head's output may be if what it is computed from is read with two decimals."""
+    head = index_of(at["head"])
+    weights = trace["weights"].array[head, index_of(at["query"])]
+    values = trace["values"].array[head, :, index_of(at["column"])]
+    off = sum(
+        float(np.abs(factor).sum()) for factor, read in ((values, weights), (weights, values)) if (read % 1).any()
+    )
+    return math.ceil(off + 1) * HALF  # a hundredth's half for each, and for the result
 
 
 def _weight(draw: Draw, level: int) -> Dealt:

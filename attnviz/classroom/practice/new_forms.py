@@ -137,7 +137,8 @@ class Slider:
 
 def slider(stops: Sequence[float], weights: Sequence[float], wanted: float, tolerance: float) -> ResolvedQuestion:
     """Return the question at which stop of a slider a weight is what is wanted."""
-    right = frozenset(at for at, weight in enumerate(weights) if abs(weight - wanted) <= tolerance)
+    most = tolerance + 1e-9  # 0.34 - 0.32 is a little more than 0.02
+    right = frozenset(at for at, weight in enumerate(weights) if abs(weight - wanted) <= most)
     said = {
         frozenset({at}): WORDS["slider_high" if weight > wanted else "slider_low"].format(weight=f"{weight:.2f}")
         for at, weight in enumerate(weights)

@@ -178,6 +178,11 @@ def test_what_is_taken_away_is_learned_beside_and_listed() -> None:
     at.run()
     assert clean(at)
     assert "as you predicted." in page_text(at)
+    for tries in ([], ["position"]):  # a run that does not draw the field in between, as while a browser learns
+        at.session_state["tries"] = tries
+        at.run()
+    assert clean(at)
+    assert "as you predicted." in page_text(at)
     b = run(TASKS["translation"].config(position="none"))
     np.testing.assert_allclose(maps(at)[1], expected(b["weights"].array), atol=1e-7)
     table = at.dataframe[0].value

@@ -25,6 +25,7 @@ WORDS = Words(
         "versions_help": "Each with other numbers, in a category of its own; add a random question from it to a quiz.",
         "xml": "Save for Moodle",
         "csv": "Save as a table",
+        "own": "The table has the answers to the numbers shown here; every student has different ones.",
         "left_out": "Not in the file for Moodle: {questions}.",
     }
 )
@@ -53,5 +54,7 @@ def files(config: Config, task: Assignment, left_out: tuple[int, ...]) -> None:
                 continue
             later = admission.later(takes, config, text)
             st.download_button(WORDS[name], later, f"questions.{name}", kind, key=f"bank-{name}", on_click="ignore")
+    if task.task_own:
+        st.caption(WORDS["own"])
     if left_out:
         paragraph([WORDS["left_out"].format(questions=", ".join(map(str, left_out)))])

@@ -20,19 +20,27 @@ WORDS = Words(
         "wrong": "{label}: {right} of the words are right; you predicted: {guess}.",
     }
 )
-GUESSES = Words({"all": "nearly all, 99 %", "part": "half or more", "few": "less than half"})
+GUESSES = Words({"all": "99 % or more", "part": "half or more, less than 99 %", "few": "less than half"})
 _HALF = 0.5
+_KEPT = "_guesses"
 
 
 def ask(config: Config, others: Mapping[str, Config]) -> dict[str, Config]:
-    """Ask for a prediction of each try; return those that have one, whose result may be shown."""
-    shown = {}
+    """Ask for a prediction of each try; return those that have one, whose result may be shown.
+
+    Predictions are kept beside their fields, which Streamlit forgets in a run that does not draw them: while a browser
+    learns, none is drawn.
+    """
+    shown, kept = {}, st.session_state.setdefault(_KEPT, {})
     for name, label in ablations.CHIPS.items():
         if label not in others:
             continue
         key = f"guess-{config.task}-{name}"
+        if key in kept and key not in st.session_state:
+            st.session_state[key] = kept[key]
         widget_values.reset_invalid_choice(key, list(GUESSES), None)
         guess = st.pills(WORDS["ask"].format(label=label), list(GUESSES), format_func=GUESSES.__getitem__, key=key)
+        kept[key] = guess
         if guess is not None:
             shown[label] = others[label]
     return shown

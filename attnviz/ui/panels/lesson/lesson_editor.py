@@ -64,6 +64,7 @@ WORDS = Words(
 NEED = Need(held=1, made=4, busy=0.3)
 TEXT = "lesson-text"
 _DRAFT, _CHECKED = "_lesson_draft", "_lesson_checked"
+EMPTIED = ("slide-text", "slide-why", "slide-words", "slide-kind")
 _PLACE = 99  # of the question, among the keys of questions
 FIRST_STEPS = ("scores", "weights")
 
@@ -97,8 +98,8 @@ def _set(text: str) -> None:
 def _add(text: str) -> None:
     """Take a slide over, and empty the fields for the next one."""
     st.session_state[TEXT] = st.session_state[_DRAFT] = text
-    for key in [str(key) for key in st.session_state if str(key).startswith("slide-")]:
-        del st.session_state[key]
+    for key in [str(key) for key in st.session_state if str(key).startswith(EMPTIED)]:
+        st.session_state[key] = ""  # of a key that is deleted the browser keeps what was typed
 
 
 def _slide(trace: Trace, text: str) -> None:

@@ -51,7 +51,7 @@ WORDS = Words(
 )
 KEY, PICTURES = "kept-record", "practice-0"
 _RECORD, _KNOWN, _VISIT, _SCORED, _REVIEW = (f"_practice_{x}" for x in ("record", "known", "visit", "scored", "review"))
-_VIEW = View(fit=True, reserved=85)
+_VIEW = View(fit=True, reserved=150)  # for what is said of an answer: the maps then keep their digits
 
 _component = component(__file__, name="kept_record", is_isolated=False)
 
