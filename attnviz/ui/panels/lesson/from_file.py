@@ -140,7 +140,7 @@ def _open_text(text: str) -> bool:
 
 def sentence(why: str) -> str:
     """Return what is wrong as a sentence of its own."""
-    return WORDS["fault"].format(why=(why[:1].upper() + why[1:]).removesuffix("."))
+    return WORDS["fault"].format(why=(why[:1].upper() + why[1:]).removesuffix(".")).replace("?.", "?")
 
 
 def checked(text: str) -> tuple[Lesson | None, tuple[str, ...]]:
