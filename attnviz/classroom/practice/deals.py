@@ -75,7 +75,7 @@ def deal(asked: Asked) -> Dealt:
     """Return the question of a kind, a level and a number: the same on every machine.
 
     >>> deal(Asked("weight", 1, 0)).config.sentence
-    'birds sing early'
+    'rain falls softly'
     """
     for attempt in range(MOST_TRIES):
         try:

@@ -11,6 +11,7 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
+from attnviz.ui.hosting import scripts
 from attnviz.ui.session.browser import component as registered
 from attnviz.ui.session.browser import streamlit_private
 from attnviz.ui.session.browser.component import component
@@ -86,7 +87,11 @@ def two_of_them() -> None:
     paste_guard.guard({})
 
 
-def test_the_scripts_are_sent_once_in_a_run_before_the_first_component_and_not_with_their_data() -> None:
+def test_the_scripts_are_sent_once_in_a_run_before_the_first_component_and_not_with_their_data(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(scripts, "_is_served", False)  # as other tests of this process may have it
+    registered._together.cache_clear()
     page = AppTest.from_function(two_of_them, default_timeout=60).run()
     page.run()
     assert not page.exception
@@ -95,6 +100,13 @@ def test_the_scripts_are_sent_once_in_a_run_before_the_first_component_and_not_w
     assert names == ["attnviz_scripts", "attnviz_browser_history", "attnviz_paste_guard"]
     assert "clipboardData" in protos[0].js_content
     assert all(len(proto.js_content) < 500 and not proto.css_content for proto in protos[1:])
+    monkeypatch.setattr(scripts, "_is_served", True)
+    registered._together.cache_clear()
+    page = AppTest.from_function(two_of_them, default_timeout=60).run()
+    loader = page.get("bidi_component")[0].proto.js_content
+    assert scripts.address() in loader
+    assert len(loader) < 1000
+    registered._together.cache_clear()
 
 
 @pytest.mark.parametrize(("fragments", "sent"), [(None, 1), ([], 1), (["film"], 0)])
