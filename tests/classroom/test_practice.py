@@ -238,3 +238,10 @@ def test_a_number_computed_from_what_is_read_counts_as_right(level: int) -> None
         weights, values = (dealt.trace[name].array[head].round(2) for name in ("weights", "values"))
         assert dealt.question.is_right(float((weights[query] @ values[:, column]).round(2))), number
         assert not dealt.question.is_right(0.0)
+
+
+def test_a_mask_is_spoken_of_where_there_is_one() -> None:
+    for level in range(1, LEVELS + 1):
+        dealt = deal(Asked("order", level, 1))
+        has_mask = bool(np.isneginf(dealt.trace["masked"].array).any())
+        assert ("mask" in plain(dealt.question.words)) == has_mask

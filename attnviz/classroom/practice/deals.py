@@ -28,8 +28,9 @@ from attnviz.text.format.sentence_parts import fill, name_token
 
 ASK = Words(
     {
-        "order": "Head {head}: put the keys in order of the weight that {query} gives them, the largest first. Keys "
-        "that the mask forbids stay out.",
+        "order": "Head {head}: put the keys in order of the weight that {query} gives them, the largest first.",
+        "order_allowed": "Head {head}: put the keys in order of the weight that {query} gives them, the largest first. "
+        "Keys that the mask forbids stay out.",
         "gives": "Head {head}: which cell holds the weight that {query} gives {key}?",
         "gets": "Head {head}: which cell holds the weight that {key} gets from {query}?",
         "most_given_to": "Head {head}: which cell holds the largest weight that {key} gets from any query?",
@@ -189,7 +190,8 @@ def _highest_key(draw: Draw, level: int) -> Dealt:
 def _order(draw: Draw, level: int) -> Dealt:
     config, trace, head, query = _row(draw, level)
     question = new_forms.order(trace, index_of(head), index_of(query))
-    words = fill(ASK["order"], head=str(head), query=name_token(trace.query_tokens, index_of(query)))
+    name = "order_allowed" if np.isneginf(trace["masked"].array).any() else "order"
+    words = fill(ASK[name], head=str(head), query=name_token(trace.query_tokens, index_of(query)))
     return _new(config, trace, ("masked",), replace(question, words=words))
 
 
