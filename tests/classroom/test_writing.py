@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
+
 import pytest
 
 from attnviz import Config, ConfigError, run
@@ -49,7 +52,7 @@ def test_all_faults_are_said_together_each_with_its_cure() -> None:
         .replace("minutes = 12", 'minutes = "12"', 1)
         .replace('"masked", "weights"]', '"maskd", "weigths"]', 1)
     )
-    lesson, faults = all_faults.gone_through("in this file", text, admit)
+    lesson, faults = all_faults.gone_through("in this file", text, lambda: admit)
     assert lesson is None
     said = "\n".join(faults)
     for part in (
@@ -65,7 +68,7 @@ def test_all_faults_are_said_together_each_with_its_cure() -> None:
 def test_faults_of_several_slides_name_each_slide() -> None:
     at = FILE.rindex("[[slides]]")
     text = FILE[:at].replace("[[slides]]", "[[slides]]\nnote = 'x'", 1) + FILE[at:].replace("text = ", "txt = ", 1)
-    lesson, faults = all_faults.gone_through("in this file", text, admit)
+    lesson, faults = all_faults.gone_through("in this file", text, lambda: admit)
     n = FILE.count("[[slides]]")
     assert lesson is None
     assert any(fault.startswith("slide 1 of") and "did you mean “notes”?" in fault for fault in faults)
@@ -74,7 +77,7 @@ def test_faults_of_several_slides_name_each_slide() -> None:
 
 
 def test_a_lesson_without_faults_is_the_lesson() -> None:
-    lesson, faults = all_faults.gone_through("why_minus_infinity", FILE, admit)
+    lesson, faults = all_faults.gone_through("why_minus_infinity", FILE, lambda: admit)
     assert (lesson, faults) == (LESSONS["why_minus_infinity"], ())
 
 
@@ -94,7 +97,9 @@ def test_one_file_speaks_the_language_of_the_page() -> None:
 
 
 def test_what_is_wrong_in_the_other_language_is_said_too() -> None:
-    lesson, faults = all_faults.gone_through("two", TWO.replace("[[weights.1.1.1.1]]", "[[weights.9.9.9.9]]"), admit)
+    lesson, faults = all_faults.gone_through(
+        "two", TWO.replace("[[weights.1.1.1.1]]", "[[weights.9.9.9.9]]"), lambda: admit
+    )
     assert lesson is not None
     assert len(faults) == 1
     assert faults[0].startswith("de: slide 1 of the lesson two: the text names [[weights.9.9.9.9]]")
@@ -157,7 +162,7 @@ def test_every_kind_of_question_becomes_one_of_a_lesson_that_opens() -> None:
     for kind in question_codec.KINDS:
         question = question_codec.to_question(question_codec.item(kind, {}))
         text += draft.slide(config, config, {"text": "Look.", "why": "So."}, ("scores", "weights"), question)
-    lesson, faults = all_faults.gone_through("mine", text, admit)
+    lesson, faults = all_faults.gone_through("mine", text, lambda: admit)
     assert faults == ()
     assert lesson is not None
     asked = [slide.question.kind for slide in lesson.slides if slide.question]
@@ -175,14 +180,35 @@ def test_what_cannot_be_read_has_no_setting() -> None:
 def test_a_file_of_one_language_is_computed_once(monkeypatch: pytest.MonkeyPatch) -> None:
     runs: list[Config] = []
     monkeypatch.setattr(check_lesson, "run", lambda config: runs.append(config) or run(config))
-    all_faults.gone_through("one", FILE, admit)
+    all_faults.gone_through("one", FILE, lambda: admit)
     once = len(runs)
     runs.clear()
     check_lesson.opened("one", FILE, admit)
     assert once == len(runs) > 0
     runs.clear()
-    all_faults.gone_through("two", TWO, admit)
+    all_faults.gone_through("two", TWO, lambda: admit)
     twice = len(runs)
     runs.clear()
     check_lesson.opened("two", TWO, admit)
     assert twice == 2 * len(runs)
+
+
+def test_what_is_too_large_together_is_said_once_where_it_becomes_so() -> None:
+    slide = '[[slides]]\ntext = "Here."\nsteps = ["weights"]\nchange = {{seed = {n}}}\n'
+
+    def admitting() -> Callable[[Config], None]:
+        asked: list[Config] = []
+
+        def admit(config: Config) -> None:
+            asked.append(config)
+            if len(asked) > 4:
+                raise ConfigError("too much")
+
+        return admit
+
+    head = FILE.partition("[[slides]]")[0]
+    text = head + "".join(slide.format(n=n) for n in range(9))
+    lesson, faults = all_faults.gone_through("mine", text, admitting)
+    assert lesson is None
+    assert len(faults) == 1
+    assert re.match("slide [2-5] of the lesson mine: too much", faults[0])

@@ -24,8 +24,18 @@ from typing import Any
 import pytest
 
 from attnviz.classroom import free_text, typed_numbers
-from attnviz.classroom.marking import answer_codes, assignments, grading, results, submissions
+from attnviz.classroom.marking import (
+    answer_codes,
+    assignments,
+    grade_scale,
+    grading,
+    question_notes,
+    results,
+    submissions,
+)
 from attnviz.classroom.marking.assignments import Assignment
+from attnviz.classroom.practice import record
+from attnviz.classroom.writing import all_faults, lesson_link
 from attnviz.engine.records.config import LONGEST_FORMULA, Config
 from attnviz.engine.tables import embeddings, masks
 from attnviz.engine.tables.tokenisers import TOKENISERS
@@ -39,7 +49,7 @@ from attnviz.settings.faults import MAX_MESSAGE_CHARACTERS, ConfigError
 from attnviz.settings.language import set_language
 from attnviz.text.format import html_math
 from attnviz.text.format.number_format import localised
-from attnviz.text.format.sentence_parts import fill
+from attnviz.text.format.sentence_parts import fill, fill_typed
 from attnviz.ui.pages import your_data
 from attnviz.ui.panels import what_if
 from attnviz.ui.panels.lesson import from_file, tally
@@ -188,6 +198,22 @@ READERS = {
     "tokenisers": Reader(_tokens, 10_000, (*"a <>'\u0301\u200d\ufe0f🏳🇩한각.\n", "<bos>"), ()),
     "a typed number": Reader(typed_numbers.read_number, typed_numbers.MAX_CHARACTERS, "1.,e+-*/^()√π% "),
     "hands": Reader(lambda text: tally.read_hands(text, 4), 200, "1 ,;\na"),
+    "a grade scale": Reader(grade_scale.read_scale, MEGABYTE, "9 A;,%\n-e"),
+    "the wording of questions": Reader(question_notes.read_words, MEGABYTE, "a {}\n"),
+    "the points of questions": Reader(question_notes.parse_points, MEGABYTE, "1. -e\n"),
+    "a wording with names": Reader(lambda text: fill_typed(text, {"a": "b"}), MEGABYTE, (*"a{} ", "{a}")),
+    "answers in practice": Reader(
+        record.decode, MEGABYTE, (*"a.19\n", "weight.1.1.1\n"), (("weight.1.", ".1"), ("weight.", ".1.1"))
+    ),
+    "a lesson in a link": Reader(
+        lambda text: lesson_link.unpack(f"1{lesson_link._check(text)}{text}"), lesson_link.MOST_CHARACTERS, "aA1-_="
+    ),
+    "a lesson that is written": Reader(
+        lambda text: all_faults.gone_through("a", text, lambda: lambda config: None),
+        read_lesson.MAX_LESSON_CHARACTERS,
+        "a1.=[]{},\"'\\#-_ \n\t",
+        (("[[slides]]\ntext='", "'"), ("title_de='", "'"), ("[[slides]]\n", "=1")),
+    ),
     "an answer in words": Reader(
         lambda text: free_text.decode_text(free_text.encode_text(text)), MEGABYTE, "a \n\u0301🏳"
     ),

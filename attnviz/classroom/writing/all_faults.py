@@ -18,15 +18,17 @@ MOST_FAULTS = 30
 """Sentences that are read at once; by then one begins to mend."""
 
 
-def gone_through(name: str, text: str, admit: Callable[[Config], None]) -> tuple[Lesson | None, tuple[str, ...]]:
+def gone_through(
+    name: str, text: str, admitting: Callable[[], Callable[[Config], None]]
+) -> tuple[Lesson | None, tuple[str, ...]]:
     """Return the lesson of a file, None if it has faults, and these, in the order of the file.
 
-    admit  raises ConfigError for a setting that is too large here
+    admitting  returns what raises ConfigError for a setting that is too large here, with those it was asked before
     """
     try:
-        lesson = check_lesson.opened(name, text, admit)
+        lesson = check_lesson.opened(name, text, admitting())
     except ConfigError as error:
-        found = _faults(name, text, admit)
+        found = _faults(name, text, admitting())
         return None, tuple(dict.fromkeys(found or _of(error)))[:MOST_FAULTS]
     return lesson, tuple(dict.fromkeys(_of_translations(name, text)))[:MOST_FAULTS]
 
@@ -53,6 +55,8 @@ def _faults(name: str, text: str, admit: Callable[[Config], None]) -> list[str]:
 
     def counted(config: Config) -> None:
         nonlocal is_refused
+        if is_refused:  # it is said once, of the slide that is too much
+            return
         try:
             admit(config)
         except ConfigError:

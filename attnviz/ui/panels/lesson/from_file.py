@@ -148,7 +148,7 @@ def checked(text: str) -> tuple[Lesson | None, tuple[str, ...]]:
 
     A turn has to be held.
     """
-    lesson, faults = all_faults.gone_through(WORDS["called"], text, _admitting())
+    lesson, faults = all_faults.gone_through(WORDS["called"], text, _admitting)
     if lesson is not None and not _leads_further(lesson):
         faults = (*faults, WORDS["further"])
     if faults:
