@@ -29,7 +29,6 @@ from attnviz.classroom.marking import (
     assignments,
     grade_scale,
     grading,
-    question_notes,
     results,
     submissions,
 )
@@ -90,9 +89,9 @@ def _tokens(text: str) -> object:
     return [row.fn(text, **({"piece_length": 4} if row.uses else {})) for row in TOKENISERS.values()]
 
 
-def _questions(text: str) -> object:
-    """Read an assignment whose questions are the text, with a check that fits."""
-    query = {**url_codec.encode(Assignment()), "task_questions": text}
+def _assigned(name: str, text: str) -> object:
+    """Read an assignment in which one field is the text, with a check that fits."""
+    query = {**url_codec.encode(Assignment()), name: text}
     payload = base64.urlsafe_b64encode(json.dumps(query).encode()).decode().rstrip("=")
     return assignments.decode(f"{assignments.VERSION}.{assignments._check(payload)}.{payload}")
 
@@ -168,7 +167,9 @@ READERS = {
     "a saved setting": Reader(
         lambda text: url_codec.from_file(text, Config, Selection), MEGABYTE, LISTS, (('{"', '"}'), ('{"mask": "', '"}'))
     ),
-    "questions": Reader(_questions, assignments.MAX_FIELD_CHARACTERS // 2, "~.1a_-", (("weight~head.", ""),)),
+    "questions": Reader(
+        partial(_assigned, "task_questions"), assignments.MAX_FIELD_CHARACTERS // 2, "~.1a_-", (("weight~head.", ""),)
+    ),
     "an assignment": Reader(assignments.decode, assignments.MAX_FIELD_CHARACTERS, "1.aA=-"),
     **{
         f"the setting {name}": Reader(_setting(name), MEGABYTE, signs, around)
@@ -199,8 +200,12 @@ READERS = {
     "a typed number": Reader(typed_numbers.read_number, typed_numbers.MAX_CHARACTERS, "1.,e+-*/^()√π% "),
     "hands": Reader(lambda text: tally.read_hands(text, 4), 200, "1 ,;\na"),
     "a grade scale": Reader(grade_scale.read_scale, MEGABYTE, "9 A;,%\n-e"),
-    "the wording of questions": Reader(question_notes.read_words, MEGABYTE, "a {}\n"),
-    "the points of questions": Reader(question_notes.parse_points, MEGABYTE, "1. -e\n"),
+    "the wording of questions": Reader(
+        partial(_assigned, "task_words"), assignments.MAX_FIELD_CHARACTERS // 2, "a {}\n"
+    ),
+    "the points of questions": Reader(
+        partial(_assigned, "task_points"), assignments.MAX_FIELD_CHARACTERS // 2, "1. -e\n"
+    ),
     "a wording with names": Reader(lambda text: fill_typed(text, {"a": "b"}), MEGABYTE, (*"a{} ", "{a}")),
     "answers in practice": Reader(
         record.decode, MEGABYTE, (*"a.19\n", "weight.1.1.1\n"), (("weight.1.", ".1"), ("weight.", ".1.1"))

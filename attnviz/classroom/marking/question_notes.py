@@ -70,7 +70,7 @@ def parse_points(text: str) -> tuple[tuple[float, ...], list[str]]:
         try:
             points += checked_points([float(part), 0])[:1]
         except ValueError:
-            unread.append(shorten(part))
+            unread.append(part)
             points.append(1.0)
     return _without_end(points, 1.0), unread
 
