@@ -16,7 +16,6 @@ from typing import Any
 from attnviz.engine.cost.need import MB, Need
 from attnviz.engine.external.traces import is_external
 from attnviz.engine.records.trace import Step, Trace
-from attnviz.engine.run import run
 from attnviz.settings.counting import ordinal
 from attnviz.settings.faults import ConfigError, shorten
 from attnviz.settings.language import Words, translate, translated_fields
@@ -150,7 +149,7 @@ def _view(svg: Any, target: ExportTarget) -> Any:
 
 
 def _gif(gif: Any, trace: Trace, target: ExportTarget) -> bytes:
-    return bytes(gif.of_run(trace, target.layer, _view(import_module("attnviz.pictures.static.svg"), target), run))
+    return bytes(gif.of_run(trace, target.layer, _view(import_module("attnviz.pictures.static.svg"), target)))
 
 
 def _step_png(png: Any, trace: Trace, target: ExportTarget) -> bytes:

@@ -17,7 +17,7 @@ from attnviz.arrays import Array
 from attnviz.engine.records.trace import Trace
 from attnviz.models import observed
 from attnviz.models.families import FAMILIES
-from attnviz.models.model import FAULTS as NOTHING
+from attnviz.models.model import FAULTS as MODEL_FAULTS
 from attnviz.models.model import Model
 from attnviz.models.safetensors import unwrapped
 from attnviz.models.tokenisers.byte_pairs import readable
@@ -119,7 +119,7 @@ def _observed(model: Any, tokenizer: Any, text: Any, target: str | None, part: s
         return observed.trace_of(model, {"pixel_values": pixels}, (), why)
     ids, tokens = _tokens(tokenizer, text)
     if not ids:
-        raise ConfigError(NOTHING["empty"])
+        raise ConfigError(MODEL_FAULTS["empty"])
     given: dict[str, Any] = {"input_ids": _whole(model, ids)}
     if not has_decoder:
         return observed.trace_of(model, given, tokens, why)

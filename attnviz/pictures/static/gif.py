@@ -7,7 +7,7 @@ of a large run there are few frames, as each of them takes long to draw.
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -15,8 +15,8 @@ from PIL import Image
 
 from attnviz.engine.learning import learnable
 from attnviz.engine.numerics import cancellation
-from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
+from attnviz.engine.run import run
 from attnviz.pictures.static import png, svg
 from attnviz.pictures.static.svg import View
 from attnviz.settings.language import Words
@@ -33,10 +33,8 @@ SECONDS, LAST = 1.2, 3.0  # that a frame is seen, and the last
 COLOURS = 128
 
 
-def of_run(trace: Trace, layer: int, view: View, run: Callable[[Config], Trace]) -> bytes:
+def of_run(trace: Trace, layer: int, view: View) -> bytes:
     """Return the GIF of a layer, counted from 0: of a setting that learns its film, else a frame for each query.
-
-    run  makes the run of a setting
 
     Raises RuntimeError, with install instructions, if what draws a PNG is missing.
     """
@@ -44,7 +42,7 @@ def of_run(trace: Trace, layer: int, view: View, run: Callable[[Config], Trace])
     view = replace(view, head=head if view.head is None else view.head, key=None)
     if learnable.learns(trace.config) and trace.config.learn_steps > 0:
         view = replace(view, query=query if view.query is None else view.query)  # the same row in all of them
-        drawn = _film(trace, layer, view, run)
+        drawn = _film(trace, layer, view)
     else:
         drawn = _queries(trace, layer, view)
     return _joined([_pixels(each) for each in drawn])
@@ -57,7 +55,7 @@ def _queries(trace: Trace, layer: int, view: View) -> Iterator[str]:
         yield svg.page(trace, layer, replace(view, query=query), width=width)
 
 
-def _film(trace: Trace, layer: int, view: View, run: Callable[[Config], Trace]) -> Iterator[str]:
+def _film(trace: Trace, layer: int, view: View) -> Iterator[str]:
     """Return the picture after each kept step of learning."""
     last, width = trace.config.learn_steps, _width(trace, layer, view)
     for step in chosen(learnable.kept_steps(last), _frames(trace)):
