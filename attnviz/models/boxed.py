@@ -10,7 +10,10 @@ from typing import Any
 from attnviz.models.tokenisers.tokeniser import json_file
 
 FOLDER = Path(__file__).parents[1] / "boxed"
-NAMES = ("small", "full")
+NAMES = ("small", "plain", "full")
+
+TWINS = {"small": "plain", "plain": "small"}
+"""Models that differ in one thing: *plain* is *small* trained without the penalty on rows whose weights spread."""
 
 
 def folder_of(named: str | PathLike[str]) -> Path:
@@ -26,6 +29,15 @@ def folder_of(named: str | PathLike[str]) -> Path:
 def card(name: str) -> dict[str, Any]:
     """Return what is known of a model in the package: how it was trained, and its share of right answers by skill."""
     return json_file(FOLDER / name / "card.json")
+
+
+def card_of(digest: str) -> dict[str, Any] | None:
+    """Return the card of the model with these weights, by the start of their SHA-256; None for no model in the package.
+
+    >>> card_of(card("full")["sha256"][:8])["name"], card_of("")
+    ('full', None)
+    """
+    return next((card(name) for name in NAMES if digest and card(name)["sha256"].startswith(digest)), None)
 
 
 KNOWN = 0.95

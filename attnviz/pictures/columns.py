@@ -10,7 +10,7 @@ from attnviz.engine.records.typed_rows import score_of
 from attnviz.pictures import stages
 from attnviz.pictures.stage_record import Stage
 from attnviz.settings.language import Words
-from attnviz.text import step_names
+from attnviz.text import head_roles, step_names
 from attnviz.text.head_sentences import names as names_of_heads
 
 OPENING = ("scores", "weights", "heads")
@@ -148,7 +148,7 @@ def _dressed(trace: Trace, layer: int, stage: Stage, *, apart: bool) -> Stage:
         return replace(stage, apart=apart and len(stage.names) > 1)
     if name != "weights":
         return stage
-    return replace(stage, leads=True, sums=True, roles=roles(trace, layer))
+    return replace(stage, leads=True, sums=True, roles=roles(trace, layer), tested=head_roles.lines(trace, layer))
 
 
 def _is_usual(stage: Stage) -> bool:
@@ -182,5 +182,6 @@ def focused(stage: Stage, head: int, heads: int) -> Stage:
         widths=None if stage.widths is None else (stage.true_widths[at],),
         heads=(stage.names[at],),
         roles=None if stage.roles is None else (stage.roles[at],),
+        tested=None if stage.tested is None else (stage.tested[at],),
         edited=tuple((0, row, column) for where, row, column in stage.edited if where == at),
     )

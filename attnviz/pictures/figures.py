@@ -46,7 +46,7 @@ def described(stage: Stage, arrays: MutableMapping[str, NamedArray]) -> dict[str
         total, spread = bars(stage)
         arrays[f"{stage.name}.total"] = (axes[0], axes[2]), as_colour(total)
         arrays[f"{stage.name}.spread"] = axes[:2], as_colour(spread)
-    listed = {"rows": stage.rows, "columns": stage.columns, "roles": stage.roles}
+    listed = {"rows": stage.rows, "columns": stage.columns, "roles": stage.roles, "tested": stage.tested}
     cells = {"edited": stage.edited, "wanted": stage.wanted}
     return {
         **{name: getattr(stage, name) for name in (*SAID, *HOW)},

@@ -47,6 +47,7 @@ class Stage:
     leads     whether its cells are to be the widest where several stages share a box
     sums      whether each head has bars: what each column adds to, and over how many keys each row spreads
     roles     what each head does, in a few words
+    tested    what each head was measured to do on other sentences, in a line; empty for a head that does none of it
     apart     whether the colours of each head reach from its own smallest to its own largest number
     shorter   the phrase in fewer words, for headings with less and less room
     bars      what each column adds to and over what part of the keys each row spreads, where that is not read off the
@@ -80,6 +81,7 @@ class Stage:
     leads: bool = False
     sums: bool = False
     roles: Sequence[str] | None = None
+    tested: Sequence[str] | None = None
     apart: bool = False
     shorter: Sequence[str] = ()
     bars: tuple[Array, Array] | None = None

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from attnviz.arrays import Array
 from attnviz.engine.records.trace import Step, Trace
 from attnviz.engine.tables.normalisers import NORMALISERS
+from attnviz.models.model import Model
 from attnviz.pictures import pipeline_strip
 from attnviz.pictures.stage_record import Stage
 from attnviz.pictures.thumbnails import thumbnail
@@ -26,6 +27,14 @@ BETWEEN = {
     "heads": ("join", "w_o"),
 }
 """The operation after each step, and the step that shows it; after the words first of all."""
+
+LOGITS = "logits"
+"""The last step of a model that writes on, behind its last layer: a logit for every word that may come next."""
+
+MOST_LOGITS = 4_000_000
+"""Numbers in the table of words up to which each picture of the path has the logits: they are computed for it alone."""
+
+LAST = Words({"symbol": "logits", "meaning": "a logit for each of {n} words that may come next"})
 
 JOINED = {"queries": "·", "weights": "×"}
 
@@ -62,7 +71,22 @@ def way(trace: Trace, layer: int, head: int) -> tuple[PathStep, ...]:
     nodes: list[PathStep] = []
     for name in (*[name for name in NODES if name in steps], *later):
         nodes.append(_node(trace, steps, name, head, nodes[-1].name if nodes else ""))
+    if layer == len(trace.layers) - 1 and (logits := _logits(trace)) is not None:
+        nodes.append(logits)
     return tuple(nodes)
+
+
+def _logits(trace: Trace) -> PathStep | None:
+    """Return the logits of the next word; None for a run of no model that has them, and for a large table of words."""
+    model = trace.model
+    if not isinstance(model, Model) or not model.writes_on or model.words_table.size > MOST_LOGITS:
+        return None
+    array = model.scores(trace)[-1:]
+    symbol, meaning = LAST["symbol"], LAST["meaning"].format(n=array.shape[1])
+    shades = Stage(LOGITS, "", array[None], "signed", rows=()).scale
+    step = Step(LOGITS, array, symbol, ("query", "word"), "signed", "", meaning)
+    picture = thumbnail(step, shades.low, shades.high)
+    return PathStep(LOGITS, symbol, str(array.shape[1]), meaning, ("", ""), "signed", picture, shades.colours)
 
 
 def _node(trace: Trace, steps: dict[str, Step], name: str, head: int, before: str) -> PathStep:

@@ -9,6 +9,7 @@ from attnviz.analysis.head_kinds import HeadKind
 from attnviz.engine.records.trace import Trace
 from attnviz.settings.counting import ordinal
 from attnviz.settings.language import Words
+from attnviz.text import head_roles
 from attnviz.text.cell_sentence import percent
 from attnviz.text.format.number_format import localised
 from attnviz.text.goal_label import goal_labels
@@ -44,12 +45,15 @@ MOST = 0.5
 
 
 def names(trace: Trace, layer: int, kinds: Sequence[HeadKind]) -> list[str]:
-    """Return the name of each head of a layer: what it was made for, or else where most of its weight goes.
+    """Return the name of each head of a layer: what it was made for, what it does by test, or where its weight goes.
 
     kinds  of the layer's heads, in their order
     """
-    words = [visible_token(trace.key_tokens[head_kind.key]) for head_kind in kinds]
-    return list(goal_labels(trace, layer)) or [title(head_kind, word) for head_kind, word in zip(kinds, words)]
+    tested = head_roles.of_card(trace)
+    return list(goal_labels(trace, layer)) or [
+        head_roles.heading(tested, layer, each.head) or title(each, visible_token(trace.key_tokens[each.key]))
+        for each in kinds
+    ]
 
 
 def short(head_kind: HeadKind, word: str) -> str:

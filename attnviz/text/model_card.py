@@ -36,8 +36,9 @@ WORDS = Words(
         "models are not so tidy.",
         "free": "Nothing in training asked for sharp rows, and its feed-forward blocks do part of the work: a head "
         "alone seldom explains a word.",
-        "unpriced": "The same training without that penalty leaves fewer rows with a weight above 0.9: {free} % of "
-        "them in its layers, not {sharp} %.",
+        "plain": "Nothing in training asked for sharp rows: it is the model “{other}” again, from the same sentences "
+        "and the same seed, without a penalty on rows whose weights spread.",
+        "sharper": "With the penalty {sharp} % of the rows have a weight above 0.9, by layer; without it {free} %.",
         "seeds": "The same training from other seeds comes to much the same by other heads, some of it less well: "
         "who is given something needs head {here} most of all here, and {there} in the others. What a head does here "
         "is a fact about this file.",
@@ -65,16 +66,18 @@ def sentences(written: str, digest: str) -> list[str]:
         WORDS["known"].format(least=least, skills="; ".join(SKILLS[skill] for skill in known)),
         *([WORDS["unknown"].format(skills="; ".join(failed))] if failed else []),
         WORDS["strict"].format(share=round(100 * card["new_frames"])),
-        WORDS["penalised" if card["sizes"]["spread"] else "free"],
-        *([_unpriced(card)] if "unpriced" in card else []),
+        *_penalty(card),
         *([_seeds(card)] if card["other_seeds"] else []),
     ]
 
 
-def _unpriced(card: Mapping[str, Any]) -> str:
-    """Return how sharp the rows of the same training are without the penalty, by layer."""
-    free, sharp = (", ".join(str(round(100 * x)) for x in run["sharp"]) for run in (card["unpriced"], card))
-    return WORDS["unpriced"].format(free=free, sharp=sharp)
+def _penalty(card: Mapping[str, Any]) -> list[str]:
+    """Return what a penalty on spread rows did to a model, or that there was none."""
+    if (other := boxed.TWINS.get(card["name"])) is None:
+        return [WORDS["free"]]
+    sharp, free = (", ".join(str(round(100 * x)) for x in boxed.card(name)["sharp"]) for name in boxed.TWINS)
+    said = WORDS["penalised"] if card["sizes"]["spread"] else WORDS["plain"].format(other=other)
+    return [said, WORDS["sharper"].format(sharp=sharp, free=free)]
 
 
 def _seeds(card: Mapping[str, Any]) -> str:

@@ -201,7 +201,7 @@ def _controls(
         if moves and is_free:
             with above:
                 faces.offer(draft, OPENING)
-        model.say(draft)
+        model.say(draft, may_change=is_free)
         skip = (*locked, *typed_formula.FIELDS.values())
         for group in widgets.groups(draft, skip=skip):
             if group:

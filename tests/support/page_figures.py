@@ -54,7 +54,7 @@ def stages(message: bytes) -> list[Stage]:
 
 def _stage(facts: dict[str, Any], arrays: dict[str, Any]) -> Stage:
     as_they_are = ("name", "title", "kind", "phrase", "formula", "alt", "large", "reach", "margin", "grey", "symbol")
-    lists = ("rows", "columns", "axes", "widths", "heads", "roles", "shorter", "positions")
+    lists = ("rows", "columns", "axes", "widths", "heads", "roles", "tested", "shorter", "positions")
     array = arrays[facts["name"]].astype(float)
     sums = [arrays[f"{facts['name']}.{part}"] for part in ("total", "spread")] if facts["sums"] else None
     masked = None if facts["masked"] is None else np.broadcast_to(arrays[facts["masked"]], array.shape).astype(bool)

@@ -113,6 +113,7 @@ def _meta(stage: Stage, tiling: Tiling, cells: Array) -> dict[str, Any]:
         "columns": None if stage.columns is None else list(stage.columns),
         "heads": list(stage.names),
         "roles": None if stage.roles is None else list(stage.roles),
+        "tested": None if stage.tested is None else list(stage.tested),
         "axes": list(stage.axes),
         "positions": [None if positions is None else list(positions) for positions in stage.positions],
         "widths": [-(-width // tiling.fold) for width in tiling.widths],

@@ -7,18 +7,20 @@ from pathlib import Path
 from typing import Any
 
 FOLDER = Path(__file__).parents[2] / "attnviz" / "boxed"
-NAMES = ("small", "full")
+NAMES = ("small", "plain", "full")
 ABOUT = {
     "small": "Attention alone; the loss has a penalty on rows whose weights spread, and on long outputs of heads",
+    "plain": "What *small* is, without the penalty: the same network, rows and seed, and a plain loss",
     "full": "Attention and feed-forward blocks (SwiGLU), and a plain loss",
 }
 HEAD = """\
 # The language models in the package
 
-`attnviz.load("small")` and `attnviz.load("full")`, *Model* on the page, `attnviz render --model small`. This page is
-written by `tools/training/card.py` from the two `card.json`; no figure of it is typed.
+`attnviz.load("small")`, `attnviz.load("plain")` and `attnviz.load("full")`, *Model* on the page,
+`attnviz render --model small`. This page is written by `tools/training/card.py` from each `card.json`; no figure of it
+is typed.
 
-Both read sentences that `tools/corpus` makes by rule from {words} whole words: who is given something, pronouns past
+All read sentences that `tools/corpus` makes by rule from {words} whole words: who is given something, pronouns past
 another person, verbs past another noun, repeated lists, rows of days, months and numbers, who has what and what is
 where, pairs of one relation, brackets, quotation marks, small stories. [1] to [8] are spare words: in some documents
 they replace others, and a word of yours that is not in the vocabulary takes one.
@@ -33,8 +35,8 @@ HONEST = """\
   questions. Outside their templates they guess: the row on sentences of another form is of five forms that the corpus
   does not write, made of words that it has, and no run does better there than a choice between the two names, or much.
 * "This is how GPT-2 does it" does not follow: the plan may be alike, the parts are not.
-* The sharp rows of *small* were asked for, by a penalty. *full* shows what comes without one, and with a feed-forward
-  block that does a part of the work.
+* The sharp rows of *small* were asked for, by a penalty. *plain* shows what comes without it, and *full*
+  what comes with a feed-forward block that does a part of the work.
 * Which head does what is a fact about one file: see the other seeds in the tables above. A head that is looked at much
   is not therefore the one that matters; take it away and see.
 * Another machine or version of PyTorch trains other bits. The files are what is shipped, by their SHA-256.
@@ -64,10 +66,7 @@ def _run(name: str, card: dict[str, Any]) -> str:
 def _columns(card: dict[str, Any]) -> tuple[list[dict[str, Any]], list[str]]:
     """Return the runs that a table has columns for, and what these are called."""
     runs = [card, *card["other_seeds"]]
-    names = [f"shipped, seed {card['seed']}", *(f"seed {each['seed']}" for each in runs[1:])]
-    if "unpriced" in card:
-        return [*runs, card["unpriced"]], [*names, f"without the penalty, seed {card['unpriced']['seed']}"]
-    return runs, names
+    return runs, [f"shipped, seed {card['seed']}", *(f"seed {each['seed']}" for each in runs[1:])]
 
 
 def _skills(card: dict[str, Any]) -> str:

@@ -1,6 +1,6 @@
 """Add to the card of a shipped model what other runs of the same training know; its weights stay as they are.
 
-python -m tools.training.seeds small RUNS/small-2 --unpriced RUNS/unpriced-0
+python -m tools.training.seeds small RUNS/small-2
 python -m tools.training.seeds full RUNS/full-1 RUNS/full-2
 """
 
@@ -14,6 +14,8 @@ from typing import Any
 import torch
 
 import attnviz
+from attnviz.analysis.circuits.behaviours import behaviours
+from attnviz.models import boxed
 from tools.corpus.strict import new_frames
 from tools.training.measure import right
 from tools.training.ship import FOLDER, N_QUESTIONS, SEED, measured, opened
@@ -48,9 +50,8 @@ def written(card: dict[str, Any]) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("name", choices=("small", "full"))
+    parser.add_argument("name", choices=boxed.NAMES)
     parser.add_argument("runs", type=Path, nargs="*")
-    parser.add_argument("--unpriced", type=Path)
     given = parser.parse_args()
     torch.set_num_threads(1)
     path = FOLDER / given.name / "card.json"
@@ -59,8 +60,10 @@ def main() -> None:
     others = {each["seed"]: each for each in card["other_seeds"]} | added
     card["other_seeds"] = [others[seed] for seed in sorted(others)]
     card["new_frames"] = of_shipped(given.name)
-    if given.unpriced:
-        card["unpriced"] = of_run(given.unpriced)
+    card["behaviours"] = {
+        kind: {"n": each.n, "weight": each.weight.tolist(), "share": each.share.tolist()}
+        for kind, each in behaviours(attnviz.load(given.name)).items()
+    }
     path.write_text(written(card), encoding="utf-8")
 
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import torch
 
+from attnviz.models import boxed
 from tools.corpus.documents import LONGEST
 from tools.corpus.words import VOCABULARY
 from tools.training.export import save
@@ -41,7 +42,7 @@ def measured(net: Network) -> dict[str, Any]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("name", choices=("small", "full"))
+    parser.add_argument("name", choices=boxed.NAMES)
     parser.add_argument("runs", type=Path, nargs="+")
     given = parser.parse_args()
     torch.set_num_threads(1)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -19,6 +20,7 @@ from attnviz.analysis.circuits.changed_runs import check
 from attnviz.analysis.circuits.interventions import knock_out
 from attnviz.arrays import Array
 from attnviz.engine.records.trace import Trace
+from attnviz.models import boxed
 from attnviz.models.model import Model
 from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import Words
@@ -96,6 +98,27 @@ _MEASURED: WeakKeyDictionary[Model, dict[str, Behaviour]] = WeakKeyDictionary()
 def is_measured(model: Model) -> bool:
     """Return whether a model was measured on the prompts before, which it is once."""
     return model in _MEASURED
+
+
+def by_card(model: Model) -> dict[str, Behaviour] | None:
+    """Return what the card of a model in the package has of this, with nothing computed; None for any other model.
+
+    >>> from attnviz import load
+    >>> float(by_card(load("small"))["induction"].share[2, 3])
+    1.0
+    """
+    return _of_card(model.digest)
+
+
+@lru_cache(maxsize=32)
+def _of_card(digest: str) -> dict[str, Behaviour] | None:
+    card = boxed.card_of(digest)
+    if card is None:
+        return None
+    return {
+        kind: Behaviour(kind, np.array(each["weight"]), np.array(each["share"]), each["n"])
+        for kind, each in card["behaviours"].items()
+    }
 
 
 def _over_prompts(model: Model) -> dict[str, Behaviour]:

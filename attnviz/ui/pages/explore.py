@@ -18,6 +18,7 @@ from attnviz.pictures.answer.browser_facts import CellFacts
 from attnviz.pictures.answer.explanation import explanation, most_telling
 from attnviz.pictures.answer.motion import motion
 from attnviz.pictures.stage_record import Stage
+from attnviz.pictures.step_path import LOGITS
 from attnviz.pictures.step_path import way as steps_of
 from attnviz.text import opening_sentence as tales
 from attnviz.text.headline import headline
@@ -203,7 +204,9 @@ def _changed(trace: Trace, selection: Selection) -> Selection:
     if picking.is_rescaled(KEY):
         selection = replace(selection, colours="common" if selection.colours == "apart" else "apart")
     shown = step_path.chosen(WAY) or picking.turned_to(KEY)
-    if shown is not None:
+    if shown == LOGITS:
+        selection = replace(selection, panel="next_word")
+    elif shown is not None:
         selection = replace(selection, shown=shown)
     selection = pinned.updated(trace, selection, KEY)
     query = opening_sentence.chosen_query(SENTENCE, len(trace.query_tokens))

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import streamlit as st
+
 from attnviz.engine.pretrained import model_registry
 from attnviz.engine.pretrained.model_registry import HostedModel
 from attnviz.engine.pretrained.pretrained_config import FREE
+from attnviz.engine.records import offered_models
 from attnviz.engine.records.config import Config
+from attnviz.models.boxed import TWINS
 from attnviz.settings.faults import ConfigError
 from attnviz.settings.fields import settings
 from attnviz.settings.language import Words
 from attnviz.text import model_card
-from attnviz.ui.session import widgets
+from attnviz.ui.session import session_state, widgets
+from attnviz.ui.session.callback import callback
 from attnviz.ui.session.notices import paragraph
+from attnviz.ui.session.selection import Selection
 
 WORDS = Words(
     {
@@ -20,6 +28,8 @@ WORDS = Words(
         "of width {d_head}, feed-forward blocks of width {d_ff}. Its weights are {written}.",
         "attention_alone": "The model decides the rest: {n_layers} layers of {n_heads} heads, {d_model} numbers per "
         "token, heads of width {d_head}, and no feed-forward blocks. Its weights are {written}.",
+        "to_plain": "Without the penalty on spread rows",
+        "to_small": "With the penalty on spread rows",
         "space": "A Ġ in its tokens is a space.",
         "causal": "It reads from left to right: its own causal mask applies, whatever is chosen here.",
     }
@@ -39,8 +49,8 @@ def decided(draft: Config) -> tuple[str, ...]:
     return tuple(item.name for item in settings(draft) if item.name not in FREE)
 
 
-def say(draft: Config) -> None:
-    """Say what the model decides, if there is one."""
+def say(draft: Config, *, may_change: bool = True) -> None:
+    """Say what the model decides, if there is one; offer the one that it is to be compared with, where that may be."""
     model = model_registry.find(draft.model)
     if model is not None:
         sizes = {name: getattr(model.sizes, name) for name in ("n_layers", "n_heads", "d_model", "d_head", "d_ff")}
@@ -51,7 +61,23 @@ def say(draft: Config) -> None:
         card = model_card.sentences(name, model.digest)
         paragraph([rest.format(**sizes, written=f"{name}~{model.digest}"), *more])
         if card:
+            if may_change:
+                _offer_twin(draft, name)
             paragraph(card)
+
+
+def _offer_twin(draft: Config, name: str) -> None:
+    """Draw a button for the model that differs from a model of the package in its penalty alone, where there is one."""
+    other = next((each for each in offered_models.names() if each.startswith(f"{TWINS.get(name, '')}~")), "")
+    if name in TWINS and other:
+        st.button(WORDS[f"to_{TWINS[name]}"], key="twin", on_click=_take, args=(other,))
+
+
+@callback
+def _take(model: str) -> None:
+    """Choose another model, and leave all else as it is."""
+    config, selection = session_state.saved(Config, Selection)
+    session_state.adopt(replace(config, model=model), selection)
 
 
 def _has_spaces(model: HostedModel, draft: Config) -> bool:

@@ -13,6 +13,7 @@ from attnviz.settings.language import Words
 from attnviz.text.cell_sentence import percent
 from attnviz.ui.components.pickers import head_mosaic
 from attnviz.ui.panels import explore_panels
+from attnviz.ui.panels.depth import head_roles
 from attnviz.ui.panels.window import is_without_specials
 from attnviz.ui.session import widgets
 from attnviz.ui.session.notices import paragraph
@@ -86,7 +87,7 @@ def _say(trace: Trace, selection: Selection) -> None:
 def mosaic(trace: Trace, selection: Selection) -> None:
     """Draw all heads of all layers."""
     kept = special_tokens.words(trace.query_tokens) if is_without_specials(trace, selection) else None
-    head_mosaic.show(trace, key=MOSAIC, kept=kept)
+    head_mosaic.show(trace, key=MOSAIC, kept=kept, tested=head_roles.of_prompts(trace, asked=True))
 
 
 def opened(trace: Trace) -> tuple[int, int] | None:

@@ -14,6 +14,7 @@ from tests.support.small_models import FOLDER, model
 pytestmark = pytest.mark.browser
 
 TEXT = "q w q w a"
+MARY = "When Mary and John went to the shop, John gave a book to"
 AT_REST = "[data-test-connection-state=CONNECTED][data-test-script-state=notRunning]"
 
 
@@ -60,7 +61,7 @@ def test_three_presses_lead_from_the_opening_to_the_head_that_says_mary(browser_
     page.goto(site.url)
     page.locator(AT_REST).wait_for()
     page.get_by_text("Trained", exact=True).first.click()
-    in_address(page, sentence="When Mary and John went to the shop, John gave a book to")
+    in_address(page, sentence=MARY)
     page.get_by_role("button", name="Next word: “mary”").wait_for()
     page.get_by_role("button", name="Whom is it owed to?").first.click()
     in_address(page, panel="owed_to")
@@ -74,3 +75,22 @@ def test_three_presses_lead_from_the_opening_to_the_head_that_says_mary(browser_
     page.get_by_role("button", name="Show head 2.2 above").click()
     in_address(page, layer="2", focus="2")
     page.wait_for_function("() => document.querySelector('.st-key-stage').getBoundingClientRect().top > -60")
+
+
+def test_the_logits_end_the_path_and_the_model_without_the_penalty_is_one_press_away(
+    browser_page: Any, site: Any
+) -> None:
+    page = browser_page
+    query = {"v": "2", "model": "small", "layer": "3", "sentence": MARY}
+    page.goto(f"{site.url}/?{urlencode(query)}")
+    page.locator(AT_REST).wait_for()
+    page.evaluate(QUIET)
+    page.locator(".path .node").last.click()
+    in_address(page, panel="next_word", layer="3")
+    page.get_by_text("After this sentence comes “mary”").wait_for()
+    page.wait_for_function(
+        "() => Math.abs(document.querySelector('.st-key-all-lines').getBoundingClientRect().top) < 120"
+    )
+    page.get_by_role("button", name="Without the penalty on spread rows").click()
+    page.wait_for_function("() => new URLSearchParams(location.search).get('model').startsWith('plain~')")
+    page.get_by_role("button", name="With the penalty on spread rows").wait_for()

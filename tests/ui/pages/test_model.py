@@ -10,13 +10,14 @@ import numpy as np
 import pytest
 import streamlit as st
 
-from attnviz import Config, gradients, run
+from attnviz import Config, gradients, load, run
 from attnviz.analysis import special_tokens, vectors_by_layer
 from attnviz.analysis.twins import twin
 from attnviz.engine.cost.need import Need
 from attnviz.engine.pretrained.model_registry import MODELS
 from attnviz.exports.formats import FORMATS, export
 from attnviz.models import hosting
+from attnviz.pictures import step_path
 from attnviz.settings import url_codec
 from attnviz.text.captions import NAMES
 from attnviz.text.headline import headline
@@ -26,6 +27,7 @@ from attnviz.ui.session.selection import EXPERIMENT_NAMES, PANEL_NAMES
 from tests.support.cases import for_each
 from tests.support.page_figures import figures, numbers
 from tests.support.small_models import FOLDER
+from tests.ui.pages.test_explore import sent
 from tests.ui.test_app import clean, drawn, opened, page_text
 
 WORDS = "the cat sat on the mat"
@@ -338,3 +340,61 @@ def test_a_decoder_says_that_its_own_mask_applies(bert: str) -> None:
     hosting.offer([f"gpt2={FOLDER / 'gpt2'}"])
     assert "its own causal mask applies" in page_text(opened(model="gpt2", sentence=WORDS))
     assert "causal mask applies" not in page_text(opened(model=bert, sentence=WORDS))
+
+
+TWO_NAMES = "When Mary and John went to the shop, John gave a book to"
+
+
+def test_one_press_leads_to_the_model_without_the_penalty_and_back() -> None:
+    hosting.offer_those_in_the_package()
+    at = opened(model="small", sentence=TWO_NAMES, layer="3", focus="4")
+    for name, label in (("plain", "Without the penalty"), ("small", "With the penalty")):
+        assert at.button(key="twin").label.startswith(label)
+        at.button(key="twin").click().run()
+        assert clean(at)
+        assert at.query_params["model"] == f"{name}~{MODELS[name].digest}"
+        kept = {"sentence": TWO_NAMES, "layer": "3", "focus": "4"}
+        assert {field: at.query_params[field] for field in kept} == kept
+    at = opened(model="full", sentence=TWO_NAMES)
+    assert "twin" not in [button.key for button in at.button]
+
+
+def test_heads_of_a_model_of_the_package_are_named_by_test() -> None:
+    hosting.offer_those_in_the_package()
+    at = opened(model="small", sentence=TWO_NAMES, layer="3")
+    weights = figures(at)[1]["stage"]
+    assert weights.roles[3] == "name mover 0.58"
+    assert weights.tested[3].startswith("By test on other sentences: induction: what came after it before: 0.96")
+    assert weights.roles[0] == "first token"
+    assert weights.tested[0] == ""
+    at = opened(model="small", sentence=TWO_NAMES, every="yes")
+    data = sent(at, "head_mosaic")
+    assert [data["tiles"][n]["role"] for n in data["by_test"]][:4] == [
+        "duplicate token 0.98", "induction 0.94", "name mover 0.58", "inhibition 1.00",
+    ]  # fmt: skip
+    assert sorted(data["by_test"]) == list(range(12))
+
+
+def test_heads_of_a_hosts_model_are_tested_when_that_is_asked_for(bert: str) -> None:
+    at = opened(model=bert, sentence=WORDS, every="yes")
+    assert sent(at, "head_mosaic")["by_test"] is None
+    at.button(key="test-heads").click().run()
+    assert clean(at)
+    assert sorted(sent(at, "head_mosaic")["by_test"]) == list(range(8))
+
+
+def test_the_path_of_the_last_layer_ends_in_the_logits_which_lead_to_the_next_word() -> None:
+    hosting.offer_those_in_the_package()
+    trace = run(Config(model="small", sentence=TWO_NAMES))
+    *before, last = step_path.way(trace, 2, 0)
+    assert (last.name, last.shape) == ("logits", "374")
+    assert {"logits"}.isdisjoint(node.name for way in (before, step_path.way(trace, 1, 0)) for node in way)
+    logits, wide = load("small").scores(trace)[-1], -(-374 // last.picture.shape[1])
+    at_most = int(logits.argmax()) // wide
+    assert last.picture[0, at_most] == last.picture.max(), "the likeliest word is the darkest"
+    at = opened(model="small", sentence=TWO_NAMES, layer="3")
+    at.session_state["way"] = {"shown": "logits"}
+    at.run()
+    assert clean(at)
+    assert at.query_params["panel"] == "next_word"
+    assert "shown" not in at.query_params

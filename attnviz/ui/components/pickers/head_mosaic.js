@@ -2,6 +2,7 @@
 
 /** @import { Component } from "../../types" */
 /** @import { MosaicData, Tile } from "./types" */
+/** @typedef {"layers" | "kinds" | "test"} Order */
 import { isDark, paint, shareColours, unpacked } from "../colours.js";
 
 /**
@@ -13,17 +14,15 @@ import { isDark, paint, shareColours, unpacked } from "../colours.js";
 function picture(tile, bytes, [rows, columns], colours) {
   const button = document.createElement("button");
   button.type = "button";
-  button.title = tile.about;
-  button.setAttribute("aria-label", tile.about);
+  button.title = tile.tested ? `${tile.about}\n${tile.tested}` : tile.about;
+  button.setAttribute("aria-label", button.title);
   button.dataset.kind = tile.kind;
   const canvas = button.appendChild(document.createElement("canvas"));
   paint(canvas, bytes, [columns, rows], colours);
   const text = button.appendChild(document.createElement("span"));
   text.appendChild(document.createElement("b")).textContent = tile.name;
-  if (tile.kind !== "spread") {
-    text.append(" ");
-    text.appendChild(document.createElement("bdi")).textContent = tile.title;
-  }
+  text.append(" ");
+  text.appendChild(document.createElement("bdi"));
   return button;
 }
 
@@ -32,7 +31,7 @@ export default function ({ parentElement, data, setTriggerValue }) {
   /** @type {MosaicData} */
   const message = JSON.parse(new TextDecoder().decode(data));
   const previous = parentElement.querySelector(".mosaic");
-  const wasSorted = previous instanceof HTMLElement && previous.dataset.order === "kinds";
+  const before = previous instanceof HTMLElement ? previous.dataset.order : undefined;
   previous?.remove();
   const box = parentElement.appendChild(document.createElement("div"));
   box.className = "mosaic";
@@ -54,7 +53,10 @@ export default function ({ parentElement, data, setTriggerValue }) {
     return button;
   });
 
-  const choices = /** @type {const} */ (["layers", "kinds"]).map((order) => {
+  /** @type {Map<Order, number[]>} */
+  const orders = new Map([["layers", message.tiles.map((_, index) => index)], ["kinds", message.sorted]]);
+  if (message.by_test) orders.set("test", message.by_test);
+  const choices = [...orders.keys()].map((order) => {
     const button = bar.appendChild(document.createElement("button"));
     button.type = "button";
     button.textContent = message.words[order];
@@ -63,12 +65,16 @@ export default function ({ parentElement, data, setTriggerValue }) {
   });
   bar.appendChild(document.createElement("span")).textContent = message.words.scale;
 
-  /** @param {string} order */
+  /** Under the pictures stands what they are sorted by. @param {Order} order */
   function arrange(order) {
     box.dataset.order = order;
     for (const choice of choices) choice.button.setAttribute("aria-pressed", String(choice.order === order));
-    grid.replaceChildren(...(order === "kinds" ? message.sorted.map((index) => tiles[index]) : tiles));
+    message.tiles.forEach(({ kind, title, role }, index) => {
+      const name = tiles[index].querySelector("bdi");
+      if (name) name.textContent = order === "test" ? role : kind === "spread" ? "" : title;
+    });
+    grid.replaceChildren(...(orders.get(order) ?? []).map((index) => tiles[index]));
   }
-  arrange(wasSorted ? "kinds" : "layers");
+  arrange(choices.find(({ order }) => order === before)?.order ?? "layers");
   return () => box.remove();
 }

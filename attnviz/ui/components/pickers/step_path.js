@@ -6,12 +6,15 @@
 import { thumbnail } from "../../../pictures/thumbnails.js";
 import { isDark, paint } from "../colours.js";
 import { followHeld } from "../held_numbers.js";
+import { goToPart } from "./go_to_part.js";
 import { stepColours, unpackedPictures, withSubscripts } from "./small_pictures.js";
 
 const HEIGHT = 26; // pixels of a picture
 const NARROW = 640; // pixels below which the page shows one step at a time
 const MANY = 10; // nodes from which there is room for less of each
 const HIGHLIGHT = "attnviz:highlight"; // detail: the cells that some view points at, or null
+const LOGITS = "logits"; // what they are likeliest to say stands below the maps, in a container of this key
+const PANELS = "all-lines";
 const HOLED = ["masked", "bias"]; // steps in which minus infinity is no cell
 /** @type {Partial<Record<string, Mark["axis"][]>>} */
 const AXES = {
@@ -80,7 +83,7 @@ class StepPath {
     this.held = held && (path?.pixels ?? made.map((picture, at) => picture ?? this.pixels[at]));
     this.shown = path ? otherData(data, path) : data;
     if (this.shown !== before) this.fill(this.shown);
-    const isUnknown = (/** @type {number} */ at) => Boolean(held?.other) && !path && !made[at];
+    const isUnknown = (/** @type {number} */ at) => Boolean(held) && !path && !made[at] && (Boolean(held?.other) || data.nodes[at].name === LOGITS);
     this.canvases.forEach((canvas, at) => canvas.parentElement?.toggleAttribute("data-unknown", isUnknown(at)));
     this.box.querySelector(".words")?.toggleAttribute("data-unknown", !hasSameWords && !path);
     this.paint();
@@ -168,7 +171,10 @@ class StepPath {
     withSubscripts(make(text, "b", ""), node.symbol);
     text.append(" "); // as a screen reader says them: two words
     make(text, "small", "", node.shape);
-    button.addEventListener("click", () => this.onSelect(node.name));
+    button.addEventListener("click", () => {
+      this.onSelect(node.name);
+      if (node.name === LOGITS) goToPart(PANELS);
+    });
   }
 
   paint() {

@@ -45,6 +45,9 @@ export interface Tile {
   about: string;
   title: string;
   kind: string;
+  /** What the head does by test, in short and whole; empty where it does none of it. */
+  role: string;
+  tested: string;
 }
 
 /** All heads of all layers, as `head_mosaic.py` sends them. */
@@ -52,11 +55,13 @@ export interface MosaicData {
   tiles: Tile[];
   /** The indices of the tiles, sorted by what their heads do. */
   sorted: number[];
+  /** The same, sorted by what they do by test, where they were tested. */
+  by_test: number[] | null;
   /** In a layer. */
   heads: number;
   size: [rows: number, columns: number];
   pixels: string;
-  words: Record<"label" | "layers" | "kinds" | "row" | "scale", string>;
+  words: Record<"label" | "layers" | "kinds" | "test" | "row" | "scale", string>;
   /** The names of the layers. */
   rows: string[];
   scales: string[][];

@@ -31,10 +31,12 @@ export class Tip {
 
   /** Show what a head does, and what the bars beside and below it are. @param {Heatmap} heatmap @param {Picture} picture @param {number} head @param {number} x @param {number} y */
   showHead(heatmap, picture, head, x, y) {
-    const { heads, roles, sums } = picture.meta;
+    const { heads, roles, tested, sums } = picture.meta;
     if (!sums) return;
     const { reads_key, total_key } = heatmap.data.words;
-    this.box.replaceChildren(line("", heads[head]), line("", (!picture.stage.former?.[head] && roles?.[head]) || ""), line("meaning", reads_key), line("meaning", total_key));
+    const role = (!picture.stage.former?.[head] && roles?.[head]) || "", measured = tested?.[head];
+    const more = measured ? [line("meaning", measured)] : [];
+    this.box.replaceChildren(line("", heads[head]), line("", role), ...more, line("meaning", reads_key), line("meaning", total_key));
     this.box.style.display = "block";
     this.moveTo(x, y);
   }

@@ -99,6 +99,8 @@ export interface StageFacts {
   heads: string[];
   /** What each head does. */
   roles: string[] | null;
+  /** What each head was measured to do on other sentences; empty for one that does none of it. */
+  tested: string[] | null;
   /** True columns of every head. */
   widths: number[];
   /** Head, row and column of the cells that were changed by hand, and of those that should be large. */
@@ -330,6 +332,7 @@ export interface Meta {
   columns: string[] | null;
   heads: string[];
   roles: string[] | null;
+  tested: string[] | null;
   axes: [down: string, across: string];
   /** How many cells a row of each head is drawn with, */
   widths: number[];

@@ -24,6 +24,7 @@ from attnviz.settings.counting import ordinal
 from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import Words
 from attnviz.text.cell_sentence import percent
+from attnviz.text.head_roles import Roles, in_short, in_words
 from attnviz.text.query_sentences import visible_token
 from attnviz.ui.components import number_tables
 from attnviz.ui.components.pickers import next_word_link
@@ -171,14 +172,14 @@ def _most(off: Array) -> tuple[int, int] | None:
     return (layer, head) if off[layer, head] < 0 else None
 
 
-def _why(off: Array, found: Attribution, tested: head_roles.Roles) -> list[str]:
+def _why(off: Array, found: Attribution, tested: Roles) -> list[str]:
     """Return the sentence on the head without which most of the difference is lost, and what it does by test."""
     most = _most(off)
     if most is None:
         return []
     layer, head = most
     facts = {"head": _name(layer, head), "logit": number(found.logit), "left": number(found.logit + off[layer, head])}
-    does = head_roles.in_words(tested, layer, head)
+    does = in_words(tested, layer, head)
     return [WORDS["why"].format(**facts), *([WORDS["by_test"].format(head=facts["head"], does=does)] if does else [])]
 
 
@@ -237,7 +238,7 @@ def _table(
     off: Array,
     found: Attribution,
     here: dict[tuple[int, int], Behaviour],
-    tested: head_roles.Roles | None,
+    tested: Roles | None,
 ) -> None:
     """Draw the heads without which the difference changes most: what they add themselves, and where they look."""
     order = np.argsort(-abs(off), axis=None, kind="stable")[:LISTED]
@@ -256,7 +257,7 @@ def _table(
     )
     if tested is not None:
         n = len(prompts())
-        frame[WORDS["tested"].format(n=n)] = [head_roles.in_short(tested, i, h) for i, h in heads]
+        frame[WORDS["tested"].format(n=n)] = [in_short(tested, i, h) for i, h in heads]
     number_tables.show(frame, hide_index=True, key="owed-table")
     if tested is not None:
         paragraph([head_roles.WORDS["about"].format(n=n)])
