@@ -1,4 +1,4 @@
-"""What the heads of a trained model do by test, in words: its behaviour over the 200 prompts, with the numbers.
+"""The behaviour of a trained model's heads by test over the 200 prompts, in words with its numbers.
 
 The heads of a model in the package have it from its card, so that a link says the same of them wherever it is opened.
 """

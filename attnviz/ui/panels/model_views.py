@@ -11,9 +11,9 @@ from attnviz.analysis import special_tokens
 from attnviz.engine.records.trace import Trace
 from attnviz.settings.language import Words
 from attnviz.text.cell_sentence import percent
+from attnviz.text.head_roles import Roles
 from attnviz.ui.components.pickers import head_mosaic
 from attnviz.ui.panels import explore_panels
-from attnviz.ui.panels.depth import head_roles
 from attnviz.ui.panels.window import is_without_specials
 from attnviz.ui.session import widgets
 from attnviz.ui.session.notices import paragraph
@@ -84,10 +84,10 @@ def _say(trace: Trace, selection: Selection) -> None:
     paragraph([WORDS["left_out"].format(names=_specials(trace), share=share, where=where)])
 
 
-def mosaic(trace: Trace, selection: Selection) -> None:
-    """Draw all heads of all layers."""
+def mosaic(trace: Trace, selection: Selection, tested: Roles | None) -> None:
+    """Draw all heads of all layers, with what they do by test where that is known."""
     kept = special_tokens.words(trace.query_tokens) if is_without_specials(trace, selection) else None
-    head_mosaic.show(trace, key=MOSAIC, kept=kept, tested=head_roles.of_prompts(trace, asked=True))
+    head_mosaic.show(trace, key=MOSAIC, kept=kept, tested=tested)
 
 
 def opened(trace: Trace) -> tuple[int, int] | None:
