@@ -121,7 +121,7 @@ def test_python_sends_each_component_what_it_reads(check: Callable[..., str], mo
         "WaysData": header(next_word_link.packed("mary", "99 %")),
         "FilmData": header(film_strip.packed(film_strip.Strip(trace["weights"].array, 0))),
         "CardsData": header(head_cards.packed(trace, 0, None)),
-        "MosaicData": header(head_mosaic.packed(trace, None)),
+        "MosaicData": header(head_mosaic.packed(trace, None, {}, head_mosaic.WordPair(1, 0))),
         "PathData": header(step_path.packed(way(trace, 0, 0), 2, ["weights"])),
         "StripData": header(step_strip.packed(entries(trace, 0), None)),
         "OpeningData": header(opening_sentence.packed(trace, 0, opening_sentence.Opening(0, 1, ()))),

@@ -35,7 +35,7 @@ from attnviz.ui.pages import held_fields, pinned
 from attnviz.ui.pages.panels import PANELS
 from attnviz.ui.panels import by_hand, explore_panels, model_views, stage_of_run, sweep, window
 from attnviz.ui.panels import cell as cell_panel
-from attnviz.ui.panels.depth import head_roles, next_word, owed_to
+from attnviz.ui.panels.depth import next_word, owed_to, word_pair
 from attnviz.ui.panels.window import Seen
 from attnviz.ui.session import places, widget_values, widgets
 from attnviz.ui.session.failures import contained
@@ -59,7 +59,7 @@ def page(trace: Trace, selection: Selection) -> Selection:
     with stage:
         selection = model_views.choose(trace, selection, next_word.link)
         if selection.every and len(trace.layers) > 1:
-            model_views.mosaic(trace, selection, head_roles.of_prompts(trace, asked=True))
+            selection = word_pair.draw(trace, selection)
             paragraph(headline(trace), notes=trace.notes)
             return selection
         seen = window.seen(trace, selection)
@@ -182,8 +182,12 @@ def _changed(trace: Trace, selection: Selection) -> Selection:
     before = selection = next_word.asked(selection)
     picked = _chosen(trace, selection)
     opened = model_views.opened(trace) or (owed_to.opened(trace) if selection.panel == "owed_to" else None)
+    if selection.every:
+        selection = model_views.chosen_pair(trace, selection)
     if opened is not None:
-        selection = replace(selection, every=False, layer=opened[0], focus=opened[1], shown="weights")
+        layer, focus = opened
+        head = None if selection.key is None else focus
+        selection = replace(selection, every=False, layer=layer, focus=focus, head=head, shown="weights")
     if picked is not None:
         selection = seen.outside(selection, _selected(selection, *picked))
     elif drawer.is_closed(ANSWER):

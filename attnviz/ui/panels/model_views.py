@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 import numpy as np
 import streamlit as st
@@ -13,6 +14,7 @@ from attnviz.settings.language import Words
 from attnviz.text.cell_sentence import percent
 from attnviz.text.head_roles import Roles
 from attnviz.ui.components.pickers import head_mosaic
+from attnviz.ui.components.pickers.head_mosaic import WordPair
 from attnviz.ui.panels import explore_panels
 from attnviz.ui.panels.window import is_without_specials
 from attnviz.ui.session import widgets
@@ -84,12 +86,26 @@ def _say(trace: Trace, selection: Selection) -> None:
     paragraph([WORDS["left_out"].format(names=_specials(trace), share=share, where=where)])
 
 
-def mosaic(trace: Trace, selection: Selection, tested: Roles | None) -> None:
-    """Draw all heads of all layers, with what they do by test where that is known."""
-    kept = special_tokens.words(trace.query_tokens) if is_without_specials(trace, selection) else None
-    head_mosaic.show(trace, key=MOSAIC, kept=kept, tested=tested)
+def mosaic(trace: Trace, selection: Selection, tested: Roles | None, pair: WordPair | None) -> None:
+    """Draw all heads of all layers, with what they do by test where that is known, and what a pair of words has."""
+    kept = _kept(trace, selection)
+    head_mosaic.show(trace, key=MOSAIC, kept=kept, tested=tested, pair=pair)
 
 
 def opened(trace: Trace) -> tuple[int, int] | None:
     """Return the layer and the head that were opened in the mosaic since the last run, from 0; None as a rule."""
     return head_mosaic.chosen(MOSAIC, trace)
+
+
+def chosen_pair(trace: Trace, selection: Selection) -> Selection:
+    """Return the selection with the pair of words that was pressed in the mosaic since the last run."""
+    pair = head_mosaic.chosen_pair(MOSAIC, trace, _kept(trace, selection))
+    if pair is None:
+        return selection
+    query, key = pair or (None, None)
+    return replace(selection, head=None, query=query, key=key, dimension=None)
+
+
+def _kept(trace: Trace, selection: Selection) -> list[int] | None:
+    """Return the positions of the tokens that are shown, None for all."""
+    return list(special_tokens.words(trace.query_tokens)) if is_without_specials(trace, selection) else None

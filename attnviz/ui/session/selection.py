@@ -150,6 +150,10 @@ class Selection:
         "", label="Another sentence, of as many tokens", longest=400,
         help="Parts of its run are put into this one, to find which of them carries the answer.",
     )  # fmt: skip
+    wording: str = text(
+        "", label="The same pair in another wording", longest=400,
+        help="The sentence in other words: what the same word gives the same one there stands beside it.",
+    )  # fmt: skip
     twin: str = option(TWIN_NAMES, "previous", label="Set by hand")
     all_lines: bool = switch(
         False, label="All lines", help="Every line of arithmetic between the words and the output, with its formula."

@@ -57,3 +57,26 @@ def test_a_click_in_the_mosaic_opens_the_head_and_its_numbers_name_the_file(brow
     page.evaluate(QUIET)
     assert "layer=2" in page.url
     page.get_by_text("encoder.layer.1.attention.self.query.weight[").first.wait_for()
+
+
+def test_two_words_that_are_pressed_sort_all_heads_and_frame_their_cell(browser_page: Any, site: Any) -> None:
+    page = browser_page
+    page.goto(f"{site.url}/?v=1&model=bert&sentence=the+cat+sat&every=yes")
+    words = page.locator(".mosaic .words button")
+    words.nth(3).wait_for()
+    page.evaluate(QUIET)
+    tokens = words.all_text_contents()
+    words.nth(3).click()
+    page.get_by_text(f"“{tokens[3]}” attends to … press a second word.").wait_for()
+    words.nth(2).click()
+    page.wait_for_function("new URLSearchParams(location.search).get('key') === '3'")
+    page.get_by_text(f"“{tokens[3]}” → “{tokens[2]}” is framed in each head.").wait_for()
+    page.evaluate(QUIET)
+    shares = page.locator(".mosaic .grid bdi").evaluate_all("all => all.map((each) => parseFloat(each.textContent))")
+    assert shares == sorted(shares, reverse=True)
+    assert len(shares) == 8
+    map_, frame = (page.locator(f".mosaic .map {part}").first.bounding_box() for part in ("canvas", "i"))
+    at = [(frame[axis] - map_[axis]) / map_[size] for axis, size in (("x", "width"), ("y", "height"))]
+    assert at == pytest.approx([2 / len(tokens), 3 / len(tokens)], abs=0.02)
+    page.get_by_role("button", name="no pair").click()
+    page.wait_for_function("!new URLSearchParams(location.search).has('key')")

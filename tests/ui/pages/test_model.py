@@ -20,6 +20,7 @@ from attnviz.models import hosting
 from attnviz.pictures import step_path
 from attnviz.settings import url_codec
 from attnviz.text.captions import NAMES
+from attnviz.text.cell_sentence import percent
 from attnviz.text.headline import headline
 from attnviz.text.query_sentences import visible_token
 from attnviz.ui.components.pickers import head_mosaic
@@ -398,3 +399,54 @@ def test_the_path_of_the_last_layer_ends_in_the_logits_which_lead_to_the_next_wo
     assert clean(at)
     assert at.query_params["panel"] == "next_word"
     assert "shown" not in at.query_params
+
+
+def test_all_heads_are_sorted_by_what_a_pair_of_words_has_here_and_in_another_wording(bert: str) -> None:
+    hosting.offer_those_in_the_package()
+    other = "When Mary and John went to the shop, Mary gave a book to"
+    at = opened(model="small", sentence=TWO_NAMES, every="yes")
+    assert sent(at, "head_mosaic")["by_pair"] is None
+    assert "wording" not in [field.key for field in at.text_input]
+    at.session_state["mosaic"] = {"pair": [14, 2]}
+    at.run()
+    assert clean(at)
+    assert (at.query_params["query"], at.query_params["key"]) == ("15", "3")
+    here, there = (
+        np.concatenate([layer["weights"].array for layer in load("small")(text).layers])[:, 14, 2]
+        for text in (TWO_NAMES, other)
+    )
+    data = sent(at, "head_mosaic")
+    assert data["pair"] == [14, 2]
+    assert data["by_pair"] == np.argsort(-here, kind="stable").tolist()
+    assert data["tiles"][11]["amount"] == percent(here[11])
+    at.text_input(key="wording").set_value(other).run()
+    assert clean(at)
+    assert sent(at, "head_mosaic")["tiles"][11]["amount"] == f"{percent(here[11])} · {percent(there[11])}"
+    assert at.query_params["wording"] == other
+    at.session_state["mosaic"] = {"pair": [2, 14]}
+    at.run()
+    assert {tile["amount"] for tile in sent(at, "head_mosaic")["tiles"]} == {"masked · masked"}
+    at.text_input(key="wording").set_value("When they met, Mary gave a book to").run()
+    assert "no token in the place of" in page_text(at)
+    at.session_state["mosaic"] = {"pair": []}
+    at.run()
+    assert clean(at)
+    assert {"query", "key"}.isdisjoint(at.query_params)
+
+
+def test_a_pair_is_that_of_the_tokens_shown_and_a_browser_can_say_anything(bert: str) -> None:
+    at = opened(model=bert, sentence=WORDS, every="yes", specials="yes")
+    for pair in ([0], [0, 99], ["a", 1], {"0": 1}, [True, 1], None, [0.5, 1]):
+        at.session_state["mosaic"] = {"pair": pair}
+        at.run()
+        assert clean(at)
+        assert "query" not in at.query_params
+    at.session_state["mosaic"] = {"pair": [0, 5]}
+    at.run()
+    assert (at.query_params["query"], at.query_params["key"]) == ("2", "7")  # [CLS] is not shown
+    assert sent(at, "head_mosaic")["pair"] == [0, 5]
+    at.session_state["mosaic"] = {"head": 5}
+    at.run()
+    assert clean(at)
+    kept = {"layer": "2", "focus": "2", "head": "2", "query": "2", "key": "7"}
+    assert {name: at.query_params[name] for name in kept} == kept

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,16 +13,19 @@ from attnviz.analysis.all_heads import all_kinds, all_weights
 from attnviz.analysis.circuits.behaviours import KINDS
 from attnviz.analysis.circuits.prompts import prompts
 from attnviz.analysis.head_kinds import HeadKind, in_order
+from attnviz.arrays import Array
 from attnviz.engine.records.trace import Trace
 from attnviz.pictures.colours import DARK, SHARE
 from attnviz.settings.counting import ordinal
 from attnviz.settings.language import Words
 from attnviz.text import head_roles, head_sentences
+from attnviz.text.cell_sentence import percent
+from attnviz.text.format.number_format import localised
 from attnviz.text.head_roles import Roles
 from attnviz.text.query_sentences import visible_token
 from attnviz.ui.components.pickers.film_strip import small_pictures
 from attnviz.ui.session.browser import transport
-from attnviz.ui.session.browser.component import component, ignore, report
+from attnviz.ui.session.browser.component import checked_index, component, ignore, report
 
 WORDS = Words(
     {
@@ -29,20 +33,50 @@ WORDS = Words(
         "layers": "in order",
         "kinds": "by what they do on this sentence",
         "test": "by test on {n} other sentences",
+        "pair": "by “{query}” → “{key}”",
         "row": "layer {n}",
-        "scale": "faint is 0, strong is {high:.2g}",
+        "head": "head {n}",
+        "queries": "The words that attend",
+        "keys": "The words that are attended to",
+        "first": "Press two words to sort the heads by what the first gives the second.",
+        "second": "“{word}” attends to … press a second word.",
+        "framed": "“{query}” → “{key}” is framed in each head.",
+        "away": "no pair",
+        "masked": "masked",
+        "both": "{amount} · {other}",
     }
 )
 _component = component(__file__)
 
 
-def show(trace: Trace, *, key: str, kept: Sequence[int] | None = None, tested: Roles | None = None) -> None:
-    """Draw the mosaic; `chosen` tells a press.
+@dataclass(frozen=True)
+class WordPair:
+    """A word that attends and one that is attended to, and what each head gives the second of the first.
+
+    query, key  their positions, from 0
+    other       the weight of each head in another wording, (layers times heads,), NaN where masked; None without one
+    """
+
+    query: int
+    key: int
+    other: Array | None = None
+
+
+def show(
+    trace: Trace,
+    *,
+    key: str,
+    kept: Sequence[int] | None = None,
+    tested: Roles | None = None,
+    pair: WordPair | None = None,
+) -> None:
+    """Draw the mosaic; `chosen` and `chosen_pair` tell a press.
 
     kept    the positions of the tokens shown, all if left out
-    tested  what the heads do by test, by which they can be sorted then
+    tested  what the heads do by test;  pair  two words: the heads can be sorted by either
     """
-    _component(key=key, data=packed(trace, kept, tested), height="content", on_head_change=ignore)
+    data = packed(trace, kept, tested, pair)
+    _component(key=key, data=data, height="content", on_head_change=ignore, on_pair_change=ignore)
 
 
 def chosen(key: str, trace: Trace) -> tuple[int, int] | None:
@@ -57,10 +91,33 @@ def chosen(key: str, trace: Trace) -> tuple[int, int] | None:
     return divmod(at, heads)
 
 
-def packed(trace: Trace, kept: Sequence[int] | None, tested: Roles | None = None) -> bytes:
+def chosen_pair(key: str, trace: Trace, kept: Sequence[int] | None) -> tuple[int, int] | tuple[()] | None:
+    """Return the positions of the two words that were pressed since the last run, from 0; none where they were let go.
+
+    None as a rule.
+
+    kept  the positions of the tokens that were shown, all if left out
+    """
+    pair = report(key).get("pair")
+    if pair == []:
+        return ()
+    if not isinstance(pair, list) or len(pair) != 2:
+        return None
+    shown = [range(len(tokens)) if kept is None else kept for tokens in (trace.query_tokens, trace.key_tokens)]
+    try:
+        query, at = (checked_index(each, len(positions)) for each, positions in zip(pair, shown))
+    except ValueError:
+        return None
+    return None if query is None or at is None else (shown[0][query], shown[1][at])
+
+
+def packed(
+    trace: Trace, kept: Sequence[int] | None, tested: Roles | None = None, pair: WordPair | None = None
+) -> bytes:
     """Pack for the browser the words and the picture of each head, 0 for what is masked."""
     weights = all_weights(trace)
     kinds = all_kinds(trace, weights)
+    of_pair = None if pair is None else weights[:, pair.query, pair.key]
     if kept is not None:
         weights = weights[:, list(kept)][..., list(kept)]
     high = float(np.nanmax(weights)) or 1.0 if kept is not None else 1.0
@@ -68,21 +125,62 @@ def packed(trace: Trace, kept: Sequence[int] | None, tested: Roles | None = None
     firsts = range(0, len(kinds), heads)
     names = [name for n, at in enumerate(firsts) for name in head_sentences.names(trace, n, kinds[at : at + heads])]
     tiles = [
-        _tile(trace, head_kind, divmod(at, heads), names[at]) | _by_test(tested or {}, *divmod(at, heads))
+        _tile(trace, head_kind, divmod(at, heads), names[at])
+        | _by_test(tested or {}, *divmod(at, heads))
+        | {"amount": "" if of_pair is None or pair is None else _amount(of_pair, pair, at)}
         for at, head_kind in enumerate(kinds)
     ]
     data: dict[str, Any] = {
         "tiles": tiles,
         "sorted": [head_kind.head for head_kind in in_order(kinds)],
         "by_test": None if tested is None else _by_role(tested, len(trace.layers), heads),
+        "by_pair": None if of_pair is None else np.argsort(-np.nan_to_num(of_pair, nan=-1.0), kind="stable").tolist(),
         "heads": heads,
         "size": list(small.shape[1:]),
         "pixels": base64.b64encode(small.tobytes()).decode(),
-        "words": {**WORDS, "scale": WORDS["scale"].format(high=high), "test": WORDS["test"].format(n=len(prompts()))},
         "rows": [WORDS["row"].format(n=ordinal(n)) for n in range(len(trace.layers))],
         "scales": [list(SHARE), list(DARK[SHARE])],
+        **_words(trace, kept, pair, high),
     }
     return transport.packed(data)
+
+
+def _words(trace: Trace, kept: Sequence[int] | None, pair: WordPair | None, high: float) -> dict[str, Any]:
+    """Return the words of the page, those of the sentence, and which of these are the pair."""
+    shown = [range(len(tokens)) if kept is None else list(kept) for tokens in (trace.query_tokens, trace.key_tokens)]
+    queries, keys = (
+        [visible_token(tokens[at]) for at in positions]
+        for tokens, positions in zip((trace.query_tokens, trace.key_tokens), shown, strict=True)
+    )
+    said = {
+        **WORDS,
+        "high": localised(f"{high:.2g}"),
+        "test": WORDS["test"].format(n=len(prompts())),
+        "pair": "",
+        "framed": "",
+    }
+    at = None
+    if pair is not None:
+        word, other = visible_token(trace.query_tokens[pair.query]), visible_token(trace.key_tokens[pair.key])
+        said |= {name: WORDS[name].format(query=word, key=other) for name in ("pair", "framed")}
+        if pair.query in shown[0] and pair.key in shown[1]:
+            at = [shown[0].index(pair.query), shown[1].index(pair.key)]
+    return {
+        "words": said,
+        "queries": queries,
+        "keys": keys if trace.config.is_cross_attention else None,
+        "pair": at,
+    }
+
+
+def _amount(of_pair: Array, pair: WordPair, at: int) -> str:
+    """Return what the first of two words gives the second in a head, here and in another wording."""
+    here = _share(of_pair[at])
+    return here if pair.other is None else WORDS["both"].format(amount=here, other=_share(pair.other[at]))
+
+
+def _share(weight: float) -> str:
+    return WORDS["masked"] if np.isnan(weight) else percent(float(weight))
 
 
 def _tile(trace: Trace, head_kind: HeadKind, at: tuple[int, int], name: str) -> dict[str, Any]:

@@ -48,6 +48,8 @@ export interface Tile {
   /** What the head does by test, in short and whole; empty where it does none of it. */
   role: string;
   tested: string;
+  /** What the pair of words has in it, and in another wording; empty without a pair. */
+  amount: string;
 }
 
 /** All heads of all layers, as `head_mosaic.py` sends them. */
@@ -57,11 +59,18 @@ export interface MosaicData {
   sorted: number[];
   /** The same, sorted by what they do by test, where they were tested. */
   by_test: number[] | null;
+  /** The same, sorted by what the first of a pair of words gives the second. */
+  by_pair: number[] | null;
+  /** The words shown, and those that they attend to where these are others. */
+  queries: string[];
+  keys: string[] | null;
+  /** Which of them were pressed. */
+  pair: [query: number, key: number] | null;
   /** In a layer. */
   heads: number;
   size: [rows: number, columns: number];
   pixels: string;
-  words: Record<"label" | "layers" | "kinds" | "test" | "row" | "scale", string>;
+  words: Record<"label" | "layers" | "kinds" | "test" | "pair" | "row" | "head" | "high" | "queries" | "keys" | "first" | "second" | "framed" | "away", string>;
   /** The names of the layers. */
   rows: string[];
   scales: string[][];
