@@ -42,10 +42,9 @@ WORDS = Words(
         "second": "“{word}” attends to … press a second word.",
         "framed": "“{query}” → “{key}” is framed in each head.",
         "away": "no pair",
-        "masked": "masked",
-        "both": "{amount} · {other}",
     }
 )
+AMOUNTS = Words({"both": "{amount} · {other}", "masked": "masked"})
 _component = component(__file__)
 
 
@@ -176,11 +175,11 @@ def _words(trace: Trace, kept: Sequence[int] | None, pair: WordPair | None, high
 def _amount(of_pair: Array, pair: WordPair, at: int) -> str:
     """Return what the first of two words gives the second in a head, here and in another wording."""
     here = _share(of_pair[at])
-    return here if pair.other is None else WORDS["both"].format(amount=here, other=_share(pair.other[at]))
+    return here if pair.other is None else AMOUNTS["both"].format(amount=here, other=_share(pair.other[at]))
 
 
 def _share(weight: float) -> str:
-    return WORDS["masked"] if np.isnan(weight) else percent(float(weight))
+    return AMOUNTS["masked"] if np.isnan(weight) else percent(float(weight))
 
 
 def _tile(trace: Trace, head_kind: HeadKind, at: tuple[int, int], name: str) -> dict[str, Any]:
