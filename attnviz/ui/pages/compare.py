@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from attnviz.engine.cost.need import Need
 from attnviz.engine.learning import learnable
@@ -24,6 +25,7 @@ from attnviz.text.captions import NAMES
 from attnviz.text.format.html_math import as_markdown
 from attnviz.text.format.number_format import localised
 from attnviz.text.format.sentence_parts import plain
+from attnviz.text.headline import headline
 from attnviz.ui.components.stage import heatmap
 from attnviz.ui.components.stage.view import View
 from attnviz.ui.panels import explore_panels, typed_formula
@@ -99,7 +101,7 @@ def page(trace: Trace, selection: Selection) -> Selection:
         shown = replace(selection, changes=url_codec.difference(config, other, [*changed, field]))
         st.button(WORDS["type"], key=f"type-{field}", on_click=session_state.adopt, args=(config, shown))
     notice(*session_state.found(_in_b(dict.fromkeys([*unfit, *problems]))))
-    _turns(config, other, selection)
+    said = _turns(config, other, selection)
     try:
         if not admission.admitted(NEED, config, other):
             return selection
@@ -109,7 +111,8 @@ def page(trace: Trace, selection: Selection) -> Selection:
         return selection
     notice(*_in_b(note for note in second.notes if note not in trace.notes))
     selection = explore_panels.choose_layer(trace, selection)
-    _beside(trace, second, selection)
+    _beside(trace, second, selection, said)
+    paragraph(headline(trace))
     paragraph([WORDS["through"]])
     return layers.compared(trace, second, selection)
 
@@ -159,17 +162,19 @@ def _meanings(config: Config, selection: Selection) -> None:
     st.button(WORDS["bank"], key="start-meanings", on_click=session_state.adopt, args=(one, begun))
 
 
-def _turns(config: Config, other: Config, selection: Selection) -> None:
-    """Swap the two, keep the second, or begin again."""
+def _turns(config: Config, other: Config, selection: Selection) -> DeltaGenerator:
+    """Swap the two, keep the second, or begin again; return where it is said before them how the two differ."""
     if not selection.changes:
-        return
+        return st.container()
     names = [name for name, _ in selection.changes]
     back = replace(selection, changes=url_codec.difference(other, config, names))
     none = replace(selection, changes=())
-    with st.container(key="moves-turns", horizontal=True, gap="small"):
+    with st.container(key="moves-turns", horizontal=True, gap="small", vertical_alignment="center"):
+        said = st.container()
         st.button(WORDS["swap"], key="swap", on_click=session_state.adopt, args=(other, back))
         st.button(WORDS["adopt"], key="adopt", on_click=session_state.adopt, args=(other, none))
         st.button(WORDS["stop"], key="stop", on_click=session_state.adopt, args=(config, none))
+    return said
 
 
 def _step(trace: Trace, selection: Selection) -> Selection:
@@ -181,12 +186,16 @@ def _step(trace: Trace, selection: Selection) -> Selection:
     return picked if picked.step in names else replace(picked, step="weights")
 
 
-def _beside(trace: Trace, second: Trace, selection: Selection) -> None:
-    """Draw the step in both, the difference, and what moved furthest; while nothing differs, the step in A."""
+def _beside(trace: Trace, second: Trace, selection: Selection, said: DeltaGenerator) -> None:
+    """Draw the step in both, the difference, and what moved furthest; while nothing differs, the step in A.
+
+    said  where it is said how the two differ
+    """
     layer, name = selection.layer, selection.step
     if layer < len(second.layers):
         findings = changes.first_difference(trace, second, layer), changes.finding(trace, second, layer, name)
-        paragraph(map(localised, filter(None, findings)))
+        with said:
+            paragraph(map(localised, filter(None, findings)))
     view = View(fill=True, beside=True, least=MIN_HEIGHT)
     shown = comparison.pictures(trace, second, layer, name)
     heatmap.show(shown if selection.changes else shown[:1], key="compare", view=view)

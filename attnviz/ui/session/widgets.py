@@ -23,6 +23,9 @@ from attnviz.ui.session import session_state
 from attnviz.ui.session.field_widgets import draw_field
 from attnviz.ui.session.widget_values import first_value, held_values, reset_invalid_choice, shown_value, start
 
+IN_LINE = 2
+"""Fields that stand in the row of the list which names them; more have rows of three below it."""
+
 _NONE = "none"
 _OPEN = "_open-{}"
 
@@ -234,7 +237,9 @@ def edit_overrides(
     other, _ = url_codec.apply_changes(record, overrides.items())
     options = [at for at in labels if at in drawable or at in overrides]
     reset_invalid_choice(name, options, shown_value(item, getattr(holder, name)))
-    left, right = st.columns([2, 1])
+    shown = [at for at in st.session_state.get(name, overrides) if not _is_wide(kind.of, at)]
+    in_line = len(shown) if len(shown) <= IN_LINE else 0  # a few stand in the same row
+    left, *fields, right = st.columns([2, *[1.2] * in_line, 1])
     with left:
         chosen = st.multiselect(
             translate(item.metadata["label"]),
@@ -250,9 +255,9 @@ def edit_overrides(
     texts = [at for at in chosen if _is_wide(kind.of, at)]
     for at in texts:
         other = draw(other, at, prefix=kind.prefix)
-    columns = st.columns(3)
+    columns = fields or st.columns(3)
     for number, at in enumerate(at for at in chosen if at not in texts):
-        with columns[number % 3]:
+        with columns[number % len(columns)]:
             other = draw(other, at, prefix=kind.prefix)
     written = {at.name: at.metadata["kind"].write(getattr(other, at.name)) for at in settings(kind.of)}
     return replace(holder, **{name: tuple((at, written[at]) for at in chosen)})  # type: ignore[type-var]

@@ -13,6 +13,7 @@ import { announceArrays } from "../answer/cell_arrays.js";
 import { isDark } from "../colours.js";
 import { Ahead } from "./ahead/ahead.js";
 import { Drawn } from "./ahead/drawn.js";
+import { Flip } from "./ahead/flip.js";
 import { Pin } from "./ahead/pin.js";
 import { Preview } from "./ahead/preview.js";
 import { Values } from "./ahead/values.js";
@@ -71,6 +72,7 @@ export class Heatmap {
     this.picking = new Picking(this);
     this.holding = new Holding(this);
     this.pin = new Pin(this);
+    this.flip = new Flip(this);
     this.values = new Values(this);
     this.preview = new Preview(this);
     this.ahead = new Ahead(this);
@@ -100,6 +102,7 @@ export class Heatmap {
     this.holding.attach(signal);
     this.ahead.listen(signal);
     this.pin.listen(signal);
+    this.flip.listen(signal);
   }
 
   /** @param {Uint8Array} bytes @param {Page} page */
@@ -150,7 +153,7 @@ export class Heatmap {
   lay(glides) {
     if (!this.host.clientWidth) return;
     this.colours();
-    const { data, holding: { setting } } = this, stages = this.pin.shown(this.values.shown(this.holding.shown(this.stages)));
+    const { data, holding: { setting } } = this, stages = this.flip.shown(this.pin.shown(this.values.shown(this.holding.shown(this.stages))));
     const measured = this.space.measure(data.view);
     const answered = data.answered !== null && roomFor(data.view, measured, { film: false, overview: false }).isNarrow ? data.answered : null;
     this.alone = data.focus ?? answered;

@@ -59,6 +59,8 @@ WORDS = Words(
         "pinned": "this is the pinned picture",
         "unpin": "unpin",
         "flip": "hold B",
+        "flip_hint": "While B is held, the maps of A show B",
+        "flipped": "this is B, in A's place",
         "pin_hint": "P pins, B shows what is pinned",
         "differs": "outlined: .1 apart, dashed: less",
         "unlike": "another size",

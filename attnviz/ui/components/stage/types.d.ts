@@ -41,6 +41,8 @@ export type StageWords = Record<
   | "pinned"
   | "unpin"
   | "flip"
+  | "flip_hint"
+  | "flipped"
   | "pin_hint"
   | "differs"
   | "unlike"

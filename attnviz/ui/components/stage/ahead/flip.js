@@ -1,0 +1,61 @@
+// B in the place of A: where two settings stand side by side, the maps of A show those of B for as long as a key or a
+// button is held, so that the eye sees what moves.
+
+/** @import { Heatmap } from "../heatmap.js" */
+/** @import { Stage } from "../types" */
+
+const NOT_TYPED = "input, textarea, [contenteditable]"; // what a key is typed into
+
+export class Flip {
+  isFlipped = false;
+
+  /** @param {Heatmap} heatmap */
+  constructor(heatmap) {
+    this.heatmap = heatmap;
+    this.box = heatmap.host.appendChild(document.createElement("div"));
+    this.box.className = "attn-pin";
+    this.box.hidden = true;
+    this.said = this.box.appendChild(document.createElement("span"));
+    this.button = this.box.appendChild(document.createElement("button"));
+    this.button.type = "button";
+  }
+
+  /** @param {AbortSignal} signal */
+  listen(signal) {
+    const { button } = this, isB = (/** @type {KeyboardEvent} */ { key, ctrlKey, metaKey, altKey }) => key.toLowerCase() === "b" && !ctrlKey && !metaKey && !altKey;
+    button.addEventListener("pointerdown", () => this.flip(true));
+    button.addEventListener("keydown", ({ key }) => (key === " " || key === "Enter") && this.flip(true));
+    button.addEventListener("keyup", () => this.flip(false));
+    for (const kind of ["pointerup", "pointercancel", "blur"]) window.addEventListener(kind, () => this.flip(false), { signal });
+    window.addEventListener("keydown", (event) => isB(event) && !isTypedInto(event) && this.flip(true), { signal });
+    window.addEventListener("keyup", ({ key }) => key.toLowerCase() === "b" && this.flip(false), { signal });
+  }
+
+  /** The stages of A and B, where both are there and of one size. @param {Stage[]} stages */
+  pair(stages) {
+    const [a, b] = ["a", "b"].map((name) => stages.find((stage) => stage.name === name));
+    return a && b && String(a.shape) === String(b.shape) ? { a, b } : null;
+  }
+
+  /** The stages as they are to be drawn. @param {Stage[]} stages */
+  shown(stages) {
+    const pair = this.pair(stages), { words } = this.heatmap.data;
+    this.box.hidden = !pair;
+    this.button.textContent = words.flip;
+    this.button.title = words.flip_hint;
+    this.said.textContent = this.isFlipped ? words.flipped : "";
+    this.box.toggleAttribute("data-flipped", this.isFlipped);
+    if (!pair || !this.isFlipped) return stages;
+    return stages.map((stage) => (stage === pair.a ? { ...pair.b, name: stage.name, leads: stage.leads } : stage));
+  }
+
+  /** @param {boolean} isFlipped */
+  flip(isFlipped) {
+    if (isFlipped === this.isFlipped || (isFlipped && !this.pair(this.heatmap.stages))) return;
+    this.isFlipped = isFlipped;
+    this.heatmap.lay(false);
+  }
+}
+
+/** @param {Event} event */
+const isTypedInto = (event) => event.composedPath().some((each) => each instanceof Element && each.matches(NOT_TYPED));
