@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 
 from attnviz.analysis.importance import MEASURES, Importance
 from attnviz.engine.records.trace import Trace
+from attnviz.pictures.stage_record import Stage
 from attnviz.settings.counting import ordinal
 from attnviz.settings.language import Plural, Words
 from attnviz.text.format.number_format import short
+from attnviz.text.query_sentences import visible_token
 
 COLUMNS = Words(
     {
@@ -32,6 +35,7 @@ SENTENCES = Words(
         "largest difference is {off}.",
     }
 )
+PICTURE = Words({"title": "Four measures of one row", "phrase": "each with colours up to its own largest number"})
 ROWS = Plural("The mean of {n} row of {all} in this layer.", "The mean of {n} rows of {all} in this layer.")
 
 
@@ -41,6 +45,26 @@ def row_table(trace: Trace, importance: Importance, position: tuple[int, int]) -
     keys = [f"{ordinal(j)} {token}" for j, token in enumerate(trace.key_tokens)]
     return pd.DataFrame(
         {COLUMNS["key"]: keys} | {COLUMNS[name]: getattr(importance, name)[r] for name in (*MEASURES, "knock_out")}
+    )
+
+
+def stage(trace: Trace, importance: Importance, position: tuple[int, int]) -> Stage:
+    """Return the measures of one row as a picture, each with the colours of its own largest number."""
+    r = list(importance.positions).index(position)
+    array = np.stack([getattr(importance, name)[r] for name in (*MEASURES, "knock_out")])[:, None]
+    masked = np.isnan(array)
+    return Stage(
+        "importance",
+        PICTURE["title"],
+        np.where(masked, 0.0, array),
+        "signed",
+        [visible_token(trace.query_tokens[position[1]])],
+        [visible_token(token) for token in trace.key_tokens],
+        masked=masked,
+        heads=[COLUMNS[name] for name in (*MEASURES, "knock_out")],
+        phrase=PICTURE["phrase"],
+        alt=f"{PICTURE['title']}: {PICTURE['phrase']}",
+        apart=True,
     )
 
 

@@ -172,7 +172,7 @@ def _notes(name: str, trace: Trace | None, selection: Selection) -> Selection:
         if selection.page == "lessons":
             notice(*session_state.of_address(outside_lesson(selection)))
         return selection
-    if name not in ("explore", "class", "learn", "compare"):  # there it stands below the maps
+    if name not in ("explore", "class", "learn", "compare", "experiments"):  # there it stands below the maps
         paragraph(headline(trace))
     if name == "explore":
         window.offer_more(trace)  # what is noted of the run stands below the maps: one more moves none of them

@@ -27,7 +27,7 @@ from attnviz.text.format.number_format import localised
 from attnviz.text.format.sentence_parts import plain
 from attnviz.text.headline import headline
 from attnviz.ui.components.stage import heatmap
-from attnviz.ui.components.stage.view import View
+from attnviz.ui.components.stage.view import WHOLE
 from attnviz.ui.panels import explore_panels, typed_formula
 from attnviz.ui.panels.depth import layers
 from attnviz.ui.session import admission, session_state, widgets
@@ -53,8 +53,6 @@ WORDS = Words(
 )
 
 NEED = Need(drawn=48)
-MIN_HEIGHT = 260
-"""Pixels of height that the maps need to be kept within the window."""
 
 
 def _set_by_hand(config: Config) -> dict[str, Any]:
@@ -196,9 +194,8 @@ def _beside(trace: Trace, second: Trace, selection: Selection, said: DeltaGenera
         findings = changes.first_difference(trace, second, layer), changes.finding(trace, second, layer, name)
         with said:
             paragraph(map(localised, filter(None, findings)))
-    view = View(fill=True, beside=True, least=MIN_HEIGHT)
     shown = comparison.pictures(trace, second, layer, name)
-    heatmap.show(shown if selection.changes else shown[:1], key="compare", view=view)
+    heatmap.show(shown if selection.changes else shown[:1], key="compare", view=WHOLE)
     notice(*map(localised, changes.change_summary(trace, second, layer, name)))
     moves = changes.moves(trace, second, layer, name)
     if moves:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from attnviz.engine.cost.need import Need
 from attnviz.engine.records.trace import Trace
+from attnviz.text.headline import headline
 from attnviz.ui.pages.panels import Panel
 from attnviz.ui.panels import experiment_panels, explore_panels, importance, masking_methods
 from attnviz.ui.session import admission, widgets
-from attnviz.ui.session.notices import notice
+from attnviz.ui.session.notices import notice, paragraph
 from attnviz.ui.session.selection import Selection
 
 EXPERIMENTS = {
@@ -31,4 +32,7 @@ def page(trace: Trace, selection: Selection) -> Selection:
     if refused:
         notice(refused)
         return selection
-    return experiment.draw(trace, selection) if experiment.has_room(trace) else selection
+    if experiment.has_room(trace):
+        selection = experiment.draw(trace, selection)
+    paragraph(headline(trace))
+    return selection

@@ -30,6 +30,7 @@ from attnviz.text.format.number_format import localised
 from attnviz.text.format.sentence_parts import TEXT, plain
 from attnviz.ui.components import number_tables
 from attnviz.ui.components.stage import heatmap
+from attnviz.ui.components.stage.view import WHOLE
 from attnviz.ui.session import admission, session_state, widgets
 from attnviz.ui.session.notices import paragraph, typeset
 from attnviz.ui.session.selection import Selection
@@ -106,8 +107,9 @@ def axis(trace: Trace, selection: Selection) -> Selection:
         {"keys": TEXTS["rows_one"], "queries": TEXTS["columns_one"]} if adds else dict.fromkeys(NORMALISED_AXES, "")
     )
     shown = [_weights(each, layer, side, TEXTS[side], phrases[side]) for side, each in sides.items()]
-    heatmap.show(shown, key="trial")
+    heatmap.show(shown, key="trial", view=WHOLE)
     paragraph(map(localised, words.axis_sentences(sides, layer)))
+    _tell("axis")
     n_heads = trace.config.n_heads
     if n_heads > 1:
         selection = widgets.choose_available(selection, "head", TEXTS["head"], range(n_heads), width=120)
@@ -140,7 +142,10 @@ def scale(trace: Trace, selection: Selection) -> Selection:
     if vectors == "unit":  # drawn for the trial, so no head is made for anything
         drawn = replace(drawn, heads=None)
     titles = {name: TEXTS["divided"].format(divisor=row.label) for name, row in DIVISORS.items()}
-    heatmap.show([replace(drawn, **_divided(at_d_k, name, title)) for name, title in titles.items()], key="trial")
+    heatmap.show(
+        [replace(drawn, **_divided(at_d_k, name, title)) for name, title in titles.items()], key="trial", view=WHOLE
+    )
+    _tell("scale")
     sentences = variance_charts.of_spread(trace, at_d_k)
     sentences += variance_charts.of_entries(trace, spreads) if vectors == "setting" else []
     typeset(*(((TEXT, each),) for each in sentences))
@@ -193,8 +198,9 @@ def sharing(trace: Trace, selection: Selection) -> Selection:
     if not admission.admitted(SHARING, trace.config, *others.values()):
         return selection
     variants = [_with(trace, replace(trace.config, n_kv_heads=n), layer) for n in numbers]
-    heatmap.show([_shared(each, layer) for each in variants], key="trial")
+    heatmap.show([_shared(each, layer) for each in variants], key="trial", view=WHOLE)
     paragraph(map(localised, words.sharing_sentences(variants, layer)))
+    _tell("sharing")
     number_tables.show(words.sharing_table(words.shared(variants, layer)), hide_index=True)
     kept = {n: SHARE.format(n=n) for n in numbers if n != trace.config.kv_heads}
     _keep({label: replace(trace.config, n_kv_heads=n) for n, label in kept.items()}, selection)
@@ -228,6 +234,7 @@ def shuffle(trace: Trace, selection: Selection) -> Selection:
         of_words = None if score_of(config).by_position else _reordered(bare, new, trace)
         sentences.insert(0, permutation.position_sentences(config, of_words))
     paragraph(map(localised, sentences))
+    _tell("shuffle")
     moved = permutations.in_order(config, new)
     _keep({KEEP["order"]: moved} if moved and moved.sentence != config.sentence else {}, selection)
     return selection
@@ -261,8 +268,12 @@ def _order(config: Config, selection: Selection) -> tuple[Selection, tuple[int, 
 
 
 def _ask(name: str) -> None:
-    """Write the question, and what a textbook says of it."""
+    """Write the question."""
     st.subheader(as_markdown(QUESTIONS[name]), anchor=False)
+
+
+def _tell(name: str) -> None:
+    """Write what a textbook says of it, below what the experiment shows."""
     typeset(((TEXT, TEXTS[name]),))
 
 

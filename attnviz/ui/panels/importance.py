@@ -11,6 +11,7 @@ from attnviz.experiments import importance
 from attnviz.settings.language import Words
 from attnviz.text.format.number_format import localised
 from attnviz.ui.components import number_tables
+from attnviz.ui.components.stage import heatmap
 from attnviz.ui.session import admission, widgets
 from attnviz.ui.session.notices import paragraph
 from attnviz.ui.session.selection import Selection
@@ -33,7 +34,6 @@ NEED = Need(held=2, made=1, each_key=1, busy=SHORT, most=3 * SHORT, excludes_mod
 def panel(trace: Trace, selection: Selection) -> Selection:
     """Draw four measures of one row, and their rank correlations over the rows of the layer."""
     st.subheader(TEXTS["question"], anchor=False)
-    paragraph([TEXTS["ask"]])
     if not admission.admitted(NEED, trace.config):
         return selection
     left, right = st.columns(2)
@@ -46,7 +46,9 @@ def panel(trace: Trace, selection: Selection) -> Selection:
     position = selection.head or 0, n - 1 if selection.query is None else selection.query
     with st.spinner(TEXTS["wait"]):
         measured = measure(trace, selection.layer, position)
-    number_tables.show(importance.row_table(trace, measured, position), hide_index=True, key="importance-row")
+    heatmap.show([importance.stage(trace, measured, position)], key="importance")
     paragraph(map(localised, importance.importance_sentences(measured)))
+    paragraph([TEXTS["ask"]])
+    number_tables.show(importance.row_table(trace, measured, position), hide_index=True, key="importance-row")
     number_tables.show(importance.correlation_table(measured), hide_index=True, key="importance-all")
     return selection

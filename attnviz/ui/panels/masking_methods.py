@@ -15,6 +15,7 @@ from attnviz.text.cell_sentence import percent
 from attnviz.text.format.number_format import localised
 from attnviz.ui.components import number_tables
 from attnviz.ui.components.stage import heatmap
+from attnviz.ui.components.stage.view import WHOLE
 from attnviz.ui.session import widgets
 from attnviz.ui.session.notices import paragraph
 from attnviz.ui.session.selection import Selection
@@ -39,7 +40,6 @@ SMALLEST = 0.01  # a share that is worth a sentence
 def panel(trace: Trace, selection: Selection) -> Selection:
     """Draw five ways to hide a score side by side, what leaks through each, and what an emptied row becomes."""
     st.subheader(TEXTS["question"], anchor=False)
-    paragraph([TEXTS["ask"]])
     layer, (choice, number, switch) = selection.layer, st.columns([1, 2, 1], vertical_alignment="bottom")
     first, share = masking_methods.leakiest(trace, layer)
     with choice:
@@ -54,11 +54,12 @@ def panel(trace: Trace, selection: Selection) -> Selection:
             selection = widgets.draw(selection, "empty_row")
         emptied = selection.empty_row
     trial = masking_methods.masking_trial(trace, layer, head, large=selection.large, empty_a_row=emptied)
-    if len(heads) > 1 and share >= SMALLEST:
-        paragraph([TEXTS["most"].format(head=ordinal(first), percent=percent(share))])
+    heatmap.show([masking_methods.stage(trial)], key="lab", view=WHOLE)
+    leaks = len(heads) > 1 and share >= SMALLEST
+    paragraph([TEXTS["most"].format(head=ordinal(first), percent=percent(share))] if leaks else [])
+    paragraph([TEXTS["ask"]])
     for sentence in trial.notes:
         paragraph([localised(sentence)])
-    heatmap.show([masking_methods.stage(trial)], key="lab")
     _table(masking_methods.ways(trial), "ways")
     for column, name, frame in zip(
         st.columns(2), ("leaks", "sums"), (masking_methods.leaked_weights(trial), masking_methods.sums(trial))

@@ -15,6 +15,7 @@ from attnviz.experiments import permutation
 from attnviz.pictures.charts import variance_charts
 from attnviz.text.format.number_format import short
 from attnviz.text.format.sentence_parts import plain
+from attnviz.ui.session.selection import EXPERIMENT_NAMES
 from tests.browser_idle import QUIET, go_to
 from tests.support.cases import for_each
 
@@ -101,3 +102,12 @@ def test_nothing_scrolls_sideways_on_a_phone(browser_page: Any, app: Any, experi
     page.wait_for_selector("[class*=st-key-trial] .attn-focus")
     page.get_by_text(re.compile("Use |standard deviation")).first.wait_for()
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_every_experiment_has_its_picture_in_the_window(browser_page: Any, app: Any) -> None:
+    page = browser_page
+    for name in EXPERIMENT_NAMES:
+        go_to(page, f"{app.url}/?v=1&page=experiments&experiment={name}")
+        box = page.locator("[data-stage] .attn-box").first.bounding_box()
+        assert box["y"] < 360, name
+        assert name == "shuffle" or box["y"] + box["height"] <= page.viewport_size["height"], name

@@ -37,3 +37,6 @@ class View:
 
 SCROLLED = View()
 """Maps as high as their cells need, on a page that is scrolled."""
+
+WHOLE = View(fill=True, beside=True, least=260)
+"""Maps that stand side by side whole in what the window has left, where that is enough to read them."""
