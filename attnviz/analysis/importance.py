@@ -15,6 +15,7 @@ import numpy as np
 from attnviz.arrays import Array
 from attnviz.engine.backward.gradients import gradients
 from attnviz.engine.cost import estimate as cost
+from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.records.typed_rows import normaliser_of
 from attnviz.engine.run import run
@@ -54,6 +55,18 @@ class Importance:
             defined = [r for r in each if r is not None]
             correlations[name] = float(np.mean(defined)) if defined else None
         return correlations
+
+
+def measured(config: Config, layer: int, first: tuple[int, int], known: Trace | None = None) -> Importance:
+    """Return what `measure` does of a setting; `known` is its run, if that is there."""
+    return measure(known or run(config), layer, first)
+
+
+def n_runs(trace: Trace, layer: int) -> int:
+    """Return how many runs `measure` makes of a setting, at most."""
+    heads, queries, keys = trace.layers[layer]["weights"].shape
+    rows = heads if layer == len(trace.layers) - 1 else heads * queries
+    return min(cost.times(trace.config, MOST_RUNS), rows * keys)
 
 
 def measure(trace: Trace, layer: int, first: tuple[int, int] = (0, 0)) -> Importance:

@@ -201,6 +201,12 @@ def reordered(config: Config, order: Sequence[int], known: Trace | None = None) 
     return Reordered(of_tokens, before, after)
 
 
+def outcome(config: Config, order: Sequence[int], known: Trace | None = None) -> Reordered | None:
+    """Return what `reordered` does, without the runs that it comes from."""
+    found = reordered(config, order, known)
+    return None if found is None else found.outcome()
+
+
 def _solved(layer: Any) -> dict[str, list[Array]]:
     """Return the matrices of one layer that are solved from the sentence, without padding."""
     return {name: [layer[name].head(h) for h in range(len(layer[name].array))] for name in ("w_q", "w_k", "w_v")}

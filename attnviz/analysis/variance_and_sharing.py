@@ -138,6 +138,13 @@ def spread_by_width(
     return tuple(spread(trace, layer, d_k, vectors) for d_k in widths)
 
 
+def spreads_of(
+    config: Config, layer: int, vectors: str, widths: Sequence[int], known: Trace | None = None
+) -> tuple[Spread, ...]:
+    """Return what `spread_by_width` does of a setting; `known` is its run, if that is there."""
+    return spread_by_width(known or run(config), layer, vectors, widths)
+
+
 def groupings(n_heads: int) -> tuple[int, ...]:
     """Return numbers of key/value heads between one for all and one for each.
 

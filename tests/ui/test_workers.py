@@ -30,6 +30,7 @@ from attnviz.ui.hosting import workers
 from attnviz.ui.hosting.workers import Ended, Workers
 from attnviz.ui.session import admission
 from attnviz.ui.session.run_queue import RunQueue
+from tests.support.cases import for_each
 from tests.support.needs import NEEDS
 from tests.support.sample_settings import repeated_words
 from tests.ui.test_app import page_text
@@ -157,6 +158,33 @@ def test_the_page_has_computed_elsewhere_what_is_large_and_nothing_else(noted: N
     assert make() == export("csv", run(LARGE), ExportTarget())
     assert noted.names == ["run", "_file"]
     assert page_text(large)
+
+
+REPEATED = {
+    "mean_weights": {"panel": "redeal"},
+    "measured": {"page": "experiments", "experiment": "importance"},
+    "spreads_of": {"page": "experiments", "experiment": "scale", "trial_vectors": "setting"},
+    "outcome": {"page": "experiments", "experiment": "shuffle"},
+}
+
+
+@pytest.mark.slow
+@for_each("name", REPEATED)
+def test_what_runs_a_setting_often_is_computed_elsewhere_with_the_same_numbers(
+    noted: Noted, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setattr(admission, "LARGE", Cost(24 * MB, 0.0))
+    monkeypatch.setattr(workers, "there", noted)
+    query = REPEATED[name] | {"sentence": "the cat sat on the mat", "mask": "causal"}
+    elsewhere = opened(**query)
+    assert not elsewhere.exception
+    assert name in noted.names
+    monkeypatch.setattr(workers, "there", Workers(0, 0))
+    here = opened(**query)
+    assert page_text(here) == page_text(elsewhere)
+    assert [each.value.to_csv() for each in here.dataframe] == [each.value.to_csv() for each in elsewhere.dataframe]
+    sent = [[each.proto.bytes for each in page.get("bidi_component")] for page in (here, elsewhere)]
+    assert sent[0] == sent[1]
 
 
 @pytest.mark.slow

@@ -15,7 +15,6 @@ from attnviz.engine.pretrained import model_registry
 from attnviz.engine.pretrained.pretrained_config import FREE
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
-from attnviz.engine.run import run
 from attnviz.pictures import comparison
 from attnviz.settings import language, url_codec
 from attnviz.settings.faults import ConfigError
@@ -103,7 +102,7 @@ def page(trace: Trace, selection: Selection) -> Selection:
     try:
         if not admission.admitted(NEED, config, other):
             return selection
-        second = trace if other == trace.config else run(other)
+        second = trace if other == trace.config else admission.run_of(other)
     except ConfigError as error:
         notice(WORDS["fault"].format(error=error), kind="fault")
         return selection

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -15,7 +16,6 @@ from attnviz.engine.cost.need import SHORT, Need
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.records.typed_rows import normaliser_of, score_of
-from attnviz.engine.run import run
 from attnviz.engine.tables.normalised_axes import NORMALISED_AXES
 from attnviz.engine.tables.row_names import PositionName
 from attnviz.experiments import axis_and_sharing as words
@@ -46,10 +46,8 @@ QUESTIONS = Words(
 TEXTS = Words(
     {
         "axis": "Each query distributes a weight of 1 over the keys, so the weights of a row add to 1 and its output "
-        "is an "
-        "average of the values. Normalised along the other axis, each key is distributed over the queries instead, "
-        "and a query may "
-        "receive any amount.",
+        "is an average of the values. Normalised along the other axis, each key is distributed over the queries "
+        "instead, and a query may receive any amount.",
         "scale": "A dot product of queries and keys with independent entries of mean 0 and variance 1 has variance "
         "d_k (Vaswani et al. 2017, section 3.2.1). The larger the scores, the nearer softmax comes to all or nothing; "
         "dividing by √d_k keeps their spread the same at every width.",
@@ -92,6 +90,9 @@ SCALE = Need(drawn=150, slow_drawn=3e-6, excludes_models=True)
 SCALE_OF_SETTING = replace(SCALE, held=1, made=8, most=20)
 SHARING = Need(drawn=48, most=SHORT, excludes_models=True)
 SHUFFLE = Need(held=2, made=9, drawn=48, most=SHORT, excludes_models=True)
+RUNS = 3
+"""The runs that another order of the words takes, at most."""
+
 SHARE = Plural("Use {n} key/value head", "Use {n} key/value heads")
 
 
@@ -136,7 +137,9 @@ def scale(trace: Trace, selection: Selection) -> Selection:
     if not admission.admitted(SCALE if vectors == "unit" else SCALE_OF_SETTING, measured):
         return selection
     with st.spinner(TEXTS["wait"]):
-        spreads = variance_and_sharing.spread_by_width(trace, layer, vectors, sorted({*WIDTHS, d_k}))
+        widths = sorted({*WIDTHS, d_k})
+        trial = partial(admission.repeated, trace.config, len(widths), variance_and_sharing.spreads_of)
+        spreads = trial(layer, vectors, widths, known=trace, like=measured)
     at_d_k = next(each for each in spreads if each.d_k == d_k)
     drawn = _weights(trace, layer, "", "")
     if vectors == "unit":  # drawn for the trial, so no head is made for anything
@@ -218,7 +221,7 @@ def shuffle(trace: Trace, selection: Selection) -> Selection:
         "off": "none",
         "on": config.position if config.position != "none" else "sinusoidal",
     }
-    by_name = {name: _reordered(replace(config, position=position), new, trace) for name, position in modes.items()}
+    by_name = {name: _outcome(replace(config, position=position), new, trace) for name, position in modes.items()}
     kept = {name: each for name, each in by_name.items() if each is not None}
     if len(kept) < len(by_name):
         paragraph([permutation.SENTENCES["unmovable"]])
@@ -231,7 +234,7 @@ def shuffle(trace: Trace, selection: Selection) -> Selection:
     sentences = permutation.notes(config)
     if kept["off"].changed.any() and permutation.placed(config):
         bare = replace(permutations.without_position_effects(config), position="none")
-        of_words = None if score_of(config).by_position else _reordered(bare, new, trace)
+        of_words = None if score_of(config).by_position else _outcome(bare, new, trace)
         sentences.insert(0, permutation.position_sentences(config, of_words))
     paragraph(map(localised, sentences))
     _tell("shuffle")
@@ -240,10 +243,9 @@ def shuffle(trace: Trace, selection: Selection) -> Selection:
     return selection
 
 
-def _reordered(config: Config, new: tuple[int, ...], known: Trace) -> Reordered | None:
-    """Return the results of both orders, if there are such; the runs that they come from are not kept."""
-    reordered = permutations.reordered(config, new, known)
-    return None if reordered is None else reordered.outcome()
+def _outcome(config: Config, new: tuple[int, ...], known: Trace) -> Reordered | None:
+    """Return the results of both orders, if there are such."""
+    return admission.repeated(config, RUNS, permutations.outcome, new, known=known)
 
 
 def _order(config: Config, selection: Selection) -> tuple[Selection, tuple[int, ...]]:
@@ -279,7 +281,7 @@ def _tell(name: str) -> None:
 
 def _with(trace: Trace, config: Config, layer: int) -> Trace:
     """Return the run of a variation up to a layer, without computing that of the current setting again."""
-    return trace if config == trace.config else run(_up_to(config, layer))
+    return trace if config == trace.config else admission.run_of(_up_to(config, layer))
 
 
 def _up_to(config: Config, layer: int) -> Config:

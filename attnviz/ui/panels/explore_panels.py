@@ -158,7 +158,7 @@ def seed_average_panel(trace: Trace, selection: Selection) -> Selection:
     if not admission.admitted(SEED_AVERAGE, config, needed):
         return selection
     seeds = range(config.seed, config.seed + n_seeds)
-    mean = mean_weights(config, seeds, layer)
+    mean = admission.repeated(config, n_seeds, mean_weights, seeds, layer)
     step = trace.layers[layer]["weights"]
     if n_seeds < SEEDS:
         notice(TEXTS["fewer"].format(n=n_seeds, all=SEEDS))

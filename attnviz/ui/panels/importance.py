@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from attnviz.analysis.importance import measure
+from attnviz.analysis.importance import measured, n_runs
 from attnviz.engine.cost.need import SHORT, Need
 from attnviz.engine.records.trace import Trace
 from attnviz.experiments import importance
@@ -45,10 +45,11 @@ def panel(trace: Trace, selection: Selection) -> Selection:
         selection = widgets.choose_available(selection, "query", TEXTS["query"], range(n), otherwise=n - 1)
     position = selection.head or 0, n - 1 if selection.query is None else selection.query
     with st.spinner(TEXTS["wait"]):
-        measured = measure(trace, selection.layer, position)
-    heatmap.show([importance.stage(trace, measured, position)], key="importance")
-    paragraph(map(localised, importance.importance_sentences(measured)))
+        runs = n_runs(trace, selection.layer)
+        found = admission.repeated(trace.config, runs, measured, selection.layer, position, known=trace)
+    heatmap.show([importance.stage(trace, found, position)], key="importance")
+    paragraph(map(localised, importance.importance_sentences(found)))
     paragraph([TEXTS["ask"]])
-    number_tables.show(importance.row_table(trace, measured, position), hide_index=True, key="importance-row")
-    number_tables.show(importance.correlation_table(measured), hide_index=True, key="importance-all")
+    number_tables.show(importance.row_table(trace, found, position), hide_index=True, key="importance-row")
+    number_tables.show(importance.correlation_table(found), hide_index=True, key="importance-all")
     return selection

@@ -147,6 +147,28 @@ def apart(found: Cost, make: Callable[..., Made], *given: object) -> Made:
         return workers.there(make, *given)
 
 
+def repeated(
+    config: Config,
+    runs: int,
+    make: Callable[..., Made],
+    *given: object,
+    known: Trace | None = None,
+    like: Config | None = None,
+) -> Made:
+    """Return what a function makes of a setting that it runs so often, in another process if all of that is large.
+
+    make   a function of a module, called with the setting and what is `given`; here also with `known`, if that is given
+    known  a run that is there already, which it need not make here
+    like   a setting that costs what each of the runs does; by default this one
+
+    Raises workers.Ended where that process had to end.
+    """
+    found = cost.estimate(MAPS, like or config, again=runs)
+    if not _stays(config) and workers.there.n and is_large(found):
+        return apart(found, make, config, *given)
+    return make(config, *given, *([] if known is None else [known]))
+
+
 FRAMES_AT_ONCE = 2
 
 
