@@ -13,7 +13,7 @@ export class Flip {
   constructor(heatmap) {
     this.heatmap = heatmap;
     this.box = heatmap.host.appendChild(document.createElement("div"));
-    this.box.className = "attn-pin attn-flip";
+    this.box.className = "attn-flip";
     this.box.hidden = true;
     this.said = this.box.appendChild(document.createElement("span"));
     this.button = this.box.appendChild(document.createElement("button"));
