@@ -14,7 +14,12 @@ from attnviz.models.shapes import Facts, Shape
 from attnviz.settings.faults import ConfigError, shorten
 from attnviz.settings.language import Words
 
-FAULTS = Words({"family": "model_type {given} is not read here; the families that are: {known}"})
+FAULTS = Words(
+    {
+        "family": "model_type {given} is not read here; the families that are: {known}; of_model shows any other that "
+        "PyTorch has in memory"
+    }
+)
 
 
 @dataclass(frozen=True)

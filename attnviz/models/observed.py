@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 import sys
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -28,6 +29,8 @@ from attnviz.settings.language import Words
 
 NAME = "attnviz"
 """Our function, as Transformers has it in its list."""
+ONE_AT_A_TIME = threading.RLock()
+"""Held while a model is watched: Transformers has one list of functions for all threads."""
 FAR = 1e-3
 """The tolerance of the model's own weights, which are shares of one; in half precision twice what that rounds to."""
 CLOSED = -9000.0
@@ -140,7 +143,7 @@ def trace_of(
     It begins with queries, keys and values where the weights that follow from them are the model's own, and otherwise
     with these. Raises ConfigError, a ValueError, where there are none.
     """
-    with _watched(model) as seen:
+    with ONE_AT_A_TIME, _watched(model) as seen:
         out = _run(model, given)
     weights, said, rows, columns = _chosen(out, part, tokens, target)
     if not weights or any(each is None for each in weights):

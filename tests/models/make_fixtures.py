@@ -9,6 +9,7 @@ need none of them. Norms and biases are moved off 1 and 0 and matrices are large
 
 from __future__ import annotations
 
+import base64
 import json
 import shutil
 import sys
@@ -18,7 +19,7 @@ from typing import Any
 import numpy as np
 import torch
 import transformers
-from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
+from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 
 HERE = Path(__file__).resolve().parent
 SENTENCES = ("the king and the queen saw a dog", "It's 2, isn't it?", "a")
@@ -61,8 +62,8 @@ MODELS: dict[str, tuple[str, str, dict[str, Any], str]] = {
         "wordpiece",
     ),
     "roberta": ("RobertaConfig", "RobertaModel", SMALL, "roberta"),
-    "xlm-roberta": ("XLMRobertaConfig", "XLMRobertaModel", SMALL, "roberta"),
-    "camembert": ("CamembertConfig", "CamembertModel", SMALL, "roberta"),
+    "xlm-roberta": ("XLMRobertaConfig", "XLMRobertaModel", SMALL, "unigram"),
+    "camembert": ("CamembertConfig", "CamembertModel", SMALL, "spaces"),
     "electra": ("ElectraConfig", "ElectraModel", SMALL | {"embedding_size": 16}, "wordpiece"),
     "gpt2": (
         "GPT2Config",
@@ -167,6 +168,29 @@ def byte_pairs(kind: str) -> Tokenizer:
     return made
 
 
+def unigram(kind: str) -> Tokenizer:
+    """A unigram tokeniser as XLM-R and CamemBERT have it, with a small table of characters of SentencePiece's own.
+
+    charsmap.txt is what SentencePieceTrainer makes of normalization_rule_tsv with eleven rules: ﬁ to fi, ß to ss, ½ to
+    1/2, Ａ to A, a and e with U+0301 to á and é, a tab, a line break, \\r\\n and U+00A0 to a space, U+200B to nothing.
+    """
+    made = Tokenizer(models.Unigram())
+    table = normalizers.Precompiled(base64.b64decode((HERE / "charsmap.txt").read_text("ascii")))
+    made.normalizer = normalizers.Sequence([table, normalizers.Replace(Regex(" {2,}"), " ")])
+    made.pre_tokenizer = pre_tokenizers.Metaspace()
+    if kind == "unigram":
+        made.pre_tokenizer = pre_tokenizers.Sequence([pre_tokenizers.WhitespaceSplit(), pre_tokenizers.Metaspace()])
+    special = ["<s>", "<pad>", "</s>", "<unk>"]
+    made.train_from_iterator(
+        TEXT.splitlines(), trainers.UnigramTrainer(vocab_size=280, special_tokens=special, unk_token="<unk>")
+    )
+    made.decoder = decoders.Metaspace()
+    made.add_special_tokens([AddedToken("<mask>", lstrip=True)])
+    ids = [("<s>", 0), ("</s>", 2)]
+    made.post_processor = processors.TemplateProcessing("<s> $A </s>", special_tokens=ids)
+    return made
+
+
 def stirred(model: Any) -> Any:
     """The model with norms and biases off 1 and 0 and large matrices."""
     with torch.no_grad():
@@ -186,7 +210,8 @@ def write(name: str) -> None:
     if kept.is_file():
         tokeniser = Tokenizer.from_file(str(kept))
     else:
-        tokeniser = wordpiece() if tokens == "wordpiece" else byte_pairs(tokens)
+        makers = {"wordpiece": lambda _: wordpiece(), "unigram": unigram, "spaces": unigram}
+        tokeniser = makers.get(tokens, byte_pairs)(tokens)
     shutil.rmtree(folder, ignore_errors=True)
     torch.manual_seed(sorted(MODELS).index(name))
     made = stirred(getattr(transformers, kind)(getattr(transformers, config)(**sizes, attn_implementation="eager")))

@@ -174,7 +174,7 @@ def rewrite(folder: Path, **changes: Any) -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"model_type": "t5"}, "model_type 't5' is not read here; the families that are: bert, roberta"),
+        ({"model_type": "t5"}, "model_type 't5' is not read here; .* are: bert, roberta.*; of_model shows any other"),
         ({"model_type": ["llama"]}, "model_type .* is not read here"),
         ({"rope_parameters": {"rope_type": "yarn", "rope_theta": 1e4}}, "rope_type is 'yarn'; what is read"),
         ({"hidden_act": "selu"}, "hidden_act is 'selu'; what is read here: silu"),

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -86,6 +88,24 @@ def test_half_precision_begins_with_queries_too(torch: Any) -> None:
         trace = of_model(model.to(kind), Numbers(), TEXT)
         assert next(iter(trace.layers[0])) == "queries"
         assert 1e-6 < float(trace.notes[0].split("at most ")[1].split(".  ")[0].split(". ")[0]) < 0.016
+
+
+def test_two_models_at_once_are_both_watched(torch: Any) -> None:
+    """The second is asked for while the first runs its text, which waits for it for a while."""
+    first, second = (made("Phi", "PhiModel", **WIDTHS) for _ in range(2))
+    begun, over = threading.Event(), threading.Event()
+
+    def waits(*_: Any) -> None:
+        begun.set()
+        over.wait(0.5)
+
+    first.register_forward_pre_hook(waits)
+    with ThreadPoolExecutor() as pool:
+        slow = pool.submit(of_model, first, Numbers(), TEXT)
+        assert begun.wait(60)
+        quick = pool.submit(of_model, second, Numbers(), TEXT)
+        quick.add_done_callback(lambda _: over.set())
+        assert [next(iter(each.result().layers[0])) for each in (slow, quick)] == ["queries", "queries"]
 
 
 def test_windows_that_differ_between_layers_leave_the_weights(torch: Any) -> None:

@@ -14,6 +14,7 @@ import pytest
 from attnviz import ConfigError, load
 from attnviz.models.tokenisers import tokeniser
 from attnviz.models.tokenisers.byte_pairs import GPT_2, LETTERS, LLAMA_3, QWEN, BytePairs, cut
+from attnviz.models.tokenisers.unigram import Unigram
 from attnviz.models.tokenisers.wordpiece import WordPiece
 from tests.support.cases import for_each
 from tests.support.small_models import FOLDER, NAMES, model
@@ -63,7 +64,8 @@ def test_texts_are_cut_as_the_library_cuts_them(name: str, tokenizers: Any) -> N
     assert isinstance(ours, tokeniser.Tokeniser)  # not the library's own
     for text in texts():
         found = theirs.encode(text)
-        assert ours(text) == (found.ids, [ours.shown(token) for token in found.tokens]), text
+        names = [ours.shown(token) if token in ours.vocabulary else ours.unknown for token in found.tokens]
+        assert ours(text) == (found.ids, names), text
 
 
 def test_bytes_are_read_as_the_characters_that_they_are(tmp_path: Path) -> None:
@@ -222,6 +224,73 @@ def test_what_is_no_json_is_said_in_a_sentence(text: str, tmp_path: Path) -> Non
         tokeniser.read(tmp_path)
 
 
+SPACES = {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always", "split": True}
+
+
+def test_the_most_probable_pieces_by_hand() -> None:
+    """hug: h ug is -8.5, hu g is -9.0, and the three letters are -14.0; equal ways keep the one that came first."""
+    scores = {"▁": -4.0, "h": -5.0, "u": -4.5, "g": -4.5, "ug": -3.5, "hu": -4.5, "aa": -1.0, "a": -0.5}
+    cut = Unigram(scores).pieces
+    assert list(cut("hug")) == ["▁", "h", "ug"]
+    assert list(cut("hug  huxxg")) == ["▁", "h", "ug", "▁", "hu", "xx", "g"]
+    assert list(cut("a a")) == ["▁", "a", "▁", "a"]
+    assert list(cut("aa")) == ["▁", "aa"]
+    assert list(Unigram(scores, splits=False, begins=False).pieces("a  a")) == ["a", "▁", "▁", "a"]
+    assert list(cut(" \x85")) == []
+
+
+def unigram_file(folder: Path, **changes: Any) -> None:
+    spec = json.loads((FOLDER / "xlm-roberta" / "tokenizer.json").read_text(encoding="utf-8"))
+    spec |= {name: spec["model"] | value if name == "model" else value for name, value in changes.items()}
+    (folder / "tokenizer.json").write_text(json.dumps(spec), encoding="utf-8")
+
+
+FORMS = (
+    {"normalizer": None, "pre_tokenizer": SPACES},
+    {"normalizer": {"type": "Replace", "pattern": {"String": " "}, "content": "▁"}, "pre_tokenizer": SPACES},
+    {"normalizer": {"type": "NFKC"}, "pre_tokenizer": SPACES | {"prepend_scheme": "never"}},
+    {"normalizer": {"type": "Strip", "strip_left": False, "strip_right": True}, "pre_tokenizer": SPACES},
+    {"pre_tokenizer": SPACES | {"split": False}},
+)
+
+
+@for_each("changes", FORMS)
+def test_other_forms_of_unigrams_are_cut_as_the_library_cuts_them(
+    changes: dict[str, Any], tmp_path: Path, tokenizers: Any
+) -> None:
+    unigram_file(tmp_path, **changes)
+    theirs, ours = tokenizers.Tokenizer.from_file(str(tmp_path / "tokenizer.json")), tokeniser.read(tmp_path)
+    assert isinstance(ours, tokeniser.Tokeniser)
+    for text in (*texts(), "ﬁ ½ Ａß \u200b", "\r\n\x1c\x85 king \u3000", "e\u0301\u0301 \u0600e a\u0301\u200d"):
+        assert ours(text)[0] == theirs.encode(text).ids, text
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"model": {"vocab": []}}, {"model": {"vocab": [["a" * 129, -1.0]]}}, {"model": {"vocab": [["a", "b"]]}},
+        {"model": {"vocab": [["a", float("nan")]]}}, {"model": {"unk_id": -1}}, {"model": {"unk_id": 10**6}},
+        {"model": {"vocab": {"a": 1}}}, {"normalizer": {"type": "Precompiled", "precompiled_charsmap": "AAQAAA=="}},
+        {"normalizer": {"type": "Precompiled", "precompiled_charsmap": "%"}}, {"pre_tokenizer": {"type": "Metaspace"}},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_a_damaged_unigram_file_is_said_to_be_broken(changes: dict[str, Any], tmp_path: Path) -> None:
+    unigram_file(tmp_path, **changes)
+    with pytest.raises(ConfigError, match=r"tokenizer\.json is broken, or is something else \(|which its vocabulary"):
+        tokeniser.read(tmp_path)
+
+
+def test_unigrams_are_written_as_the_text_that_they_are() -> None:
+    tokenise = model("xlm-roberta").tokenise
+    ids, pieces = tokenise("the king saw ﬁve <mask> 犬")
+    assert (pieces[0], pieces[-1], pieces[-2], pieces[-4]) == ("<s>", "</s>", "<unk>", "<mask>")
+    assert tokenise.written([], ids[1:4]).startswith(" the king")  # type: ignore[attr-defined]
+    assert model("xlm-roberta")("the 犬").notes == (
+        "1 of the tokens stand as <unk>: the model's vocabulary does not have them.",
+    )
+
+
 def test_another_kind_asks_for_the_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "tokenizers", None)
     whole = json.loads((FOLDER / "gpt2" / "tokenizer.json").read_text(encoding="utf-8"))
@@ -230,6 +299,8 @@ def test_another_kind_asks_for_the_library(tmp_path: Path, monkeypatch: pytest.M
         {"normalizer": {"type": "Lowercase"}},
         {"model": whole["model"] | {"byte_fallback": True}},
         {"model": {"type": "Unigram", "vocab": [["a", -1.0]]}},
+        {"model": {"type": "Unigram", "vocab": [["a", -1.0]], "byte_fallback": True}, "pre_tokenizer": SPACES},
+        {"model": {"type": "WordLevel", "vocab": {"a": 0}}},
     ):
         (tmp_path / "tokenizer.json").write_text(json.dumps(whole | changes), encoding="utf-8")
         with pytest.raises(ConfigError, match=r"of a kind that is not read here .*pip install --no-deps tokenizers"):

@@ -98,7 +98,7 @@ def test_tokens_say_the_text_that_they_were_cut_from(name: str) -> None:
     for text in ("the king's dog, isn't it?", "naïve кот 12"):
         ids, pieces = tokenise(f"a {text}")
         frame = {*tokenise("")[0]}
-        if "[UNK]" in pieces:
+        if "[UNK]" in pieces or "<unk>" in pieces:
             continue
         inner = [number for number in ids if number not in frame]
         said = tokenise.written([], inner)

@@ -43,6 +43,7 @@ from attnviz.formula.graph import KINDS
 from attnviz.formula.reader import parse as read_formula
 from attnviz.lessons import read_lesson
 from attnviz.lessons.inert_markdown import inert
+from attnviz.models.tokenisers.unigram import MOST_CHARACTERS, Unigram
 from attnviz.settings import url_codec
 from attnviz.settings.faults import MAX_MESSAGE_CHARACTERS, ConfigError
 from attnviz.settings.language import set_language
@@ -55,6 +56,7 @@ from attnviz.ui.panels.lesson import from_file, tally
 from attnviz.ui.session import browser_history
 from attnviz.ui.session.selection import Selection
 from attnviz.uploads import npy, parse_text, read_files
+from tests.support.small_models import model
 
 MOST_SECONDS = 1.0  # of processor, for a text as long as the door admits
 LEAST_SECONDS = 0.5  # that are always granted
@@ -87,6 +89,12 @@ def _formula(text: str) -> object:
 
 def _tokens(text: str) -> object:
     return [row.fn(text, **({"piece_length": 4} if row.uses else {})) for row in TOKENISERS.values()]
+
+
+def _unigrams(text: str) -> object:
+    """Cut a text with pieces of every length that is read, with a table of characters and with the forms of Unicode."""
+    many = Unigram({"▁" + "a" * n: -float(n) for n in range(MOST_CHARACTERS)} | {"a" * 99: -1.0}, splits=False)
+    return len(model("xlm-roberta").tokenise(text)[0]), len([*many.pieces(text)])
 
 
 def _assigned(name: str, text: str) -> object:
@@ -197,6 +205,9 @@ READERS = {
         _formula, 2 * LONGEST_FORMULA, 'q1.+*/@()[<>=!,;:"^|_{\\$√⟨‖ \n~#?if', (("sum(", ")"), ("q @ k ", ""))
     ),
     "tokenisers": Reader(_tokens, 10_000, (*"a <>'\u0301\u200d\ufe0f🏳🇩한각.\n", "<bos>"), ()),
+    "a model's unigrams": Reader(
+        _unigrams, 50_000, (*"a ▁ßﬁ\u0301\u3000\r犬", "king", "\U0001f3fb", "<mask>"), (("e", ""),)
+    ),
     "a typed number": Reader(typed_numbers.read_number, typed_numbers.MAX_CHARACTERS, "1.,e+-*/^()√π% "),
     "hands": Reader(lambda text: tally.read_hands(text, 4), 200, "1 ,;\na"),
     "a grade scale": Reader(grade_scale.read_scale, MEGABYTE, "9 A;,%\n-e"),

@@ -1,7 +1,7 @@
 """The tokeniser of a model's folder: tokenizer.json, or the older vocab.txt or vocab.json with merges.txt.
 
-WordPiece and byte pairs are read here, as the base install has no package that does; whatever else there is takes the
-package `tokenizers`, which a host may add.
+WordPiece, byte pairs and unigrams are read here, as the base install has no package that does; whatever else there is
+takes the package `tokenizers`, which a host may add.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
-from attnviz.models.tokenisers import unknown_words
+from attnviz.models.tokenisers import file_parts, unigram, unknown_words
 from attnviz.models.tokenisers.byte_pairs import GPT_2, WORDS, BytePairs, readable, text_of
 from attnviz.models.tokenisers.wordpiece import WordPiece, words_of
 from attnviz.settings.faults import ConfigError, shorten
@@ -92,17 +92,16 @@ class Tokeniser:
         if not self.special:
             yield self.pieces(text)
             return
-        pattern = "|".join(self._pattern(name) for name in sorted(self.special, key=len, reverse=True))
+        pattern = re.compile("|".join(map(re.escape, sorted(self.special, key=len, reverse=True))))
         at = 0
-        for match in re.finditer(pattern, text):
-            yield self.pieces(text[at : match.start()])
-            yield [group for group in match.groups() if group is not None]
-            at = match.end()
+        while match := pattern.search(text, at):
+            before, after = self.special[match[0]]
+            part, at = text[at : match.start()], match.end()
+            yield self.pieces(part.rstrip() if before else part)
+            yield [match[0]]
+            while after and text[at : at + 1].isspace():
+                at += 1
         yield self.pieces(text[at:])
-
-    def _pattern(self, name: str) -> str:
-        before, after = (r"\s*" if takes_spaces else "" for takes_spaces in self.special[name])
-        return f"{before}({re.escape(name)}){after}"
 
     def _id(self, piece: str) -> int:
         known = self.vocabulary.get(piece)
@@ -143,19 +142,24 @@ def _whole(
     kind = model.get("type") or ("BPE" if "merges" in model else "WordPiece")
     added = [each for each in spec["added_tokens"] if each["content"]]
     special = {str(each["content"]): (bool(each.get("lstrip")), bool(each.get("rstrip"))) for each in added}
-    vocabulary = {str(piece): int(number) for piece, number in model["vocab"].items()} if kind != "Unigram" else {}
+    listed = [each for each, _ in model["vocab"]] if kind == "Unigram" else []
+    numbered = {piece: number for number, piece in enumerate(listed)} if kind == "Unigram" else model["vocab"]
+    vocabulary = {str(piece): int(number) for piece, number in numbered.items()}
     vocabulary |= {str(each["content"]): int(each["id"]) for each in added}
-    start, end = _framing(spec.get("post_processor"))
+    start, end = file_parts.framing(spec.get("post_processor"))
     spare = tuple(word for word in spare if word in vocabulary) if kind == "WordPiece" else ()
     readers: dict[str, Callable[..., Callable[[str], Iterable[str]] | None]]
     readers = {"WordPiece": partial(_wordpiece, keeps_unknown=bool(spare)), "BPE": _byte_pairs}
-    cut = readers[kind](spec, vocabulary) if kind in readers else None
+    cut = unigram.of_file(spec) if kind == "Unigram" else readers[kind](spec, vocabulary) if kind in readers else None
     if cut is None:
-        return _of_library(path, kind, readable if _is_byte_level(spec) else str)
-    joined = text_of if kind == "BPE" else partial(words_of, prefix=str(model["continuing_subword_prefix"]))
+        return _of_library(path, kind, readable if file_parts.is_byte_level(spec) else str)
+    joined: Callable[[Sequence[str]], str] = text_of if kind == "BPE" else unigram.written
+    if kind == "WordPiece":
+        joined = partial(words_of, prefix=str(model["continuing_subword_prefix"]))
+    unknown = unigram.unknown(model) if kind == "Unigram" else model.get("unk_token")
     shown = readable if kind == "BPE" else str
     _check(vocabulary, (*start, *end, *([str(model["unk_token"])] if kind == "WordPiece" else [])), path)
-    return Tokeniser(vocabulary, cut, special, start, end, model.get("unk_token"), shown, joined, spare)
+    return Tokeniser(vocabulary, cut, special, start, end, unknown, shown, joined, spare)
 
 
 def _check(vocabulary: Mapping[str, int], needed: Iterable[str], path: Path) -> None:
@@ -192,8 +196,8 @@ ODD = ("dropout", "byte_fallback", "continuing_subword_prefix", "end_of_word_suf
 
 def _byte_pairs(spec: Mapping[str, Any], vocabulary: Mapping[str, int]) -> Callable[[str], Iterable[str]] | None:
     """Return the pieces of a byte-level tokeniser; None for one that does anything that is not known here."""
-    model, steps = spec["model"], _flat(spec.get("pre_tokenizer"), "pretokenizers")
-    normal = [step["type"] for step in _flat(spec.get("normalizer"), "normalizers")]
+    model, steps = spec["model"], file_parts.flat(spec.get("pre_tokenizer"), "pretokenizers")
+    normal = [step["type"] for step in file_parts.flat(spec.get("normalizer"), "normalizers")]
     if not steps or steps[-1]["type"] != "ByteLevel" or len(steps) > 2 or normal not in ([], ["NFC"]):
         return None
     pattern = GPT_2 if steps[-1].get("use_regex", True) else None
@@ -207,31 +211,6 @@ def _byte_pairs(spec: Mapping[str, Any], vocabulary: Mapping[str, int]) -> Calla
     begins, whole = bool(steps[-1].get("add_prefix_space")), bool(model.get("ignore_merges"))
     pieces = BytePairs(vocabulary, ranks, pattern, begins, whole).pieces
     return (lambda text: pieces(unicodedata.normalize("NFC", text))) if normal else pieces
-
-
-def _is_byte_level(spec: Mapping[str, Any]) -> bool:
-    """Return whether a file's tokeniser writes bytes as letters."""
-    steps = _flat(spec.get("decoder"), "decoders") + _flat(spec.get("pre_tokenizer"), "pretokenizers")
-    return any(step["type"] == "ByteLevel" for step in steps)
-
-
-def _flat(step: Any, inside: str) -> list[Any]:
-    """Return the steps that a file describes, those of a sequence one by one."""
-    if step is None:
-        return []
-    return [part for each in step[inside] for part in _flat(each, inside)] if step["type"] == "Sequence" else [step]
-
-
-def _framing(step: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the tokens before and after a sentence."""
-    for part in _flat(step, "processors"):
-        if part["type"] in ("RobertaProcessing", "BertProcessing"):
-            return (str(part["cls"][0]),), (str(part["sep"][0]),)
-        if part["type"] == "TemplateProcessing":
-            names = [each["SpecialToken"]["id"] if "SpecialToken" in each else None for each in part["single"]]
-            at = names.index(None)
-            return tuple(map(str, names[:at])), tuple(map(str, names[at + 1 :]))
-    return (), ()
 
 
 def _of_library(path: Path, kind: str, shown: Callable[[str], str]) -> Callable[[str], tuple[list[int], list[str]]]:
