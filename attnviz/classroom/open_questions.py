@@ -137,7 +137,7 @@ def compares(question: Question) -> bool:
 def is_whole(question: Question) -> bool:
     """Return whether all of the slide is drawn: its picture is to be read, or it is that before a change."""
     return (
-        question.kind == "own_words"
+        question.kind in ("own_words", "cell", "slider")
         or compares(question)
         or bool(question.at.get("read"))
         or bool(question.at.get("before"))

@@ -69,8 +69,8 @@ _KEYS: dict[str, dict[str, type]] = {
     "at": {
         **dict.fromkeys(("query", "key", "head", "column", "layer", "d_k"), int),
         **dict.fromkeys(sorted({axis for step in STEPS.values() for axis in step.axes}), int),
-        **dict.fromkeys(("step", "says", "divisor", "prompt"), str),
-        **dict.fromkeys(("tolerance", "temperature"), float),
+        **dict.fromkeys(("step", "says", "divisor", "prompt", "field"), str),
+        **dict.fromkeys(("tolerance", "temperature", "to"), float),
         "words": list,
         "change": dict,
         **dict.fromkeys(("read", "before"), bool),

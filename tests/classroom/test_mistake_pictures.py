@@ -7,8 +7,8 @@ import pytest
 
 from attnviz import Config, run
 from attnviz.classroom import wrong_choices
-from attnviz.classroom.mistake_pictures import picture
 from attnviz.classroom.practice.deals import deal
+from attnviz.classroom.practice.mistake_pictures import picture
 from attnviz.classroom.practice.record import Asked
 from attnviz.classroom.question_kinds import resolve
 from attnviz.classroom.resolved_question import QuestionContext

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from attnviz import Config, run
-from attnviz.classroom.practice import new_forms
+from attnviz.classroom import new_forms
 from attnviz.classroom.practice.deals import KINDS_OF_DEALS, MASKS, STOPS, Dealt, deal
 from attnviz.classroom.practice.kinds import KINDS, LEVELS
 from attnviz.classroom.practice.record import (

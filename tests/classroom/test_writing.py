@@ -8,8 +8,8 @@ from collections.abc import Callable
 import pytest
 
 from attnviz import Config, ConfigError, run
-from attnviz.classroom import check_lesson, question_codec
-from attnviz.classroom.writing import all_faults, draft, lesson_link
+from attnviz.classroom import question_codec
+from attnviz.classroom.writing import all_faults, check_lesson, draft, lesson_link
 from attnviz.lessons.catalogue import LESSONS, written
 from attnviz.lessons.read_lesson import read_lesson
 from attnviz.settings.language import set_language

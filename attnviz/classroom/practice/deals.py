@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 
 from attnviz.arrays import Array
-from attnviz.classroom import question_codec
-from attnviz.classroom.practice import new_forms
+from attnviz.classroom import new_forms, question_codec
+from attnviz.classroom.new_forms import Slider
 from attnviz.classroom.practice.draw import MOST_TRIES, Draw
 from attnviz.classroom.practice.model_answers import answers
-from attnviz.classroom.practice.new_forms import Slider
 from attnviz.classroom.practice.record import Asked
 from attnviz.classroom.question_kinds import resolve
 from attnviz.classroom.resolved_question import ResolvedQuestion
+from attnviz.classroom.run_questions import STOPS
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.run import run
@@ -255,11 +255,6 @@ def _rows_changed(draw: Draw, level: int) -> Dealt:
 
 SPARE = ("blue", "seven", "lamps", "never")
 """Words for others of a sentence."""
-
-STOPS = {
-    "temperature": (0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0),
-    "scale": (0.0, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0),
-}
 
 
 def _slider(draw: Draw, level: int) -> Dealt:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from attnviz.classroom import check_lesson
+from attnviz.classroom.writing import check_lesson
 from attnviz.engine.records.config import Config
 from attnviz.lessons import read_lesson
 from attnviz.lessons.lesson import Lesson

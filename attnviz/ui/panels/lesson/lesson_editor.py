@@ -66,6 +66,8 @@ TEXT = "lesson-text"
 _DRAFT, _CHECKED = "_lesson_draft", "_lesson_checked"
 EMPTIED = ("slide-text", "slide-why", "slide-words", "slide-kind")
 _PLACE = 99  # of the question, among the keys of questions
+SAID = ("rows_changed", "order", "slider")
+"""Kinds that are offered always, as a run may have an answer to them elsewhere than at their first positions."""
 FIRST_STEPS = ("scores", "weights")
 
 
@@ -142,7 +144,7 @@ def _texts(name: str, height: int) -> dict[str, str]:
 
 def _question(trace: Trace) -> Question | None:
     """Draw the choice of a question that this run has an answer to, and the answer; return the question."""
-    kinds = [name for name in question_codec.KINDS if name == "rows_changed" or _can_be_asked(trace, name)]
+    kinds = [name for name in question_codec.KINDS if name in SAID or _can_be_asked(trace, name)]
     named = {name: language.translate(question_codec.KINDS[name].label) for name in kinds} | {"": WORDS["none"]}
     kind = st.selectbox(WORDS["kind"], ["", *kinds], format_func=named.__getitem__, key="slide-kind") or ""
     if not kind:
