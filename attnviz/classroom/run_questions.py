@@ -28,6 +28,8 @@ STOPS = {
 }
 """The stops of each setting that a slider can move; the run's own value and the one asked for are added."""
 
+SHOWING = ("scores", "scaled", "capped", "allowed", "masked", "weights")
+"""Steps whose pictures hatch what is forbidden, and so show the mask; in the order of the computation."""
 MOST_ORDERED = 12
 MOST_CELLS = 144
 """Of a mask that is drawn by hand, or of a picture in which a cell is found: twelve words by twelve."""
@@ -86,7 +88,7 @@ def mask(runs: QuestionContext, at: Mapping[str, Any]) -> ResolvedQuestion:
     _few(runs.step("allowed").array)
     if "custom" in runs.trace.config.mask:
         raise ValueError(PROBLEMS["listed"])
-    return replace(new_forms.mask(runs.trace, runs.layer), hides="allowed", inputs=("scores",))
+    return replace(new_forms.mask(runs.trace, runs.layer), hides=SHOWING[0], inputs=("queries", "keys"))
 
 
 def name_of_ask(question: Question) -> str:

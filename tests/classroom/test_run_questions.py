@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from attnviz import Config, ConfigError, run
-from attnviz.classroom import question_codec, run_questions
+from attnviz.classroom import open_questions, question_codec, run_questions
 from attnviz.classroom.marking import assignments, coded_answers, grading, lesson_assignment, moodle, question_list
+from attnviz.classroom.marking.assignment_parts import PANELS
 from attnviz.classroom.marking.assignments import Assignment
 from attnviz.classroom.question_kinds import resolve
 from attnviz.classroom.writing import check_lesson, draft
-from attnviz.lessons.lesson import Question
+from attnviz.lessons.lesson import Question, Slide
 from attnviz.lessons.read_lesson import read_lesson
 from attnviz.text.format.sentence_parts import plain
 from tests import reference
@@ -201,7 +203,15 @@ def test_a_lesson_asks_them_and_becomes_an_assignment() -> None:
 
 
 def test_the_mask_is_not_drawn_before_it_is_answered() -> None:
-    question = resolve(Question("mask"), run(setting(1)))
-    assert (question.hides, question.inputs) == ("allowed", ("scores",))
+    trace, asked = run(setting(1)), Question("mask")
+    question = resolve(asked, trace)
+    slide = Slide("", ("scores", "masked", "weights"), question=asked)
+    shown = open_questions.pictures(slide, asked, question, trace, trace)
+    assert [each.name for each in shown] == ["queries", "keys"]
+    assert not any(each.masked is not None and each.masked.any() for each in shown)  # hatched, they show the mask
+    seen = Assignment(task_questions=items()[2:3], task_hidden=("scores", "heads", *PANELS))
+    assert assignments.given_away(seen, [question]) == (1,)
+    hidden = ("scores", "weights", *PANELS)
+    assert assignments.given_away(replace(seen, task_hidden=hidden), [question]) == ()
     drawn = np.isin(np.arange(16), [*question.right]).reshape(4, 4)
     assert np.array_equal(drawn, np.tri(4, dtype=bool))
