@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from attnviz import Config, run
-from attnviz.classroom import new_forms
+from attnviz.classroom import new_forms, open_questions
 from attnviz.classroom.practice.deals import KINDS_OF_DEALS, MASKS, STOPS, Dealt, deal
 from attnviz.classroom.practice.kinds import KINDS, LEVELS
 from attnviz.classroom.practice.record import (
@@ -255,3 +255,18 @@ def test_a_mask_is_spoken_of_where_there_is_one() -> None:
         dealt = deal(Asked("order", level, 1))
         has_mask = bool(np.isneginf(dealt.trace["masked"].array).any())
         assert ("mask" in plain(dealt.question.words)) == has_mask
+
+
+def test_an_order_is_asked_with_the_picture_of_its_head_alone() -> None:
+    heads = set()
+    for number in DEALS:
+        dealt = deal(Asked("order", 4, number))
+        asked = dealt.slide.question
+        assert asked is not None
+        (shown,) = open_questions.pictures(dealt.slide, asked, dealt.question, dealt.trace, dealt.trace)
+        head = asked.at["head"] - 1
+        assert np.array_equal(shown.array, dealt.trace["masked"].array[head : head + 1])
+        assert plain(dealt.question.words).startswith(f"Head {head + 1}:")
+        assert shown.names == (f"head {head + 1}",)
+        heads.add(head)
+    assert heads == {0, 1}

@@ -95,9 +95,13 @@ def _known(config: Config, steps: tuple[str, ...], question: Question) -> Dealt:
     return Dealt(config, trace, Slide("", steps, question=question), resolved)
 
 
-def _new(config: Config, trace: Trace, steps: tuple[str, ...], question: ResolvedQuestion) -> Dealt:
-    """Return a question of a kind that is answered otherwise; all of its steps are drawn with it."""
-    return Dealt(config, trace, Slide("", steps, question=Question("", at={"read": True})), question)
+def _new(config: Config, trace: Trace, steps: tuple[str, ...], question: ResolvedQuestion, head: int = 1) -> Dealt:
+    """Return a question of a kind that is answered otherwise; all of its steps are drawn with it.
+
+    head  that is asked about, counted from 1
+    """
+    asked = Question("", at={"read": True, "head": head})
+    return Dealt(config, trace, Slide("", steps, question=asked), question)
 
 
 def _shape(draw: Draw, level: int) -> Dealt:
@@ -192,7 +196,7 @@ def _order(draw: Draw, level: int) -> Dealt:
     question = new_forms.order(trace, index_of(head), index_of(query))
     name = "order_allowed" if np.isneginf(trace["masked"].array).any() else "order"
     words = fill(ASK[name], head=str(head), query=name_token(trace.query_tokens, index_of(query)))
-    return _new(config, trace, ("masked",), replace(question, words=words))
+    return _new(config, trace, ("masked",), replace(question, words=words), head)
 
 
 def _cell(draw: Draw, level: int) -> Dealt:
