@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from unicodedata import bidirectional, normalize
 
 from attnviz.settings.language import Words
-from attnviz.text.format.number_format import localised
+from attnviz.text.format.number_format import localised, localised_latex
 from attnviz.text.format.sentence_parts import TEXT, Part, plain
 
 SIGNS = {
@@ -134,7 +134,7 @@ def formula(latex: str) -> str:
 
 def _set(latex: str) -> str:
     try:
-        return "".join(_atoms(iter(_PART.findall(latex.strip()))))
+        return "".join(_atoms(iter(_PART.findall(localised_latex(latex.strip())))))
     except RecursionError:  # a thousand groups inside each other, which no formula has
         return html.escape(latex)
 
