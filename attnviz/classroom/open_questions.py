@@ -167,15 +167,14 @@ def _of_head(picture: Stage, head: int) -> Stage:
     """Return the picture of one head alone, which has room for its digits on a phone, too."""
     if len(picture.array) <= head or len(picture.array) == 1:
         return picture
-    only = slice(head, head + 1)
     return replace(
         picture,
-        array=picture.array[only],
-        masked=None if picture.masked is None else picture.masked[only],
-        widths=None if picture.widths is None else picture.widths[only],
-        heads=picture.names[only],
-        roles=None if picture.roles is None else picture.roles[only],
-        bars=None if picture.bars is None else (picture.bars[0][only], picture.bars[1][only]),
+        array=picture.array[[head]],
+        masked=None if picture.masked is None else picture.masked[[head]],
+        widths=None if picture.widths is None else [picture.widths[head]],
+        heads=[picture.names[head]],
+        roles=None if picture.roles is None else [picture.roles[head]],
+        bars=None if picture.bars is None else (picture.bars[0][[head]], picture.bars[1][[head]]),
         edited=[(0, row, column) for at, row, column in picture.edited if at == head],
         wanted=[(0, row, column) for at, row, column in picture.wanted if at == head],
         chosen=None,
