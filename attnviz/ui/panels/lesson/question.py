@@ -145,7 +145,7 @@ def _typed_answer(question: ResolvedQuestion, value: Any) -> Given:
     if question.form == "text":
         return str(value or "").strip()
     if question.form == "mask" and value is None:
-        return None  # nothing was painted yet
+        return tuple(range(len(question.options)))  # as the grid stands before anything is painted
     if question.form in SETS:
         return tuple(sorted(value or ()))
     if question.form == "order":
