@@ -16,6 +16,7 @@ from attnviz.engine.records.trace import Step, Trace
 from attnviz.engine.tables.initialisers import INITIALISERS
 from attnviz.lessons.lesson import Question, Slide
 from attnviz.pictures.stage_record import Stage
+from attnviz.settings.counting import index_of
 
 FOLLOWS_FROM = {
     "token_embeddings": (),
@@ -137,7 +138,7 @@ def compares(question: Question) -> bool:
 def is_whole(question: Question) -> bool:
     """Return whether all of the slide is drawn: its picture is to be read, or it is that before a change."""
     return (
-        question.kind == "own_words"
+        question.kind in ("own_words", "cell", "slider")
         or compares(question)
         or bool(question.at.get("read"))
         or bool(question.at.get("before"))
@@ -157,7 +158,27 @@ def pictures(
     layer, whole = slide.layer, is_whole(question)
     names = slide.steps if whole else open_steps(slide, resolved)
     shown = slides.pictures(run_of(question, baseline, trace), layer, names)
-    return tuple(slides.without_caption(each if whole else _covered(each, resolved)) for each in shown)
+    drawn = [slides.without_caption(each if whole else _covered(each, resolved)) for each in shown]
+    head = index_of(question.at.get("head", 1))
+    return tuple(_of_head(each, head) if resolved.form == "order" else each for each in drawn)
+
+
+def _of_head(picture: Stage, head: int) -> Stage:
+    """Return the picture of one head alone, which has room for its digits on a phone, too."""
+    if len(picture.array) <= head or len(picture.array) == 1:
+        return picture
+    return replace(
+        picture,
+        array=picture.array[[head]],
+        masked=None if picture.masked is None else picture.masked[[head]],
+        widths=None if picture.widths is None else [picture.widths[head]],
+        heads=[picture.names[head]],
+        roles=None if picture.roles is None else [picture.roles[head]],
+        bars=None if picture.bars is None else (picture.bars[0][[head]], picture.bars[1][[head]]),
+        edited=[(0, row, column) for at, row, column in picture.edited if at == head],
+        wanted=[(0, row, column) for at, row, column in picture.wanted if at == head],
+        chosen=None,
+    )
 
 
 def _covered(picture: Stage, question: ResolvedQuestion) -> Stage:

@@ -12,6 +12,7 @@ from typing import Any
 
 from attnviz.classroom.free_text import PROMPTS
 from attnviz.classroom.question_kinds import ASK
+from attnviz.classroom.run_questions import FIELDS, name_of_ask
 from attnviz.lessons.lesson import Question
 from attnviz.settings.counting import ordinals
 from attnviz.settings.faults import ConfigError, shorten
@@ -68,6 +69,10 @@ KINDS = {
     "shape": Kind("shape", "A shape", ("whole",)),
     "rows_changed": Kind("rows_changed", "Which rows change", ("whole", "change")),
     "true_or_false": Kind("true_or_false", "Yes or no", ("says", "head")),
+    "order": Kind("order", "Keys put in order", ("head", "query")),
+    "cell": Kind("cell", "A cell to point at", ("head", "query", "key")),
+    "mask": Kind("mask", "A mask to draw", ()),
+    "slider": Kind("slider", "A slider to set", ("field", "to", "head", "query", "key")),
     "own_words": Kind("own_words", "An answer in the student's own words, for you to mark", ("prompt",)),
 }
 AXES = {
@@ -105,6 +110,8 @@ LISTS: dict[str, Sequence[Value]] = {
     "change": tuple(CHANGES),
     "says": tuple(SAYS),
     "prompt": tuple(PROMPTS),
+    "field": tuple(FIELDS),
+    "to": (0.5, 0.1, 0.2, 0.3, 0.7, 1.5, 2.0, 3.0, 5.0),
     "tolerance": (0.005, 0.05, 0.0005),
     "layer": ordinals(MOST_LAYERS),
     **{name: ordinals(MOST_PLACES) for name in ("head", "query", "key", "column")},
@@ -147,7 +154,7 @@ def to_question(entry: Item, words: str = "", *, layers: int = 1) -> Question:
     """
     kind, at = entry[0], dict(entry[1])
     position: dict[str, Any] = {"step" if name in AS_STEP else name: value for name, value in at.items()}
-    ask = ASK[KINDS[kind].question]
+    ask = ASK[name_of_ask(Question(KINDS[kind].question, at=position))]
     if kind == "number":
         ask = ASKS[" ".join(AXES[str(at["step"])])]
     elif KINDS[kind].question == "sum":

@@ -14,7 +14,14 @@ import numpy as np
 from attnviz.arithmetic.cell import derive
 from attnviz.arithmetic.notation.derivation import ArithmeticLine
 from attnviz.arithmetic.notation.latex_numbers import NumberFormat, aligned, chain
-from attnviz.classroom import changed_rows, known_mistakes, next_word_questions, score_variance, wrong_choices
+from attnviz.classroom import (
+    changed_rows,
+    known_mistakes,
+    next_word_questions,
+    run_questions,
+    score_variance,
+    wrong_choices,
+)
 from attnviz.classroom.open_questions import covered, inputs_of, shape_inputs
 from attnviz.classroom.predicates import PREDICATES, SHOWS
 from attnviz.classroom.resolved_question import SAME, QuestionContext, ResolvedQuestion, required
@@ -71,6 +78,17 @@ ASK = Words(
         "next_word": "Which of these words does the model give the largest share as the next one?",
         "times_as_likely": "How many times as likely is the first word as the second?",
         "head_owed": "Without which head is most of the difference lost?",
+        "order": "Head {head}: put the keys in order of the weight that {query} gives them, the largest first. Keys "
+        "without weight stay out.",
+        "cell": "Head {head}: which cell holds the weight that {query} gives {key}?",
+        "cell_query": "Head {head}: which cell holds the largest weight that {query} gives any key?",
+        "cell_key": "Head {head}: which cell holds the largest weight that {key} gets from any query?",
+        "cell_any": "Head {head}: which cell holds the largest weight of all?",
+        "mask": "Draw the mask “{mask}”.",
+        "slider_temperature": "Set the temperature so that the weight {query} gives {key} is {weight}, within "
+        "±{tolerance}.",
+        "slider_scale": "Set the scale, which multiplies every score, so that the weight {query} gives {key} is "
+        "{weight}, within ±{tolerance}.",
     }
 )
 LINE = Words({"query": "the row of {token}", "key": "the column of {token}"})
@@ -100,7 +118,10 @@ def resolve(
     at, runs = question.at, QuestionContext(trace, baseline, index_of(question.at.get("layer", 1)), worked)
     resolved = QUESTIONS[question.kind](runs, at)
     named = _named(runs, at)
-    words = fill_typed(question.ask, named) if question.is_typed else fill(question.ask or ASK[question.kind], **named)
+    if question.kind in run_questions.QUESTIONS:
+        named |= run_questions.named(trace, at, resolved)
+    ask = question.ask or ASK[run_questions.name_of_ask(question)]
+    words = fill_typed(question.ask, named) if question.is_typed else fill(ask, **named)
     return replace(resolved, words=words, why=question.why)
 
 
@@ -265,6 +286,7 @@ QUESTIONS: dict[str, Find] = {
     "own_words": _own_words,
     **{name: score_variance.question(name) for name in score_variance.MEASURES},
     **next_word_questions.QUESTIONS,
+    **run_questions.QUESTIONS,
 }
 """The kinds of questions, by name; each finds its answer in a run."""
 

@@ -36,6 +36,7 @@ from attnviz.pictures.static.text_metrics import drawable, word
 from attnviz.settings.counting import ordinal
 from attnviz.settings.language import current_language
 from attnviz.text.format.html_math import quoting
+from attnviz.text.format.number_format import DECIMAL_COMMA
 from attnviz.text.format.sentence_parts import rounded_number
 from attnviz.text.headline import headline
 
@@ -215,6 +216,7 @@ def described(trace: Trace) -> dict[str, Any]:
         "sentence": _title(drawable(" ".join(config.sentence.split())) or " ".join(map(word, trace.query_tokens))),
         "queries": [word(token) for token in trace.query_tokens],
         "keys": [word(token) for token in trace.key_tokens],
+        "has_comma": current_language() in DECIMAL_COMMA,
         "words": dict(WORDS) | dict(SWITCH) | dict(PAINT),
         "first": FIRST,
         "link": setting_of(trace),

@@ -18,6 +18,7 @@ from attnviz.pictures.stage_record import Stage
 from attnviz.pictures.stages import side_by_side
 from attnviz.pictures.static.text_metrics import drawable
 from attnviz.settings.counting import ordinal
+from attnviz.text.format.number_format import localised
 from attnviz.text.head_sentences import what_heads_do
 
 
@@ -108,6 +109,6 @@ def _stage(stage: Stage) -> dict[str, Any]:
             "low": shades.low,
             "high": shades.high,
             "colours": list(shades.colours),
-            "said": [end_of_scale(end, signed) for end in (shades.low, shades.high)],
+            "said": [localised(end_of_scale(end, signed)) for end in (shades.low, shades.high)],
         },
     }

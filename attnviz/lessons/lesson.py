@@ -43,6 +43,12 @@ class Question:
           times_as_likely  words, two of them; temperature (1): the ratio of their shares
           head_owed      words, two of them: the head without which the first loses most of its lead
 
+          order    query; head (1): the keys from the largest weight to the smallest
+          cell     query, key, or both; head (1): where a weight stands, or the largest of a row, a column or the head
+          mask     nothing: the cells that the mask of the setting allows
+          slider   field ("temperature" or "scale"), to, query, key; head (1); tolerance (0.02): at which stop the
+                   weight is what it is where the field is `to`
+
           read     true: the answer is read off the pictures of the slide, so all of them are drawn with the question
           before   true: what is drawn with the question is the lesson's own setting, before the slide's change
 

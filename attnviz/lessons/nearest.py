@@ -16,13 +16,16 @@ def nearest(given: object, allowed: Iterable[str]) -> str:
 
     >>> nearest("heads", ["n_heads", "d_k"]), nearest("unmasked", ["masked", "weights"]), nearest("x", ["n_heads"])
     ('n_heads', 'masked', '')
+    >>> nearest("score", ["score_w", "scores"])
+    'scores'
     """
     if not isinstance(given, str) or not 2 <= len(given) <= MOST_SIGNS:
         return ""
     names = list(allowed)
     close = get_close_matches(given.lower(), names, 1, NEAR)
+    plural = [name for name in names if name == f"{given.lower()}s"]
     whole = [name for name in names if given.lower() in name.split("_")]
-    return next(iter([*whole, *close]), "")
+    return next(iter([*plural, *whole, *close]), "")
 
 
 def with_cure(said: str, given: object, allowed: Iterable[str]) -> str:

@@ -69,8 +69,8 @@ _KEYS: dict[str, dict[str, type]] = {
     "at": {
         **dict.fromkeys(("query", "key", "head", "column", "layer", "d_k"), int),
         **dict.fromkeys(sorted({axis for step in STEPS.values() for axis in step.axes}), int),
-        **dict.fromkeys(("step", "says", "divisor", "prompt"), str),
-        **dict.fromkeys(("tolerance", "temperature"), float),
+        **dict.fromkeys(("step", "says", "divisor", "prompt", "field"), str),
+        **dict.fromkeys(("tolerance", "temperature", "to"), float),
         "words": list,
         "change": dict,
         **dict.fromkeys(("read", "before"), bool),
@@ -155,7 +155,7 @@ def lesson_of(
     """Return the lesson of the tables of a file, whose slides are counted from the `first`; raises as `read_lesson`."""
     where = POSITIONS["lesson"].format(name=name)
     entries = checked(table, _KEYS["lesson"], where, _NEEDED["lesson"])
-    setting = _setting(entries["setting"], POSITIONS["setting"].format(name=name))
+    setting = setting_of(entries["setting"], POSITIONS["setting"].format(name=name))
     numbered = enumerate(entries["slides"], first)
     slides = [_slide(each, POSITIONS["slide"].format(n=n, name=name)) for n, each in numbered]
     if entries["minutes"] not in MINUTES:
@@ -231,11 +231,11 @@ def _slide(table: Any, where: str) -> Slide:
             raise ConfigError(WORDS["steps"].format(where=where, given=shorten(entries["steps"])))
         parts["steps"] = tuple(entries["steps"])
     if "change" in entries:
-        parts["change"] = _setting(entries["change"], where)
+        parts["change"] = setting_of(entries["change"], where)
     if "question" in entries:
         parts["question"] = _question(entries["question"], where)
     if "control" in entries:
-        parts["control"] = read_control(entries["control"], POSITIONS["control"].format(where=where), _setting)
+        parts["control"] = read_control(entries["control"], POSITIONS["control"].format(where=where), setting_of)
     return Slide(_flowing(entries["text"]), notes=_flowing(entries.get("notes", "")), **parts)
 
 
@@ -247,11 +247,11 @@ def _question(table: Any, where: str) -> Question:
     if not 0 <= at.get("tolerance", 0) < math.inf:
         raise ConfigError(WORDS["tolerance"].format(where=position, given=at["tolerance"]))
     if "change" in at:
-        at["change"] = _setting(at["change"], where)
+        at["change"] = setting_of(at["change"], where)
     return Question(entries["kind"], _flowing(entries.get("ask", "")), at, _flowing(entries.get("why", "")))
 
 
-def _setting(table: Any, where: str) -> dict[str, Any]:
+def setting_of(table: Any, where: str) -> dict[str, Any]:
     """Return the values of a setting as Config takes them: tuples for lists, edits for the positions they stand at."""
     if not isinstance(table, dict):
         raise ConfigError(WORDS["setting"].format(where=where, given=shorten(table)))

@@ -146,7 +146,7 @@ def test_many_settings_that_are_too_large_together_are_refused_before_they_are_c
     first = one[: one.index("[[slides]]")]
     slides = [slide + f"change = {{seed = {n}}}\n" for n in range(40)]
     assert len(read((first + slides[0]).encode()).slides) == 1
-    monkeypatch.setattr("attnviz.classroom.check_lesson.run", never)
+    monkeypatch.setattr("attnviz.classroom.writing.check_lesson.run", never)
     with pytest.raises(ConfigError, match="of the lesson in this file: up to here the settings together would keep"):
         read((first + "".join(slides)).encode())
 

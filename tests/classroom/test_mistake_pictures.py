@@ -7,16 +7,16 @@ import pytest
 
 from attnviz import Config, run
 from attnviz.classroom import wrong_choices
-from attnviz.classroom.mistake_pictures import picture
 from attnviz.classroom.practice.deals import deal
+from attnviz.classroom.practice.mistake_pictures import IN_WORDS, picture
 from attnviz.classroom.practice.record import Asked
 from attnviz.classroom.question_kinds import resolve
-from attnviz.classroom.resolved_question import QuestionContext
+from attnviz.classroom.resolved_question import HINTS, QuestionContext
 from attnviz.lessons.catalogue import LESSONS
 from attnviz.lessons.lesson import Question
 from attnviz.pictures.stage_record import Stage
 
-SEEN = {"scale", "mask", "columns", "no_softmax", "transposed"}
+SEEN = {"scale", "mask", "columns", "no_softmax", "no_sum", "transposed", "columns_of_weights"}
 
 
 def framed(stage: Stage) -> list[float]:
@@ -36,12 +36,57 @@ def test_the_framed_number_of_a_known_mistake_is_the_one_that_was_answered() -> 
                     stage = picture(question, dealt.question, dealt.trace, mistake.value)
                     if known is None or stage is None:
                         continue
-                    if known.name != "columns_of_weights":
+                    if known.name not in LINE_OF:
                         assert framed(stage) == [pytest.approx(known.value, abs=1e-9)]
                         assert not dealt.question.is_right(framed(stage)[0])
                     assert min(stage.array.shape[1:]) == 1
                     names.add(known.name)
     assert names >= SEEN
+
+
+LINE_OF = {"columns_of_weights", "unweighted", "crossed"}
+"""Mistakes seen in a whole line, from which the number that was answered was worked out."""
+
+OTHERS = [
+    ("scores", {"head": 1, "query": 2, "key": 3}, {}),
+    ("scaled", {"head": 1, "query": 2, "key": 3}, {}),
+    ("heads", {"head": 3, "query": 2, "column": 2}, {"n_heads": 4, "n_kv_heads": 2, "d_v": 3}),
+    ("added", {"query": 2, "column": 3}, {"residual": True}),
+    ("normed", {"query": 2, "column": 3}, {"norm": "rms", "residual": True}),
+    ("positions", {"query": 2, "column": 3}, {"position": "sinusoidal"}),
+    ("positions", {"query": 2, "column": 4}, {"position": "sinusoidal"}),
+]
+
+
+def test_every_known_mistake_has_a_picture_or_is_said_in_words_alone() -> None:
+    names = set()
+    for step, at, changes in OTHERS:
+        trace = run(Config(**{"sentence": "one two three four", "d_model": 6, "n_heads": 1, "mask": "none", **changes}))
+        question = Question("number", at={"step": step, **at})
+        resolved = resolve(question, trace)
+        for mistake in resolved.mistakes:
+            known = resolved.known(mistake.value)
+            stage = picture(question, resolved, trace, mistake.value)
+            if known is None:  # too near to the right number to be told from it
+                continue
+            assert (stage is None) == (known.name in IN_WORDS), known.name
+            if stage is None:
+                continue
+            if known.name == "unweighted":
+                assert known.value in (pytest.approx(stage.array.sum()), pytest.approx(stage.array.mean()))
+            elif known.name not in LINE_OF:
+                assert framed(stage) == [pytest.approx(known.value, abs=1e-9)]
+            names.add(known.name)
+    for axis in ("query", "key"):
+        trace = run(Config(sentence="one two three four", n_heads=2, mask="causal"))
+        question = Question("sum", at={axis: 3, "head": 2, "step": "scaled"})
+        resolved = resolve(question, trace)
+        crossed = next(each for each in resolved.mistakes if each.name == "crossed")
+        stage = picture(question, resolved, trace, crossed.value)
+        assert stage is not None
+        assert float(stage.array.sum()) == pytest.approx(crossed.value)
+        names.add("crossed")
+    assert {*HINTS} == SEEN | names | {*IN_WORDS}
 
 
 def test_a_wrong_key_is_seen_in_the_line_in_which_it_is_the_largest() -> None:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from attnviz import Config, run
-from attnviz.classroom.practice import new_forms
+from attnviz.classroom import new_forms, open_questions
 from attnviz.classroom.practice.deals import KINDS_OF_DEALS, MASKS, STOPS, Dealt, deal
 from attnviz.classroom.practice.kinds import KINDS, LEVELS
 from attnviz.classroom.practice.record import (
@@ -123,45 +123,55 @@ def cell(A: list[list[float]], text: str, tokens: Any) -> set[int]:
     return {i * n + j}
 
 
+def check(dealt: Dealt, kind: str) -> None:
+    """A deal against the answer that is found another way."""
+    question, right = dealt.question, answered(dealt)
+    if question.form == "number":
+        assert question.value == pytest.approx(right, abs=1e-9)
+        assert question.is_right(right)
+    elif question.form == "order":
+        assert (question.in_order, question.is_right(right)) == (right, True)
+        assert not question.is_right(right[::-1])
+    elif kind == "shape":
+        assert [plain(question.options[at]) for at in question.right] == [right]
+    elif question.form in ("cell", "mask", "one", "some"):
+        assert question.right == right
+    elif question.form == "slider":
+        check_slider(dealt)
+    else:
+        assert question.form == "text"
+        assert question.why
+    assert not question.is_right(()) or (question.form == "some" and not right)
+
+
+def check_slider(dealt: Dealt) -> None:
+    """A slider is right where the weight is what is wanted."""
+    text, slider = plain(dealt.question.words), dealt.slider
+    assert slider is not None
+    tokens = dealt.trace.query_tokens
+    query, key = (tokens.index(part.split("”")[0]) for part in text.split("“")[1:])
+    wanted, tolerance = Decimal(text.split(" is ")[1].split(",")[0]), Decimal(text.split("±")[1].rstrip("."))
+    for at in range(len(STOPS[slider.name])):
+        config = slider.moved(dealt.config, at)
+        weight = rows_of_weights(replace(dealt, config=config, trace=run(config)))[0][query][key]
+        is_right = abs(Decimal(f"{weight:.2f}") - wanted) <= tolerance  # as it is read
+        assert dealt.question.is_right((at,)) == is_right
+        said = dealt.question.feedback((at,))
+        assert is_right or ("too large" in said) == (weight > wanted)
+    assert not dealt.question.is_right((slider.start,))
+
+
 @for_each("kind, level", CASES)
 def test_every_deal_has_the_answer_that_is_found_another_way(kind: str, level: int) -> None:
     for number in DEALS:
-        dealt = deal(Asked(kind, level, number))
-        question, right = dealt.question, answered(dealt)
-        if question.form == "number":
-            assert question.value == pytest.approx(right, abs=1e-9)
-            assert question.is_right(right)
-        elif question.form == "order":
-            assert (question.in_order, question.is_right(right)) == (right, True)
-            assert not question.is_right(right[::-1])
-        elif kind == "shape":
-            assert [plain(question.options[at]) for at in question.right] == [right]
-        elif question.form in ("cell", "mask", "one", "some"):
-            assert question.right == right
-        elif question.form == "text":
-            assert question.why
-        assert not question.is_right(()) or (question.form == "some" and not right)
+        check(deal(Asked(kind, level, number)), kind)
 
 
-@for_each("level", range(1, LEVELS + 1))
-def test_a_slider_is_right_where_the_weight_is_what_is_wanted(level: int) -> None:
-    for number in DEALS:
-        dealt = deal(Asked("slider", level, number))
-        text, slider = plain(dealt.question.words), dealt.slider
-        assert slider is not None
-        tokens = dealt.trace.query_tokens
-        query, key = (tokens.index(part.split("”")[0]) for part in text.split("“")[1:])
-        wanted, tolerance = Decimal(text.split(" is ")[1].split(",")[0]), Decimal(text.split("±")[1].rstrip("."))
-        for at in range(len(STOPS[slider.name])):
-            moved = Dealt(
-                slider.moved(dealt.config, at), run(slider.moved(dealt.config, at)), dealt.slide, dealt.question
-            )
-            weight = rows_of_weights(moved)[0][query][key]
-            is_right = abs(Decimal(f"{weight:.2f}") - wanted) <= tolerance  # as it is read
-            assert dealt.question.is_right((at,)) == is_right
-            said = dealt.question.feedback((at,))
-            assert is_right or ("too large" in said) == (weight > wanted)
-        assert not dealt.question.is_right((slider.start,))
+@pytest.mark.slow(seconds=20)
+@for_each("kind", [kind for kind in KINDS if kind != "own_words"])
+def test_two_hundred_deals_of_every_kind_have_the_answer_that_is_found_another_way(kind: str) -> None:
+    for number in range(200):
+        check(deal(Asked(kind, 1 + number % LEVELS, number)), kind)
 
 
 def test_a_deal_is_the_same_again_and_another_number_has_other_numbers() -> None:
@@ -245,3 +255,18 @@ def test_a_mask_is_spoken_of_where_there_is_one() -> None:
         dealt = deal(Asked("order", level, 1))
         has_mask = bool(np.isneginf(dealt.trace["masked"].array).any())
         assert ("mask" in plain(dealt.question.words)) == has_mask
+
+
+def test_an_order_is_asked_with_the_picture_of_its_head_alone() -> None:
+    heads = set()
+    for number in DEALS:
+        dealt = deal(Asked("order", 4, number))
+        asked = dealt.slide.question
+        assert asked is not None
+        (shown,) = open_questions.pictures(dealt.slide, asked, dealt.question, dealt.trace, dealt.trace)
+        head = asked.at["head"] - 1
+        assert np.array_equal(shown.array, dealt.trace["masked"].array[head : head + 1])
+        assert plain(dealt.question.words).startswith(f"Head {head + 1}:")
+        assert shown.names == (f"head {head + 1}",)
+        heads.add(head)
+    assert heads == {0, 1}

@@ -8,8 +8,8 @@ from collections.abc import Callable
 import pytest
 
 from attnviz import Config, ConfigError, run
-from attnviz.classroom import check_lesson, question_codec
-from attnviz.classroom.writing import all_faults, draft, lesson_link
+from attnviz.classroom import question_codec
+from attnviz.classroom.writing import all_faults, check_lesson, draft, lesson_link
 from attnviz.lessons.catalogue import LESSONS, written
 from attnviz.lessons.read_lesson import read_lesson
 from attnviz.settings.language import set_language
@@ -212,3 +212,54 @@ def test_what_is_too_large_together_is_said_once_where_it_becomes_so() -> None:
     assert lesson is None
     assert len(faults) == 1
     assert re.match("slide [2-5] of the lesson mine: too much", faults[0])
+
+
+FAULTY = """
+title = 3
+abut = "x"
+source = "s"
+minutes = 500
+goal = "g"
+known = "k"
+[setting]
+heads = 1
+n_heads = 99
+mask = "casual"
+[[slides]]
+text = "Look."
+txt = 3
+steps = ["score"]
+[slides.question]
+kind = "wieght"
+at = {query = "a", kee = 3}
+[[slides]]
+text = 4
+[slides.change]
+n_heads = 77
+d_k = -3
+"""
+
+
+def test_every_fault_of_a_file_is_said_at_once() -> None:
+    lesson, faults = all_faults.gone_through("own", FAULTY, lambda: lambda config: None)
+    assert lesson is None
+    said = [
+        ("has no about", "the lesson own"),
+        ("title of the lesson own is 3", ""),
+        ("'abut'", "did you mean “about”?"),
+        ("takes 500 minutes", "choose 1 to 90"),
+        ("sets 'heads'", "did you mean “n_heads”?"),
+        ("n_heads is 99", "choose 1 to 16"),
+        ("mask is 'casual'", "the setting of the lesson own"),
+        ("'txt'", "slide 1"),
+        ("no question called 'wieght'", "did you mean “weight”?"),
+        ("no step 'score'", "did you mean “scores”?"),
+        ("query of `at`", "a whole number"),
+        ("'kee'", "did you mean “key”?"),
+        ("text of slide 2", "a text in quotes"),
+        ("n_heads is 77", "slide 2"),
+        ("d_k is -3", "slide 2"),
+    ]
+    assert len(faults) == len(said)
+    for parts in said:
+        assert [fault for fault in faults if all(part in fault for part in parts)], parts

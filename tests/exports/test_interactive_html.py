@@ -17,10 +17,13 @@ import pytest
 
 from attnviz import NORMALISERS, Config, Trace, run
 from attnviz.engine.external.traces import of_scores, of_weights
-from attnviz.exports import interactive_html
+from attnviz.exports import formats, interactive_html
 from attnviz.exports.bundle import joined
+from attnviz.exports.paper.layout import drawing
+from attnviz.pictures import stages
 from attnviz.pictures.headings import PAINT, SWITCH
 from attnviz.pictures.static.text_metrics import word
+from attnviz.settings.language import set_language
 from attnviz.ui.panels.typed_formula import EXAMPLES
 from tests.support import interactive_file, scripts
 
@@ -193,3 +196,18 @@ def test_the_arithmetic_of_every_cell_of_what_was_typed_comes_out_at_its_number(
             typed[line] = run(Config(**settings, sentence="a king saw the queen", n_heads=2))
     found = interactive_file.disagreeing([*typed.values()], node, tmp_path)
     assert {name: wrong for name, wrong in zip(typed, found, strict=True) if wrong} == {}
+
+
+def test_a_german_pdf_and_file_have_commas_at_the_ends_of_the_scale() -> None:
+    trace = run(Config(sentence="the cat sat"))
+    set_language("de")
+    try:
+        ends = [
+            text.text for text in drawing(stages.side_by_side(trace, 0)[2]).texts if re.search(r"\d\D\d", text.text)
+        ]
+        data = str(formats.export("html", trace))
+    finally:
+        set_language("en")
+    assert ends
+    assert all(re.fullmatch(r"[−+]\d+,\d+", end) for end in ends)
+    assert '"has_comma":true' in data.replace(" ", "")

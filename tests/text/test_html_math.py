@@ -10,7 +10,10 @@ import streamlit as st
 from attnviz import NORMALISERS, SCORES, Config, run
 from attnviz.arithmetic.cell import derive
 from attnviz.lessons.catalogue import LESSONS
+from attnviz.settings.language import set_language
+from attnviz.text.format import html_math, line_breaks
 from attnviz.text.format.html_math import formula, inline, prose, quoting, sentence
+from attnviz.text.format.number_format import localised_latex
 from attnviz.ui.session import notices
 from tests.support.cases import for_each
 
@@ -82,3 +85,18 @@ def test_a_note_and_the_line_over_the_pictures_are_written_so(monkeypatch: pytes
     assert ["<bdi>القط</bdi>" in drawn[0], "<sub><i>K</i></sub>" in drawn[0], "<sub><i>O</i></sub>" in drawn[1]] == [
         True
     ] * 3
+
+
+def test_numbers_in_formulas_have_a_comma_where_the_language_writes_one() -> None:
+    latex = r"s_{2,1} = (0.5,\; -1.25) \cdot 3 + 1.435 \\ 2.3.2"
+    assert localised_latex(latex) == latex
+    set_language("de")
+    try:
+        assert localised_latex(latex) == r"s_{2,1} = (0{,}5;\; -1{,}25) \cdot 3 + 1{,}435 \\ 2.3.2"
+        assert localised_latex(r"s_{2,1},\; 4") == r"s_{2,1},\; 4"
+        assert html_math.formula(r"\frac{0.5}{2}") == html_math.FRACTION.format(top="0,5", bottom="2")
+        drawn = line_breaks.table(derive(run(Config(sentence="a b")), 0, 0, 1, 1).lines[0].latex)
+        assert not re.search(r"\d\.\d", localised_latex(drawn))
+        assert re.search(r"\d\{,\}\d", localised_latex(drawn))
+    finally:
+        set_language("en")

@@ -22,6 +22,7 @@ from attnviz.classroom.marking.assignment_parts import CONTROLS, LABELS, NOTHING
 from attnviz.classroom.question_codec import Asked, Item
 from attnviz.classroom.question_kinds import resolve
 from attnviz.classroom.resolved_question import ResolvedQuestion
+from attnviz.classroom.run_questions import SHOWING, STOPS
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
 from attnviz.lessons.lesson import Question
@@ -279,8 +280,13 @@ def resolved_questions(task: Assignment, trace: Trace, *, worked: bool = True) -
 
 
 def n_runs(task: Assignment) -> int:
-    """Count the runs that the questions are asked about beside the one that is given: each change makes one."""
-    return sum("change" in dict(at) for _, at in task.task_questions)
+    """Count the runs that the questions are asked about beside the one that is given: each change makes one, and a
+    slider one for each of its stops.
+    """
+    n_stops = max(map(len, STOPS.values())) + 2
+    return sum("change" in dict(at) for _, at in task.task_questions) + n_stops * sum(
+        kind == "slider" for kind, _ in task.task_questions
+    )
 
 
 def _resolved(question: Question, trace: Trace, worked: bool) -> ResolvedQuestion | str:
@@ -293,9 +299,11 @@ def _resolved(question: Question, trace: Trace, worked: bool) -> ResolvedQuestio
 def given_away(task: Assignment, questions: Sequence[ResolvedQuestion | str]) -> tuple[int, ...]:
     """Return the numbers, from 1, of the questions whose answers can be read off what is shown."""
     hides = {
-        number: ask.hides for number, ask in enumerate(questions, 1) if isinstance(ask, ResolvedQuestion) and ask.hides
+        number: SHOWING if ask.form == "mask" else (ask.hides,)
+        for number, ask in enumerate(questions, 1)
+        if isinstance(ask, ResolvedQuestion) and ask.hides
     }
-    return tuple(number for number, step in hides.items() if task.panels or step in task.pictures)
+    return tuple(number for number, steps in hides.items() if task.panels or {*steps} & {*task.pictures})
 
 
 def unchanged(task: Assignment, config: Config) -> tuple[int, ...]:

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from attnviz.classroom import free_text
 from attnviz.classroom.resolved_question import ResolvedQuestion
+from attnviz.settings.counting import ordinal
 from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import Words
 from attnviz.text.format.sentence_parts import plain
@@ -16,6 +17,8 @@ Answer = float | str | Collection[int] | None
 PER_TOLERANCE = 50
 """Numbers are kept in steps of so much of the tolerance; the mark allows for half a step."""
 
+ONE_OF_SEVERAL = ("one", "cell", "slider")
+"""Forms that are answered with one of the options."""
 WHOLE_STEP = 0.1  # where no tolerance is stated
 MAX_STEPS = 10**15
 
@@ -29,14 +32,34 @@ WORDS = Words(
 
 def encode(ask: ResolvedQuestion, answer: Answer) -> int:
     """Return an answer as a whole number from 0 up, which a code can hold; 0 is none."""
-    if answer is None or (isinstance(answer, Collection) and not answer and ask.form == "one"):
+    if answer is None or (isinstance(answer, Collection) and not answer and ask.form in ONE_OF_SEVERAL):
         return 0
     if isinstance(answer, str):
         return free_text.encode_text(answer)
     if isinstance(answer, Collection):
-        return 1 + (min(answer) if ask.form == "one" else sum(1 << position for position in set(answer)))
+        return 1 + _encode_options(ask, answer)
     steps = round(min(max(answer / _step(ask), -MAX_STEPS), MAX_STEPS))
     return 1 + (2 * steps if steps >= 0 else -2 * steps - 1)
+
+
+def _encode_options(ask: ResolvedQuestion, answer: Collection[int]) -> int:
+    """Return the options that were chosen as a whole number; an order as digits, the first one last."""
+    if ask.form in ONE_OF_SEVERAL:
+        return min(answer)
+    if ask.form == "order":
+        base = len(ask.options) + 1
+        return sum(ordinal(position) * base**at for at, position in enumerate(answer))
+    return sum(1 << position for position in set(answer))
+
+
+def _decode_order(ask: ResolvedQuestion, rest: int) -> tuple[int, ...]:
+    base, chosen = len(ask.options) + 1, list[int]()
+    while rest and len(chosen) < base:
+        chosen.append(rest % base - 1)
+        rest //= base
+    if rest or min(chosen, default=0) < 0 or len(set(chosen)) < len(chosen):
+        raise ConfigError(WORDS["not_offered"])
+    return tuple(chosen)
 
 
 def decode(ask: ResolvedQuestion, code: int) -> Answer:
@@ -51,7 +74,9 @@ def decode(ask: ResolvedQuestion, code: int) -> Answer:
     rest = code - 1
     if ask.form == "number" and rest <= 2 * MAX_STEPS:
         return (rest // 2 if rest % 2 == 0 else -(rest + 1) // 2) * _step(ask)
-    if ask.form == "one":
+    if ask.form == "order":
+        return _decode_order(ask, rest)
+    if ask.form in ONE_OF_SEVERAL:
         if rest >= len(ask.options):
             raise ConfigError(WORDS["not_offered"])
         return (rest,)
@@ -107,5 +132,6 @@ def answer_text(ask: ResolvedQuestion, code: int) -> str | float:
     if isinstance(answer, str):
         return answer
     if isinstance(answer, Collection):
-        return ", ".join(plain(ask.options[position]) for position in answer) or WORDS["none"]
+        between = "; " if ask.form in ("cell", "mask") else ", "  # a cell has a comma in its name
+        return between.join(plain(ask.options[position]) for position in answer) or WORDS["none"]
     return float(f"{answer:.12g}")

@@ -40,6 +40,8 @@ def as_item(question: Question) -> Item | None:
                 return None
         if value is not None and (name != "tolerance" or value in question_codec.LISTS[name]):
             chosen[name] = value
+    if kind == "cell" and not {"query", "key"} <= question.at.keys():
+        return None  # which asks for the largest of a line, and assignments for one cell
     if kind == "number" and question.at.get("step") not in AXES:
         return None
     try:

@@ -34,6 +34,7 @@ VERSIONS = (1, 5, 10, 20)
 """How many versions of each question there may be, each with other numbers."""
 MOST_RIGHT = 10
 """Options that are right together, at most: the platform knows no share of points below a tenth but a few."""
+WITHOUT_FORM = ("order", "mask", "slider")
 MOST_NAME = 200
 NEED = Need(held=2, made=1, drawn=10, busy=0.2, any_length=True)
 
@@ -53,7 +54,11 @@ WORDS = Words(
 
 def left_out(questions: Sequence[ResolvedQuestion | str]) -> tuple[int, ...]:
     """Return the numbers, from 1, of the questions that the platform has no form for, or this run no answer to."""
-    return tuple(n for n, ask in enumerate(questions, 1) if isinstance(ask, str) or len(ask.right) > MOST_RIGHT)
+    return tuple(
+        n
+        for n, ask in enumerate(questions, 1)
+        if isinstance(ask, str) or ask.form in WITHOUT_FORM or len(ask.right) > MOST_RIGHT
+    )
 
 
 def xml(config: Config, task: Assignment, versions: int = 1, address: str = "") -> str:

@@ -15,7 +15,17 @@ from attnviz.text.format.sentence_parts import plain
 
 COLUMNS = ("number", "question", "form", "options", "answer", "tolerance", "points", "explanation")
 """Called alike in every language, as files are read by their names."""
-FORMS = {"one": "one of several", "some": "several", "number": "number", "text": "own words"}
+CELLS = ("cell", "mask")  # any cell of the picture can be chosen, which needs no list
+FORMS = {
+    "one": "one of several",
+    "some": "several",
+    "number": "number",
+    "text": "own words",
+    "order": "in order",
+    "cell": "cell",
+    "mask": "mask",
+    "slider": "slider",
+}
 
 
 def frame(config: Config, task: Assignment) -> pd.DataFrame:
@@ -34,8 +44,8 @@ def _row(ask: ResolvedQuestion | str, points: float) -> tuple[str | float, ...]:
         return ("", "", "", "", "", points, ask)
     answer: str | float = float(f"{ask.value:.12g}") if ask.form == "number" else ""
     if ask.options:
-        answer = " | ".join(plain(ask.options[at]) for at in sorted(ask.right))
-    options = " | ".join(map(plain, ask.options))
+        answer = " | ".join(plain(ask.options[at]) for at in ask.in_order or sorted(ask.right))
+    options = " | ".join(map(plain, ask.options)) if ask.form not in CELLS else ""
     explanation = " ".join(map(plain, ask.solution))
     tolerance: str | float = ask.tolerance if ask.form == "number" else ""
     return (plain(ask.words), FORMS[ask.form], options, answer, tolerance, points, explanation)

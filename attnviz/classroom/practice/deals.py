@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 
 from attnviz.arrays import Array
-from attnviz.classroom import question_codec
-from attnviz.classroom.practice import new_forms
+from attnviz.classroom import new_forms, question_codec
+from attnviz.classroom.new_forms import Slider
 from attnviz.classroom.practice.draw import MOST_TRIES, Draw
 from attnviz.classroom.practice.model_answers import answers
-from attnviz.classroom.practice.new_forms import Slider
 from attnviz.classroom.practice.record import Asked
 from attnviz.classroom.question_kinds import resolve
 from attnviz.classroom.resolved_question import ResolvedQuestion
+from attnviz.classroom.run_questions import STOPS
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.run import run
@@ -95,9 +95,13 @@ def _known(config: Config, steps: tuple[str, ...], question: Question) -> Dealt:
     return Dealt(config, trace, Slide("", steps, question=question), resolved)
 
 
-def _new(config: Config, trace: Trace, steps: tuple[str, ...], question: ResolvedQuestion) -> Dealt:
-    """Return a question of a kind that is answered otherwise; all of its steps are drawn with it."""
-    return Dealt(config, trace, Slide("", steps, question=Question("", at={"read": True})), question)
+def _new(config: Config, trace: Trace, steps: tuple[str, ...], question: ResolvedQuestion, head: int = 1) -> Dealt:
+    """Return a question of a kind that is answered otherwise; all of its steps are drawn with it.
+
+    head  that is asked about, counted from 1
+    """
+    asked = Question("", at={"read": True, "head": head})
+    return Dealt(config, trace, Slide("", steps, question=asked), question)
 
 
 def _shape(draw: Draw, level: int) -> Dealt:
@@ -192,7 +196,7 @@ def _order(draw: Draw, level: int) -> Dealt:
     question = new_forms.order(trace, index_of(head), index_of(query))
     name = "order_allowed" if np.isneginf(trace["masked"].array).any() else "order"
     words = fill(ASK[name], head=str(head), query=name_token(trace.query_tokens, index_of(query)))
-    return _new(config, trace, ("masked",), replace(question, words=words))
+    return _new(config, trace, ("masked",), replace(question, words=words), head)
 
 
 def _cell(draw: Draw, level: int) -> Dealt:
@@ -255,11 +259,6 @@ def _rows_changed(draw: Draw, level: int) -> Dealt:
 
 SPARE = ("blue", "seven", "lamps", "never")
 """Words for others of a sentence."""
-
-STOPS = {
-    "temperature": (0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0),
-    "scale": (0.0, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0),
-}
 
 
 def _slider(draw: Draw, level: int) -> Dealt:

@@ -16,6 +16,8 @@ from attnviz.text.format.html_math import prose, sentence
 from attnviz.text.format.number_format import localised
 from attnviz.text.format.sentence_parts import plain
 
+LISTED = ("one", "some", "order")
+"""Forms whose options are printed: those of the others are the cells of a picture, or the stops of a slider."""
 WORDS = Words({"answer": "Answer:", "unanswerable": "This setting has no answer to it: {why}."})
 
 
@@ -33,7 +35,7 @@ def html(paper: Paper, n: str, question: Question, trace: Trace, baseline: Trace
         f"<li{_right(paper, resolved, position)}>{markup.escape(drawable(plain(option)))}</li>"
         for position, option in enumerate(resolved.options)
     )
-    listed = f'<ul class="options">{options}</ul>' if options else ""
+    listed = f'<ul class="options">{options}</ul>' if options and resolved.form in LISTED else ""
     parts = [(kind, drawable(part)) for kind, part in resolved.words]
     words = sentence(parts if paper.solutions else [(kind, paper.printed.see_words(part)) for kind, part in parts])
     rest = _solved(resolved, trace) if paper.solutions else _room(resolved)

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from attnviz.classroom import check_lesson
+from attnviz.classroom.question_kinds import PROBLEMS, QUESTIONS
+from attnviz.classroom.writing import check_lesson
 from attnviz.engine.records.config import Config
 from attnviz.lessons import read_lesson
 from attnviz.lessons.lesson import Lesson
+from attnviz.lessons.nearest import with_cure
 from attnviz.lessons.two_languages import in_language
-from attnviz.settings.faults import ConfigError, SeveralFaultsError
+from attnviz.settings.faults import ConfigError, SeveralFaultsError, shorten
 from attnviz.settings.language import LANGUAGES, current_language
 
 STUB = {"title": "-", "about": "-", "source": "-", "minutes": 1, "goal": "-", "known": "-", "setting": {}, "slides": []}
@@ -44,10 +46,9 @@ def _faults(name: str, text: str, admit: Callable[[Config], None]) -> list[str]:
     except ConfigError as error:
         return _of(error)
     slides = entries.get("slides")
-    found = list(_of_table(name, {**entries, "slides": []}))
     setting: Any = entries.get("setting", {})
-    of_setting = list(_of_table(name, {**STUB, "setting": setting}))
-    found += of_setting
+    of_setting = list(_of_setting(setting, read_lesson.POSITIONS["setting"].format(name=name)))
+    found = [*_of_head(name, entries), *of_setting]
     if of_setting:
         setting = {}  # what is wrong with it has been said, and is not said of every slide again
     tables = [{**STUB, "setting": setting, "slides": [each]} for each in (slides if isinstance(slides, list) else ())]
@@ -78,19 +79,66 @@ def _read(name: str, table: dict[str, Any], n: int, admit: Callable[[Config], No
     try:
         return read_lesson.lesson_of(name, table, admit, first=n), []
     except ConfigError as error:
-        return None, _of(error)
+        further = _of_parts(name, table["slides"][0], n) if isinstance(table["slides"][0], dict) else []
+        return None, [*_of(error), *further]
 
 
-def _of_table(name: str, table: dict[str, Any]) -> Iterator[str]:
+def _of_parts(name: str, slide: dict[str, Any], n: int) -> list[str]:
+    """Return the faults of each part of a slide by itself, as one that is read as a whole stops at the first."""
+    where = read_lesson.POSITIONS["slide"].format(n=n, name=name)
+    parts: list[dict[str, Any]] = [{key: slide[key]} for key in slide if key not in ("text", "change")]
+    faults = list(_of_setting(slide.get("change", {}), where))
+    question = slide.get("question")
+    if isinstance(question, dict):
+        faults += _of_kind(question.get("kind"), where)
+        parts += [{"question": {"kind": "-", key: question[key]}} for key in question if key != "kind"]
+    if isinstance(slide.get("steps"), list):
+        faults += check_lesson.unknown_steps(slide["steps"], where)
+    for part in parts:
+        try:
+            read_lesson.lesson_of(name, {**STUB, "slides": [{"text": "-", **part}]}, is_tried=False, first=n)
+        except ConfigError as error:
+            faults += _of(error)
+    return faults
+
+
+def _of_kind(kind: object, where: str) -> list[str]:
+    if not isinstance(kind, str) or kind in QUESTIONS:
+        return []
+    said = PROBLEMS["kind"].format(given=shorten(kind), allowed=", ".join(QUESTIONS))
+    return [f"{where}: {with_cure(said, kind, QUESTIONS)}"]
+
+
+def _of_head(name: str, entries: dict[str, Any]) -> Iterator[str]:
+    """Yield what is wrong with a lesson beside its setting and its slides."""
     try:
-        lesson = read_lesson.lesson_of(name, table)
+        read_lesson.lesson_of(name, {**entries, "setting": {}, "slides": []})
     except ConfigError as error:
         yield from _of(error)
-        return
-    try:
-        Config(**lesson.setting)
-    except (ConfigError, TypeError) as error:
-        yield f"{read_lesson.POSITIONS['setting'].format(name=name)}: {error}"
+    if type(minutes := entries.get("minutes")) is int:
+        try:
+            read_lesson.lesson_of(name, {**STUB, "minutes": minutes})
+        except ConfigError as error:
+            yield from _of(error)
+
+
+def _of_setting(setting: Any, where: str) -> Iterator[str]:
+    """Yield what is wrong with a setting, or with a change of one: every name, every value, or how they go together."""
+    faults, values = list[str](), dict[str, Any]()
+    for part in [{key: setting[key]} for key in setting] if isinstance(setting, dict) else [setting]:
+        try:
+            value = read_lesson.setting_of(part, where)
+            Config(**value)
+            values |= value
+        except (ConfigError, TypeError) as error:
+            said = _of(error) if isinstance(error, ConfigError) else [str(error)]
+            faults += [fault if fault.startswith(where) else f"{where}: {fault}" for fault in said]
+    if not faults:
+        try:
+            Config(**values)
+        except (ConfigError, TypeError) as error:
+            faults.append(f"{where}: {error}")
+    yield from faults
 
 
 def _of_slide(name: str, lesson: Lesson, n: int) -> Iterator[str]:

@@ -1,7 +1,7 @@
 // The run that is shown, and where its reader is in it.
 
 /** @import { Cell, Marked, Run, Stage, Step } from "./types" */
-import { exact, range, short } from "./formats.js";
+import { exact, range, short, writeComma } from "./formats.js";
 
 /**
  * Find an element of the page by its id.
@@ -19,6 +19,7 @@ export function element(id, kind) {
 /** @type {Run} */
 export const data = JSON.parse(element("run", HTMLScriptElement).text);
 export const { words, setting } = data;
+if (data.has_comma) writeComma();
 
 /** @type {{ layer: number, lit: Marked | null, chosen: Marked | null, held: Marked | null, apart: boolean, moved: boolean, paints: boolean }} held  under the hand; paints  whether a press on weights does */
 export const view = { layer: 0, lit: null, chosen: null, held: null, apart: true, moved: false, paints: false };

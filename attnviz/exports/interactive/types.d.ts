@@ -97,6 +97,8 @@ export interface Run {
   sentence: string;
   queries: string[];
   keys: string[];
+  /** Whether numbers have a comma for their point. */
+  has_comma: boolean;
   words: Record<Word, string>;
   /** The stage whose first cell is chosen at the start. */
   first: string;

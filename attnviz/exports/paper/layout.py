@@ -17,6 +17,7 @@ from attnviz.pictures.stage_record import Stage
 from attnviz.pictures.static.colour_scale import INK, PALE_INK, colour, contrast
 from attnviz.pictures.static.text_metrics import fitted, width, word
 from attnviz.settings.counting import ordinals
+from attnviz.text.format.number_format import localised
 
 COLUMN, PAGE = 8.4, 16.0
 """Centimetres of a column of a paper, which one map takes at most, and of a page, which several do."""
@@ -178,7 +179,7 @@ def _legend(drawn: Drawing, stage: Stage) -> None:
         return
     y, size, x = drawn.height + GAP, LETTERS * POINT, drawn.frames[0][0]
     signed = stage.scale.low < 0
-    low, high = (end_of_scale(end, signed) for end in (shades.low, shades.high))
+    low, high = (localised(end_of_scale(end, signed)) for end in (shades.low, shades.high))
     drawn.texts.append(Text(x, y + 0.85 * size, low, LETTERS))
     x += width(low, LETTERS) * POINT + GAP
     for at in range(SWATCHES):

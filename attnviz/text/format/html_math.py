@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from unicodedata import bidirectional, normalize
 
 from attnviz.settings.language import Words
-from attnviz.text.format.number_format import localised
+from attnviz.text.format.number_format import localised, localised_latex
 from attnviz.text.format.sentence_parts import TEXT, Part, plain
 
 SIGNS = {
@@ -33,7 +33,8 @@ IN_FORMULAS = Words({word: word for word in (" where forbidden", " or ", "and", 
 """The words that stand in a formula of a step, which otherwise is the same in every language."""
 
 _PART = re.compile(r"\\[a-zA-Z]+|\\.|[{}_^&]|[0-9.]+|\s+|.", re.DOTALL)
-_NAME = re.compile(r"\b([A-Za-z])_([A-Za-z0-9]+)\b")
+_NAME = re.compile(r"\b(?!n_[a-z])([A-Za-z])_([A-Za-z0-9]+)\b")
+"""A name with an index; n_heads is a setting, and no letter of a formula."""
 _LABELLED = re.compile(
     r"(?P<kept>\$[^$]*\$|`[^`]*`)|(?P<over>1/)?(?P<root>√)?(?<![A-Za-z_])(?P<letter>[A-Za-z])_(?P<index>[A-Za-z0-9]+)\b"
 )
@@ -67,8 +68,10 @@ def sentence(parts: Iterable[Part]) -> str:
     )
 
 
-def quoting(text: str) -> str:
+def quoting(text: str, *, is_typed: bool = False) -> str:
     """Return a sentence as HTML: our names as letters with a subscript, and what is quoted as it stands.
+
+    is_typed  whether its names are typed by whoever reads it, and so stay as they are typed
 
     The quoted words turn no others around, whichever way they run.
 
@@ -78,7 +81,8 @@ def quoting(text: str) -> str:
     '<i>d</i><sub><i>k</i></sub> was &#x27;d_k&#x27;; it&#x27;s 4'
     """
     parts = _QUOTED.split(text)
-    return "".join(_isolated(part) if at % 2 else named(html.escape(part)) for at, part in enumerate(parts))
+    ours = html.escape if is_typed else lambda part: named(html.escape(part))
+    return "".join(_isolated(part) if at % 2 else ours(part) for at, part in enumerate(parts))
 
 
 def _isolated(quoted: str) -> str:
@@ -89,8 +93,8 @@ def _isolated(quoted: str) -> str:
 def named(text: str) -> str:
     """Return escaped text of ours with each name of a matrix or a width typeset.
 
-    >>> named("d_model is 4")
-    '<i>d</i><sub><i>model</i></sub> is 4'
+    >>> named("d_model is 4"), named("n_heads is 4")
+    ('<i>d</i><sub><i>model</i></sub> is 4', 'n_heads is 4')
     """
     return _NAME.sub(r"<i>\1</i><sub><i>\2</i></sub>", text)
 
@@ -130,7 +134,7 @@ def formula(latex: str) -> str:
 
 def _set(latex: str) -> str:
     try:
-        return "".join(_atoms(iter(_PART.findall(latex.strip()))))
+        return "".join(_atoms(iter(_PART.findall(localised_latex(latex.strip())))))
     except RecursionError:  # a thousand groups inside each other, which no formula has
         return html.escape(latex)
 

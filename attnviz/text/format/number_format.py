@@ -24,6 +24,8 @@ NONE, NEARLY_ZERO = "–", "~0"
 _IN_TEXT = re.compile(r"\$[^$]*\$|`[^`]*`|“[^“”]*”|„[^„“]*“|(?<![\w.:])(?P<whole>\d+)\.(?P<rest>\d+)(?!\.?\d)")
 """A number with a point in a text; formulas, code and what is quoted are passed over, as is what has several points."""
 
+_IN_FORMULA = re.compile(r"(?<![\w.])(\d+)\.(\d+)(?!\.?\d)")
+_LISTED_IN_FORMULA = re.compile(r"(?<!\{),(\\;)")
 _LISTED = r"[−~]?\d+(?:,\d+)?(?:e−?\d+)?"
 _LIST = re.compile(rf"(?<!\d){_LISTED}(?:, {_LISTED})+")
 
@@ -65,6 +67,17 @@ def localised(text: str) -> str:
         return text
     text = _IN_TEXT.sub(lambda match: f"{match['whole']},{match['rest']}" if match["whole"] else match[0], text)
     return _LIST.sub(lambda match: match[0].replace(", ", "; ") if re.search(r"\d,\d", match[0]) else match[0], text)
+
+
+def localised_latex(latex: str) -> str:
+    """Return a formula for readers with a comma in its numbers, where the language of the page writes them so.
+
+    A list of them then has semicolons. What is copied from the page keeps its points.
+    """
+    if current_language() not in DECIMAL_COMMA:
+        return latex
+    with_commas = _IN_FORMULA.sub(r"\1{,}\2", latex)
+    return with_commas if with_commas == latex else _LISTED_IN_FORMULA.sub(r";\1", with_commas)
 
 
 def grouped(n: int) -> str:

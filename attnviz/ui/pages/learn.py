@@ -18,7 +18,7 @@ from attnviz.engine.tasks.games import GAMES
 from attnviz.settings.language import Words
 from attnviz.text.cell_sentence import percent
 from attnviz.ui.components import number_tables
-from attnviz.ui.panels.learn import ablations, controls, curves, frame, guesses, opening, reasons
+from attnviz.ui.panels.learn import ablations, controls, curves, frame, guesses, opening, prediction, reasons
 from attnviz.ui.panels.learn.ablations import RIGHT
 from attnviz.ui.session import admission
 from attnviz.ui.session.notices import notice, paragraph
@@ -59,6 +59,8 @@ def page(trace: Trace, selection: Selection) -> Selection:
         film = learn(whole)
         film.measure()
     notice(*_overlap(config), *(note for note in film.notes if note not in trace.notes))
+    if prediction.is_open(config, film):
+        return selection
     maps, beside = st.columns([5, 2], gap="medium")
     with beside:
         labels = frame.Labels(*curves.draw(film))

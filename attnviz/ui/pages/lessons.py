@@ -33,6 +33,7 @@ from attnviz.ui.components.stage.view import SCROLLED, View
 from attnviz.ui.panels.lesson import classroom_tools, controls, from_file, in_step, path, picked_answer, speaker, tally
 from attnviz.ui.panels.lesson import question as question_panel
 from attnviz.ui.panels.lesson.controls import Tried
+from attnviz.ui.panels.lesson.moved_run import of_slide
 from attnviz.ui.panels.lesson.practice import page as practice_page
 from attnviz.ui.session import admission, session_state, widgets
 from attnviz.ui.session.browser import styles
@@ -93,8 +94,8 @@ def _slide(config: Config, selection: Selection) -> Selection:
             _tools(lesson, selection, question, at)
     if is_open and question is not None and not selection.presenter:
         stages = _rows(slide, baseline, shown, question)[0]
-        answer = question_panel.answer_key(at)
-        picked_answer.take(question, stages, pictures=_pictures_key(0), answer=answer)
+        picked_answer.take(question, stages, pictures=_pictures_key(0), answer=question_panel.answer_key(at))
+    drawn = of_slide(slide, question, shown, at)
     with st.container(key="slide-large" if selection.presenter else "slide", gap="xsmall"):
         if not selection.presenter:
             path.goal(lesson, selection)
@@ -103,7 +104,7 @@ def _slide(config: Config, selection: Selection) -> Selection:
         if question is not None:
             question_panel.question_form(question, at, shown, selection.presenter)
             question_panel.mistake(slide.question, question, at, shown, pictures="lesson-mistake")
-    tried = Tried(shown) if is_open else controls.draw(lesson, slide, at, baseline, shown)
+    tried = Tried(drawn) if is_open or drawn is not shown else controls.draw(lesson, slide, at, baseline, shown)
     rows = _rows(slide, baseline, tried.trace, question if is_open else None)
     rows = [tuple(map(controls.transpose, row)) for row in rows] if tried.transposed else rows
     view = _ROOM if selection.presenter else _view(slide, rows, is_open)
@@ -112,9 +113,8 @@ def _slide(config: Config, selection: Selection) -> Selection:
         return selection
     if question is not None and question.lines and not selection.presenter:
         question_panel.arithmetic(question.lines, at)
-    is_last = slide is lesson.slides[-1]
     if not selection.presenter:
-        if is_last:
+        if slide is lesson.slides[-1]:
             path.summary(lesson, config, selection)
         _ways_on(lesson, slide, selection, baseline.config, tried.trace.config)
     return selection

@@ -18,8 +18,9 @@ def notice(*sentences: str, kind: str = "note") -> None:
 
 
 def _lines(sentences: Sequence[str], kind: str) -> str:
-    lines = "".join(f"<p>{html_math.quoting(sentence)}</p>" for sentence in sentences)
-    role = "alert" if kind == "fault" else "status"
+    is_fault = kind == "fault"  # which names what has to be typed otherwise
+    lines = "".join(f"<p>{html_math.quoting(sentence, is_typed=is_fault)}</p>" for sentence in sentences)
+    role = "alert" if is_fault else "status"
     return f'<div class="attn-{kind}" role="{role}">{lines}</div>'
 
 

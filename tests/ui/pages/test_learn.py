@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import re
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,8 @@ from attnviz.pictures.stage_bytes import unpacked
 from attnviz.settings import url_codec
 from attnviz.settings.fields import settings
 from attnviz.text.cell_sentence import percent
-from attnviz.ui.panels.learn import curves, frame, opening
+from attnviz.ui.components.stage.picking import Picked
+from attnviz.ui.panels.learn import curves, frame, opening, prediction
 from attnviz.ui.session import browser_learner
 from attnviz.ui.session.selection import Selection
 from tests.support.address import parameters
@@ -333,3 +335,35 @@ def test_hostile_links_open(hostile: dict[str, str]) -> None:
     at = opened(**{"page": "learn", "initialiser": "learned", "learn_batch": "1", "score": "cosine"} | hostile)
     assert clean(at)
     assert Config().score == "scaled_dot"
+
+
+def test_the_darkest_cell_is_predicted_before_the_film_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    at = learning("backwards")
+    assert "frame" in {each.key for each in at.select_slider}
+    at.toggle("predict-cell").set_value(True).run()
+    assert clean(at)
+    assert "frame" not in {each.key for each in at.select_slider}
+    assert "has learned nothing yet" in page_text(at)
+    config = TASKS["backwards"].config()
+    (shown,) = maps(at)
+    np.testing.assert_allclose(shown, expected(run(replace(config, learn_steps=0))["weights"].array), atol=1e-7)
+    before, after = (run(replace(config, learn_steps=step)) for step in (0, learn(config).best))
+    asked = prediction.dark(before, after)
+    assert asked is not None
+    A = after.layers[-1]["weights"].array
+    assert asked.cells[0] == max(range(A.shape[2]), key=lambda column: A[0, asked.row, column])
+    other = next(row for row in range(A.shape[1]) if row != asked.row)
+    for row, column, said in (
+        (other, 0, "That is another row"),
+        (asked.row, asked.cells[0], "that is where it went"),
+    ):
+        pick = Picked("layer0", 0, row, column)
+        monkeypatch.setattr(prediction.picking, "picked", lambda key, stages, pick=pick: pick)
+        at.run()
+        assert clean(at)
+        assert said in page_text(at)
+    assert "frame" in {each.key for each in at.select_slider}
+    wrong = next(column for column in range(A.shape[2]) if column not in asked.cells)
+    assert "its largest weight" in "".join(
+        text for _, text in prediction._verdict(before, asked, wrong, learn(config).best)
+    )

@@ -77,3 +77,13 @@ def test_a_lesson_in_a_link_that_was_cut_says_so() -> None:
     assert clean(at)
     assert "ask for the link again, or for the file" in page_text(at)
     assert "has to be a text in quotes" in page_text(opened(page="lessons", written=whole))
+
+
+def test_a_lesson_with_slides_is_deleted_only_after_a_second_press() -> None:
+    at = opened(page="assign", desk="write", sentence="a b c")
+    assert at.button(key="lesson-anew").label == "Begin anew with this setting"
+    at = with_slide()
+    assert at.button(key="lesson-anew").label == "Delete it and begin anew"
+    at.button(key="lesson-anew").click().run()
+    assert clean(at)
+    assert "[[slides]]" not in at.text_area(key="lesson-text").value

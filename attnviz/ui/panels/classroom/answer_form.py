@@ -7,18 +7,20 @@ from typing import Any
 
 import streamlit as st
 
-from attnviz.classroom import free_text
+from attnviz.classroom import free_text, question_codec
 from attnviz.classroom.marking import assignments, coded_answers, grading, results
 from attnviz.classroom.marking.assignments import Assignment
 from attnviz.classroom.resolved_question import ResolvedQuestion
+from attnviz.classroom.run_questions import slider_of, weight_at
 from attnviz.classroom.typed_numbers import read_number
 from attnviz.engine.records.trace import Trace
+from attnviz.lessons.lesson import Question
 from attnviz.settings.counting import index_of, ordinal
 from attnviz.settings.language import Words
 from attnviz.text.format.number_format import localised
 from attnviz.text.format.sentence_parts import TEXT, fill, plain
 from attnviz.ui.components import qr_code
-from attnviz.ui.panels.classroom import share_code
+from attnviz.ui.panels.classroom import answer_widget, share_code
 from attnviz.ui.session import session_state
 from attnviz.ui.session.callback import callback
 from attnviz.ui.session.notices import paragraph, typeset
@@ -28,6 +30,7 @@ WORDS = Words(
         "question": "{n}. {words}",
         "worth": "{n}. {words} (points: {points})",
         "unanswerable": "{n}. Your numbers have no answer to this question; it does not count.",
+        "weight": "The weight there is {weight}.",
         "number": "Your number",
         "tolerance": "Within ±{tolerance:g} counts as right.",
         "choose": "Your choice",
@@ -62,7 +65,8 @@ def questions(trace: Trace, task: Assignment, name: str, digest: int) -> None:
     for n, (ask, key) in enumerate(zip(resolved, keys), 1):
         with st.container(key=f"question-{n}", gap="xsmall"):
             worth = f"{task.points[index_of(n)]:g}" if set(task.points) != {1.0} else ""
-            _question(n, ask, key, checked[index_of(n)] if checked and task.task_feedback else None, worth)
+            said = checked[index_of(n)] if checked and task.task_feedback else None
+            _question((n, ask, key), trace, task, said, worth)
     if not resolved:
         return
     label = WORDS["check" if task.task_feedback else "finish"]
@@ -78,8 +82,14 @@ def questions(trace: Trace, task: Assignment, name: str, digest: int) -> None:
         _handed(task, name, grading.answer_code(digest, name, checked, len(tries)), resolved, checked)
 
 
-def _question(n: int, ask: ResolvedQuestion | str, key: str, checked: int | None, worth: str) -> None:
-    """Draw one question, where it is answered, and, once it may be said, whether the answer is right."""
+def _question(
+    asked: tuple[int, ResolvedQuestion | str, str], trace: Trace, task: Assignment, checked: int | None, worth: str
+) -> None:
+    """Draw one question, where it is answered, and, once it may be said, whether the answer is right.
+
+    asked  its number, the question, and the key of its widget
+    """
+    n, ask, key = asked
     if isinstance(ask, str):
         paragraph([WORDS["unanswerable"].format(n=n)])
         return
@@ -89,11 +99,27 @@ def _question(n: int, ask: ResolvedQuestion | str, key: str, checked: int | None
     if numbered:
         sentences = (WORDS["option"].format(number=at, option=option) for at, option in enumerate(options, 1))
         paragraph([" · ".join(sentences)])
-    _widget(ask, [str(ordinal(at)) for at in range(len(options))] if numbered else options, key)
+    labels = [str(ordinal(at)) for at in range(len(options))] if numbered else options
+    if ask.form == "slider":
+        _slider(ask, labels, key, trace, question_codec.to_question(task.task_questions[index_of(n)]))
+    elif ask.form in answer_widget.FORMS:
+        answer_widget.draw(ask, labels, key, trace, is_clicked=False)
+    else:
+        _widget(ask, labels, key)
     if ask.form == "number" and _is_unreadable(key):
         paragraph([WORDS["unreadable"]])
     elif checked and checked == _number(ask, key):
         typeset(((TEXT, coded_answers.feedback(ask, checked)),))
+
+
+def _slider(ask: ResolvedQuestion, labels: Sequence[str], key: str, trace: Trace, question: Question) -> None:
+    """Draw the slider, and the weight at the stop where it stands."""
+    moving = slider_of(trace, question.at)
+    st.session_state.setdefault(key, moving.start)
+    answer_widget.draw(ask, labels, key, trace, is_clicked=False)
+    held = st.session_state[key]
+    stop = held if held in range(len(moving.stops)) else moving.start
+    paragraph([localised(WORDS["weight"].format(weight=f"{weight_at(trace, question.at, stop):.2f}"))])
 
 
 def _widget(ask: ResolvedQuestion, labels: Sequence[str], key: str) -> None:
@@ -130,8 +156,10 @@ def _number(ask: ResolvedQuestion | str, key: str) -> int:
         return coded_answers.encode(ask, str(value or ""))
     if ask.form == "number":
         return coded_answers.encode(ask, read_number(value or ""))
-    if ask.form == "one":
+    if ask.form in coded_answers.ONE_OF_SEVERAL:
         return coded_answers.encode(ask, None if value is None else (value,))
+    if ask.form in answer_widget.FORMS:
+        return coded_answers.encode(ask, tuple(value) if value else None)
     none = st.session_state.get(f"{key}-nothing")
     return coded_answers.encode(ask, tuple(value) if value else () if none else None)
 

@@ -13,6 +13,7 @@ from attnviz.classroom.free_text import PROMPTS
 from attnviz.classroom.marking import question_notes
 from attnviz.classroom.marking.assignments import Assignment
 from attnviz.classroom.question_codec import Item, Value
+from attnviz.classroom.run_questions import FIELDS
 from attnviz.engine.records.trace import Trace
 from attnviz.settings import language
 from attnviz.settings.counting import index_of, ordinal
@@ -53,6 +54,8 @@ PLACES = Words(
         "key": "Key",
         "column": "Column",
         "prompt": "What to write about",
+        "field": "What the slider moves",
+        "to": "Where it is right",
     }
 )
 _EDIT = "_task_edit"
@@ -177,7 +180,7 @@ def _is_open(trace: Trace, name: str) -> bool:
 def _position(trace: Trace, kind: str, n: int, name: str, values: dict[str, Value]) -> Value:
     options = _offered(trace, name, values)
     changes = {name: language.translate(label) for name, (label, _, _) in question_codec.CHANGES.items()}
-    words = {**changes, **question_codec.SAYS, **PROMPTS, **NAMES}
+    words = {**changes, **question_codec.SAYS, **PROMPTS, **NAMES, **FIELDS}
     return _pick(PLACES[name], options, values[name], f"question.{n}.{kind}.{name}", words=words)
 
 

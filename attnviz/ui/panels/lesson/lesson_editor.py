@@ -1,11 +1,12 @@
 """An editor for lessons: the setting becomes a slide, its question is answered at once, faults are told together.
 
-The text is kept in the session only; it is saved as a file, or goes on in a link.
+The text is kept in the session and in the visitor's browser; it is saved as a file, or goes on in a link.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import streamlit as st
 
@@ -26,7 +27,7 @@ from attnviz.text import step_names
 from attnviz.text.captions import NAMES
 from attnviz.text.format.sentence_parts import fill
 from attnviz.ui.panels.classroom import question_editor
-from attnviz.ui.panels.lesson import from_file
+from attnviz.ui.panels.lesson import from_file, kept_draft
 from attnviz.ui.session import session_state
 from attnviz.ui.session.callback import callback
 from attnviz.ui.session.notices import notice, paragraph, typeset
@@ -35,7 +36,7 @@ from attnviz.ui.session.selection import Selection
 WORDS = Words(
     {
         "about": "A lesson is a text: a setting, and slides that ask. Make slides of settings at the left, and change "
-        "the text as you like; every answer is computed.",
+        "the text as you like; every answer is computed. Your browser keeps the lesson while you write.",
         "slide": "The present setting as a slide",
         "text": "What the slide says",
         "why": "What is said with the answer",
@@ -50,6 +51,8 @@ WORDS = Words(
         "lesson": "The lesson",
         "lesson_help": "docs/writing-a-lesson.md explains the keys; one that ends in _de holds the German text.",
         "anew": "Begin anew with this setting",
+        "sure": "The lesson at hand is deleted, here and in your browser. Save it first if you want to keep it.",
+        "delete": "Delete it and begin anew",
         "mend": "The setting of the lesson cannot be read; mend it first, or begin anew.",
         "good": "Slides: {n}; questions: {asked}. Nothing is wrong with it.",
         "empty": "There is no slide yet.",
@@ -66,6 +69,8 @@ TEXT = "lesson-text"
 _DRAFT, _CHECKED = "_lesson_draft", "_lesson_checked"
 EMPTIED = ("slide-text", "slide-why", "slide-words", "slide-kind")
 _PLACE = 99  # of the question, among the keys of questions
+SAID = ("rows_changed", "order", "slider")
+"""Kinds that are offered always, as a run may have an answer to them elsewhere than at their first positions."""
 FIRST_STEPS = ("scores", "weights")
 
 
@@ -79,14 +84,26 @@ def desk(trace: Trace, selection: Selection) -> Selection:
         help = WORDS["lesson_help"]
         most = MAX_LESSON_CHARACTERS
         text = st.text_area(WORDS["lesson"], key=TEXT, height=620, max_chars=most, help=help) or ""
-        st.button(WORDS["anew"], key="lesson-anew", on_click=_set, args=(draft.beginning(trace.config),))
+        _anew(trace.config, text)
     st.session_state[_DRAFT] = text
+    kept_draft.keep(text, (TEXT, _DRAFT))
     with made:
         _slide(trace, text)
     lesson = _gone_through(text)
     if lesson is not None:
         _ways_out(lesson, text, selection)
     return selection
+
+
+def _anew(config: Config, text: str) -> None:
+    """Draw what begins another lesson; one that has slides is deleted only after a second press."""
+    arguments: dict[str, Any] = {"key": "lesson-anew", "on_click": _set, "args": (draft.beginning(config),)}
+    if draft.has_no_slide(text):
+        st.button(WORDS["anew"], **arguments)
+        return
+    with st.popover(WORDS["anew"]):
+        st.caption(WORDS["sure"])
+        st.button(WORDS["delete"], **arguments)
 
 
 @callback
@@ -142,7 +159,7 @@ def _texts(name: str, height: int) -> dict[str, str]:
 
 def _question(trace: Trace) -> Question | None:
     """Draw the choice of a question that this run has an answer to, and the answer; return the question."""
-    kinds = [name for name in question_codec.KINDS if name == "rows_changed" or _can_be_asked(trace, name)]
+    kinds = [name for name in question_codec.KINDS if name in SAID or _can_be_asked(trace, name)]
     named = {name: language.translate(question_codec.KINDS[name].label) for name in kinds} | {"": WORDS["none"]}
     kind = st.selectbox(WORDS["kind"], ["", *kinds], format_func=named.__getitem__, key="slide-kind") or ""
     if not kind:

@@ -23,8 +23,10 @@ def option_at(question: ResolvedQuestion, stages: Sequence[Stage], picked: Picke
     axes = next(stage.axes for stage in stages if stage.name == picked.stage)
     position = None
     if question.form == "cell":
-        whole = picked.row is not None and picked.column is not None
-        return picked.row * stages[0].array.shape[2] + picked.column if whole else None
+        of_weights = next((stage for stage in stages if stage.name == "weights"), None)
+        if picked.row is None or picked.column is None or of_weights is None or axes[-2:] != of_weights.axes[-2:]:
+            return None
+        return picked.row * of_weights.array.shape[2] + picked.column
     if question.form == "some" or axes[-1] != question.axis:
         position = picked.row if axes[-2] == question.axis else None
     elif axes[-1] == question.axis:

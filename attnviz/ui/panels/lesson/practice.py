@@ -21,7 +21,7 @@ from attnviz.settings.language import Words
 from attnviz.text.format.html_math import as_markdown
 from attnviz.ui.components.stage import heatmap
 from attnviz.ui.components.stage.view import View
-from attnviz.ui.panels.lesson import picked_answer
+from attnviz.ui.panels.lesson import moved_run, picked_answer
 from attnviz.ui.panels.lesson import question as question_panel
 from attnviz.ui.session import session_state, widget_values, widgets
 from attnviz.ui.session.browser.component import component
@@ -145,11 +145,7 @@ def _moved(dealt: Dealt, at: str) -> Dealt:
     slider = dealt.slider
     if slider is None:
         return dealt
-    held = st.session_state.setdefault(question_panel.answer_key(at), slider.start)
-    if question_panel.is_revealed(at):
-        answer = question_panel.given(at)[1]
-        held = min(answer) if isinstance(answer, tuple) else min(dealt.question.right)
-    config = slider.moved(dealt.config, held if held in range(len(slider.stops)) else slider.start)
+    config = moved_run.moved(dealt.config, slider, dealt.question, at)
     return replace(dealt, config=config, trace=run(config))
 
 

@@ -8,12 +8,11 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Any
 
-import numpy as np
 import streamlit as st
 
 from attnviz.arithmetic.notation.derivation import ArithmeticLine
-from attnviz.arrays import Array
-from attnviz.classroom import free_text, mistake_pictures, slides
+from attnviz.classroom import free_text, slides
+from attnviz.classroom.practice import mistake_pictures
 from attnviz.classroom.resolved_question import SETS, ResolvedQuestion
 from attnviz.classroom.typed_numbers import read_number
 from attnviz.engine.records.trace import Trace
@@ -22,9 +21,10 @@ from attnviz.settings.counting import ordinal
 from attnviz.settings.language import Words
 from attnviz.text.format.number_format import localised
 from attnviz.text.format.sentence_parts import TEXT, plain
-from attnviz.ui.components import formula, mask_painter
+from attnviz.ui.components import formula
 from attnviz.ui.components.stage import heatmap
 from attnviz.ui.components.stage.view import View
+from attnviz.ui.panels.classroom import answer_widget
 from attnviz.ui.panels.lesson import tally
 from attnviz.ui.session.callback import callback
 from attnviz.ui.session.notices import paragraph, typeset
@@ -37,8 +37,6 @@ WORDS = Words(
         "click_one": "Your choice, here or by clicking the word or its cell in a picture",
         "click_rows": "Select all rows that apply, here or by clicking them in a picture; possibly none does.",
         "some": "Select all that apply; possibly none does.",
-        "order": "Choose one after the other, in their order",
-        "cell": "Your choice, here or by clicking a cell in the picture",
         "option": "{number} {option}",
         "check": "Check",
         "show": "Show the answer",
@@ -87,7 +85,7 @@ def question_form(question: ResolvedQuestion, at: str, trace: Trace, presenter: 
     revealed = is_revealed(at)
     numbered = any(kind == "token" for option in question.options for kind, _ in option)
     options = [plain(option) for option in question.options]
-    if options and presenter:
+    if options and presenter and question.form in tally.COUNTED:
         tally.options(question, at, numbered=numbered, right=question.right if revealed else ())
     elif numbered and not revealed:
         paragraph([" · ".join(_numbered(options))])
@@ -122,28 +120,11 @@ def _widget(question: ResolvedQuestion, labels: Sequence[str], key: str, trace: 
         case "one":
             label = WORDS["click_one" if question.axis else "choose"]
             st.radio(label, positions, index=None, horizontal=True, **options)
-        case "order":
-            st.multiselect(WORDS["order"], positions, placeholder="", select_all=False, width=480, **options)
-        case "cell":
-            st.selectbox(WORDS["cell"], positions, index=None, placeholder="", width=480, **options)
-        case "mask":
-            _mask(key, trace)
-        case "slider":
-            st.select_slider(WORDS["choose"], positions, width=480, **options)
+        case form if form in answer_widget.FORMS:
+            answer_widget.draw(question, labels, key, trace, is_clicked=True)
         case _:
             label = WORDS["click_rows" if question.axis else "some"]
             st.pills(label, positions, selection_mode="multi", **options)
-
-
-def _mask(key: str, trace: Trace) -> None:
-    """Draw a mask that is painted as an answer; at first nothing is forbidden."""
-    shape = trace["allowed"].array.shape
-
-    def painted(cells: Array) -> None:
-        st.session_state[key] = np.flatnonzero(cells).tolist()
-
-    allowed = np.isin(np.arange(np.prod(shape)), st.session_state.setdefault(key, [*range(np.prod(shape))]))
-    mask_painter.show(allowed.reshape(shape), trace.query_tokens, trace.key_tokens, key=f"paint-{key}", painted=painted)
 
 
 @callback
@@ -163,6 +144,8 @@ def _typed_answer(question: ResolvedQuestion, value: Any) -> Given:
         return value if number is None else number
     if question.form == "text":
         return str(value or "").strip()
+    if question.form == "mask" and value is None:
+        return tuple(range(len(question.options)))  # as the grid stands before anything is painted
     if question.form in SETS:
         return tuple(sorted(value or ()))
     if question.form == "order":

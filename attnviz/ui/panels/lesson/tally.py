@@ -28,6 +28,8 @@ WORDS = Words(
         "bar": "{n} of {all} hands",
     }
 )
+COUNTED = ("one", "some")
+"""Forms that hands can be counted for: of an order, a cell, a mask or a slider there are too many answers."""
 MAX_COUNT = 999
 SHORT = 2.5  # letters wide is the longest bar beside an answer
 _HELD = "_hands"
@@ -51,7 +53,7 @@ def _key(at: str) -> str:
 
 def field(question: ResolvedQuestion, at: str) -> None:
     """Draw the button behind which hands are typed."""
-    if not question.options:
+    if not question.options or question.form not in COUNTED:
         return
     n, numbers = len(question.options), " ".join(map(str, _example(len(question.options))))
     with st.popover(WORDS["open"], key="count-hands"):

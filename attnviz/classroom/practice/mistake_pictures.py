@@ -22,6 +22,15 @@ Line = tuple[str, Array, tuple[slice | int, slice | int], tuple[int, int]]
 """A step to draw in, its numbers (rows, columns), which of these are drawn, and the cell of them that is framed."""
 
 EVERY = slice(None)
+NOWHERE = (-1, -1)
+
+IN_WORDS = (
+    *("sign", "mean", "one_head", "sides", "one_side", "variance", "twice", "by_root"),  # of the size of one number
+    *("side_by_side", "as_they_lie"),  # either row of the joined heads may hold the right number
+    *("no_root", "by_length"),  # a divisor, which is no cell of any step
+    *("no_exponential", "no_temperature", "times_temperature", "halved_ratio"),  # a ratio, likewise
+)
+"""Known mistakes that no line of a picture shows: what is said of them has to do."""
 
 
 def picture(
@@ -35,16 +44,48 @@ def picture(
         head, query = runs.index(runs.step("weights"), question.at, ("head", "query"))
         line_of_key, of_head = _of_key(runs, (head, query), next(iter(answer)))
         return _drawn(runs, of_head, line_of_key)
-    if question.kind in ("number", "weight") and not isinstance(answer, Collection):
-        known = resolved.known(answer)
+    known = None if isinstance(answer, Collection) else resolved.known(answer)
+    if known is not None and question.kind == "sum":
+        return _of_sum(runs, question, known.name)
+    if known is not None and question.kind in ("number", "weight"):
         step = runs.step("weights" if question.kind == "weight" else question.at["step"])
         index = runs.index(step, question.at, step.axes)
-        if known is None or len(index) != 3:
-            return None
+        if len(index) == 2:
+            of_rows = _of_rows(runs, (index[0], index[1]), known.name)
+            return None if of_rows is None else _drawn(runs, 0, of_rows)
         found = _of_weight if step.name == "weights" else _of_output if step.name == "heads" else _of_score
         line = found(runs, (index[0], index[1], index[2]), known.name, step.name)
-        return None if line is None else _drawn(runs, index[0], line)
+        shared = runs.trace.config.group_size if line is not None and line[0] == "values" else 1
+        return None if line is None else _drawn(runs, index[0] // shared, line)
     return None
+
+
+def _of_sum(runs: QuestionContext, question: Question, mistake: str) -> Stage | None:
+    """Return the line that was added up in place of the one that crosses it."""
+    step = runs.step(question.at.get("step", "weights"))
+    if mistake != "crossed" or len(step.axes) != 3:
+        return None
+    axis = "query" if "query" in question.at else "key"
+    (head,) = runs.index(step, question.at, step.axes[:1])
+    at = index_of(question.at[axis])
+    crossing = (EVERY, at) if axis == "query" else (at, EVERY)
+    return _drawn(runs, head, (step.name, step.array[head], crossing, NOWHERE))
+
+
+def _of_rows(runs: QuestionContext, index: tuple[int, int], mistake: str) -> Line | None:
+    """Return the cell of another step, or of another position, that was given for one of a step without heads."""
+    row, column = index
+    neighbour = column + 1 if column % 2 == 0 else column - 1
+    name, cell = {
+        "no_residual": ("output", index),
+        "only_before": ("embedded", index),
+        "unnormed": ("embedded", index),
+        "from_one": ("positions", (row + 1, column)),
+        "other_wave": ("positions", (row, neighbour)),
+    }.get(mistake, ("", index))
+    if name not in runs.steps or (name == "embedded" and runs.layer > 0):
+        return None
+    return name, runs.step(name).array, cell, cell
 
 
 def _of_weight(runs: QuestionContext, index: tuple[int, int, int], mistake: str, step: str) -> Line | None:
@@ -59,6 +100,9 @@ def _of_weight(runs: QuestionContext, index: tuple[int, int, int], mistake: str,
             return "weights", _softmax(runs.step("capped").array[head], axis=1), row, cell
         case "columns":
             return "weights", _softmax(masked, axis=0), column, cell
+        case "no_sum":
+            with np.errstate(over="ignore"):
+                return "weights", np.exp(masked), row, cell
         case "no_softmax":
             return "masked", masked, row, cell
         case "transposed":
@@ -71,15 +115,21 @@ def _of_score(runs: QuestionContext, index: tuple[int, int, int], mistake: str, 
     other = {"scaled_already": "scaled", "scale": "scores"}.get(mistake)
     if other is not None:
         return other, runs.step(other).array[head], (query, key), (query, key)
+    if mistake == "by_width":
+        S = runs.step("scores").array[head] / runs.trace.config.key_widths()[0]
+        return "scaled", S, (query, key), (query, key)
     if mistake == "transposed":
         return step, runs.step(step).array[head], (key, query), (key, query)
     return None
 
 
 def _of_output(runs: QuestionContext, index: tuple[int, int, int], mistake: str, step: str) -> Line | None:
-    head, query, _ = index
+    head, query, column = index
     if mistake == "columns_of_weights":
-        return "weights", runs.step("weights").array[head], (EVERY, query), (-1, -1)
+        return "weights", runs.step("weights").array[head], (EVERY, query), NOWHERE
+    if mistake == "unweighted":
+        values = runs.step("values").array[head // runs.trace.config.group_size]
+        return "values", values, (EVERY, column), NOWHERE
     return None
 
 

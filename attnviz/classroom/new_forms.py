@@ -14,7 +14,7 @@ from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
 from attnviz.settings.counting import ordinal
 from attnviz.settings.language import Words
-from attnviz.text.format.sentence_parts import fill, join_sentences, name_token, rounded_number
+from attnviz.text.format.sentence_parts import Sentence, fill, join_sentences, name_token, rounded_number
 
 WORDS = Words(
     {
@@ -42,9 +42,9 @@ WORDS = Words(
 )
 
 
-def order(trace: Trace, head: int, query: int) -> ResolvedQuestion:
+def order(trace: Trace, head: int, query: int, layer: int = 0) -> ResolvedQuestion:
     """Return the question in which order the keys of a row stand by their weights."""
-    A, tokens = trace["weights"].array, trace.key_tokens
+    A, tokens = trace.layers[layer]["weights"].array, trace.key_tokens
     allowed = [key for key in range(len(tokens)) if A[head, query, key] > 0]
     right = tuple(sorted(allowed, key=lambda key: -A[head, query, key]))
 
@@ -64,9 +64,9 @@ def order(trace: Trace, head: int, query: int) -> ResolvedQuestion:
     )
 
 
-def cell(trace: Trace, head: int, row: int, column: int) -> ResolvedQuestion:
+def cell(trace: Trace, head: int, row: int, column: int, layer: int = 0) -> ResolvedQuestion:
     """Return the question in which cell a weight stands; cells are counted row by row."""
-    A = trace["weights"].array[head]
+    A = trace.layers[layer]["weights"].array[head]
     n = A.shape[1]
     cells = [divmod(at, n) for at in range(A.size)]
     tokens = trace.query_tokens, trace.key_tokens
@@ -74,11 +74,16 @@ def cell(trace: Trace, head: int, row: int, column: int) -> ResolvedQuestion:
     said = {frozenset({at}): _cell(each, (row, column)) for at, each in enumerate(cells)}
     return ResolvedQuestion(
         form="cell",
-        options=tuple(fill(WORDS["cell"], row=str(ordinal(i)), column=str(ordinal(j))) for i, j in cells),
+        options=tuple(map(_named, cells)),
         right=frozenset({row * n + column}),
         solution=(fill(WORDS["cell_is"], weight=rounded_number(A[row, column]), **names),),
         said_of=said.get,
     )
+
+
+def _named(at: tuple[int, ...]) -> Sentence:
+    """Return a cell in words."""
+    return fill(WORDS["cell"], row=str(ordinal(at[0])), column=str(ordinal(at[1])))
 
 
 def _cell(at: tuple[int, int], right: tuple[int, int]) -> str:
@@ -88,9 +93,9 @@ def _cell(at: tuple[int, int], right: tuple[int, int]) -> str:
     return WORDS[same]
 
 
-def mask(trace: Trace) -> ResolvedQuestion:
+def mask(trace: Trace, layer: int = 0) -> ResolvedQuestion:
     """Return the question which cells of the mask are allowed; cells are counted row by row."""
-    allowed = trace["allowed"].array.astype(bool)
+    allowed = trace.layers[layer]["allowed"].array.astype(bool)
     right = frozenset(np.flatnonzero(allowed).tolist())
 
     def said_of(chosen: frozenset[int]) -> str:
@@ -99,6 +104,7 @@ def mask(trace: Trace) -> ResolvedQuestion:
 
     return ResolvedQuestion(
         form="mask",
+        options=tuple(map(_named, np.ndindex(allowed.shape))),
         right=right,
         solution=(fill(WORDS["mask_is"], n=str(len(right)), all=str(allowed.size)),),
         said_of=said_of,
@@ -143,10 +149,10 @@ def slider(stops: Sequence[float], weights: Sequence[float], wanted: float, tole
         frozenset({at}): WORDS["slider_high" if weight > wanted else "slider_low"].format(weight=f"{weight:.2f}")
         for at, weight in enumerate(weights)
     }
-    values = ", ".join(f"{stops[at]:g}" for at in sorted(right))
+    values = ", ".join(f"{stops[at]:.3g}" for at in sorted(right))
     return ResolvedQuestion(
         form="slider",
-        options=tuple(fill(f"{stop:g}") for stop in stops),
+        options=tuple(fill(f"{stop:.3g}") for stop in stops),
         right=right,
         solution=(fill(WORDS["slider"], values=values),),
         said_of=said.get,

@@ -75,6 +75,13 @@ def gone_through(lesson: Lesson, slide: Slide, where: str) -> None:
         raise ConfigError(f"{where}: {error}") from None
 
 
+def unknown_steps(steps: list[object], where: str) -> list[str]:
+    """Return what is said of names that are no steps, each with the one that was probably meant, where there is one."""
+    unknown = [each for each in steps if isinstance(each, str) and each not in STEPS and not is_reading(each)]
+    near = {each: nearest(each, STEPS) for each in unknown}
+    return [f"{where}: {WORDS['near'].format(given=shorten(each), near=name)}" for each, name in near.items() if name]
+
+
 def _gone_through(lesson: Lesson, slide: Slide) -> None:
     """Raise an error for a slide that cannot be shown."""
     unknown = [step for step in slide.steps if step not in STEPS and not is_reading(step)]
