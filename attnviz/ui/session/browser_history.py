@@ -33,13 +33,18 @@ def _remember() -> None:
     st.session_state[_GONE] = st.session_state[KEY].get("gone")
 
 
-def leads_to(query: Mapping[str, list[str]]) -> bool:
-    """Return whether this address is where the browser went, and no run has shown that yet."""
+def gone_to() -> dict[str, list[str]] | None:
+    """Return the address to which the browser went, where no run has shown that yet."""
     address = st.session_state.get(_GONE)
     if not isinstance(address, str) or len(address) > _LONGEST:  # browsers can say anything
-        return False
+        return None
     parts = parse_qs(address, keep_blank_values=True)
-    return {name: values for name, values in parts.items() if name.lower() not in _STREAMLITS} == query
+    return {name: values for name, values in parts.items() if name.lower() not in _STREAMLITS}
+
+
+def leads_to(query: Mapping[str, list[str]]) -> bool:
+    """Return whether this address is where the browser went, and no run has shown that yet."""
+    return gone_to() == query
 
 
 def arrived() -> None:

@@ -64,6 +64,8 @@ def _draw(part: _Part) -> None:
     if trace is not None:
         part.selection = part.page(trace, part.selection)
         return
+    if session_state.is_led_elsewhere():  # what was pressed in the part before that is of another address
+        st.rerun()
     session_state.resume()
     with admission.turn(), component.read_once():
         browser_learner.begin()

@@ -35,6 +35,7 @@ _SENT = "_sent"
 _READ = "_read"
 _FOUND = "_found"
 _COMING = "_coming"
+_ARRIVALS = "_arrivals"
 _ON_ITS_WAY = 5.0  # seconds after which what was sent to the browser has arrived
 
 
@@ -49,20 +50,21 @@ def read(
     st.session_state.pop(_COMING, None)
     first = is_new()
     navigated = st.session_state[_WENT] = _navigated()
-    st.session_state[_READ], st.session_state[_FOUND] = first or navigated, []
+    displaced = None if first or navigated else browser_history.gone_to()
+    st.session_state[_READ], st.session_state[_FOUND] = first or navigated or displaced is not None, []
     _acknowledge(navigated)
-    if not navigated:
-        browser_history.arrived()  # or it has gone on: an address that was on its way came after Back
-    if not first and not navigated:
+    if not st.session_state[_READ]:
         _reconcile_widgets()
         return url_codec.decode(st.session_state[_SAVED], *classes)[0], st.session_state[_PROBLEMS]
-    query: dict[str, Any] = {**_shown_query()}
+    # An address of ours that was on its way may come after Back, and take the place of where that led.
+    query: dict[str, Any] = {**(_shown_query() if displaced is None else displaced)}
     ours = {*url_codec.labels(*classes), *url_codec.RESERVED} - {*beside}
     if opening and not any(name in query for name in ours):
         query = {**url_codec.encode(*opening), **query}
         del query[url_codec.VERSION]  # no link was opened, so none has a check at its end
     records, problems = url_codec.decode_link(query, *classes, whole=st.session_state.get(_SAVED, {}))
-    if navigated:
+    if not first:
+        st.session_state[_ARRIVALS] = st.session_state.get(_ARRIVALS, 0) + 1
         browser_history.arrived()
         component.forget()
         _push_to_widgets(widget_values.show(*records))
@@ -84,6 +86,21 @@ def resume() -> None:
     st.session_state[_FOUND] = []
     _acknowledge(False)
     browser_history.arrived()
+
+
+def of_this_arrival(key: str) -> str:
+    """Return the key of a widget as it is until Back, Forward or a link leads to another address, where it begins anew.
+
+    What was pressed in the moment before that arrives with the address, or after it, and would be taken for a press
+    there.
+    """
+    n = st.session_state.get(_ARRIVALS, 0)
+    return f"{key}-{n}" if n else key
+
+
+def is_led_elsewhere() -> bool:
+    """Return whether Back, Forward or a link has led to an address, which a run of a part does not read."""
+    return browser_history.gone_to() is not None
 
 
 def with_records(name: str, value: object) -> None:

@@ -197,7 +197,7 @@ def choose_available(
     """
     kinds = {item.name: item.metadata["kind"] for item in settings(record)}
     wording = words or (kinds[name].write if isinstance(kinds.get(name), Ordinal) else str)
-    key, seen, value = f"pick-{name}", f"_picked-{name}", getattr(record, name)
+    key, seen, value = session_state.of_this_arrival(f"pick-{name}"), f"_picked-{name}", getattr(record, name)
     if none is not None:
         options, otherwise = [_NONE, *options], _NONE
     shown = value if value in options else options[0] if otherwise is None else otherwise

@@ -13,13 +13,13 @@ from tests.support.cases import for_each
 pytestmark = pytest.mark.browser
 
 DESK, PHONE = (1280, 720), (390, 844)
-BOXES = """() => ['.st-key-pick-place', '.st-key-languages'].map((name) => {
+BOXES = """() => ['[class*=st-key-pick-place]', '.st-key-languages'].map((name) => {
     const { left, top, bottom } = document.querySelector(`.stMain ${name}`).getBoundingClientRect();
     return [left, top, bottom].map(Math.round);
 })"""
 FREE = """() => {
     const menus = ['stExpandSidebarButton', 'stMainMenu'].map((id) => document.querySelector(`[data-testid=${id}]`));
-    const bands = document.querySelectorAll('.stMain :is(.st-key-pick-place, .st-key-languages)');
+    const bands = document.querySelectorAll('.stMain :is([class*=st-key-pick-place], .st-key-languages)');
     const boxes = [...menus, ...bands].filter(Boolean).map((element) => element.getBoundingClientRect());
     return boxes.every((a, i) => boxes.every((b, j) => i === j || a.right <= b.left + 1 || b.right <= a.left + 1));
 }"""
