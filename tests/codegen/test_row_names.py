@@ -115,6 +115,7 @@ FIELDS = {"score", "normaliser", "mask", "bias", "own_masks", "masks"}
 TABLES = {"SCORES", "NORMALISERS", "MASKS", "BIASES"}
 
 DECIDED = {
+    "classroom/run_questions.py": ({"custom"}, "cells that a setting lists leave nothing to draw"),
     "analysis/twins.py": ({"causal"}, "a head that is set by hand is compared under the mask of the run"),
     "engine/external/traces.py": (
         {"scaled_dot", "dot"},

@@ -45,6 +45,7 @@ FAULTS = {"n_heads": "99", "mask": "causal.nope", "colour": "1", "lang": "de", "
 
 ALLOWED = {
     "small",
+    "plain",
     "full",  # the models of the package go by their names
     *NAMES.english,  # steps and
     *AXES.english,  # axes have one name each, in tables, files and code alike

@@ -151,10 +151,10 @@ def test_the_step_follows_its_list_and_the_list_follows_back(monkeypatch: pytest
     monkeypatch.setattr(session_state, "_navigated", lambda: True)
     at.query_params["step"] = "values"
     at.run()
-    assert at.selectbox(key="pick-step").value == "values"
+    assert at.selectbox(key="pick-step-1").value == "values"
     assert "Value vectors: the same" in page_text(at)
     monkeypatch.setattr(session_state, "_navigated", lambda: False)
-    at.selectbox(key="pick-step").set_value("keys").run()
+    at.selectbox(key="pick-step-1").set_value("keys").run()
     assert at.query_params["step"] == "keys"
 
 
