@@ -89,11 +89,7 @@ def resume() -> None:
 
 
 def of_this_arrival(key: str) -> str:
-    """Return the key of a widget as it is until Back, Forward or a link leads to another address, where it begins anew.
-
-    What was pressed in the moment before that arrives with the address, or after it, and would be taken for a press
-    there.
-    """
+    """Return the key of a widget that begins anew where Back or a link leads: what was pressed before arrives there."""
     n = st.session_state.get(_ARRIVALS, 0)
     return f"{key}-{n}" if n else key
 
