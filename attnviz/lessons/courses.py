@@ -82,7 +82,7 @@ COURSES: dict[str, Course] = table(
         "20 minutes: what attention does",
         "Whatever writes, translates or answers questions today reads its text by attention: each word takes "
         "up a little of those that matter to it. Here you see that happen with real numbers, see a head learn "
-        "it, and see a next word come out.",
+        "it, and see the next word come out.",
         20,
         (
             Part("two_meanings", last=1),
@@ -95,8 +95,7 @@ COURSES: dict[str, Course] = table(
         "single",
         "45 minutes: from bits to a next word",
         "Whatever writes, translates or answers questions today reads its text by attention. It is arithmetic "
-        "that fits on a sheet of paper: you do it once by hand, and then find the same numbers in a trained "
-        "model.",
+        "that fits on a sheet of paper: you do it once by hand, and then find it again in a trained model.",
         45,
         (
             Part("two_meanings"),
