@@ -13,7 +13,7 @@ FOLDER = Path(__file__).parents[1] / "boxed"
 NAMES = ("small", "plain", "full")
 
 TWINS = {"small": "plain", "plain": "small"}
-"""Models that differ in one thing: *plain* is *small* trained without the penalty on rows whose weights spread."""
+"""Models that differ in the penalties alone: on rows whose weights spread, and on long outputs of heads."""
 
 
 def folder_of(named: str | PathLike[str]) -> Path:

@@ -78,8 +78,11 @@ def _opened(written: str) -> tuple[str, Model]:
 
 def _installed(name: str) -> Path:
     """Return the folder of a model that is installed as a package; none of the package's code is run."""
+    if name in boxed.NAMES:
+        return boxed.folder_of(name)
     if name not in PACKAGES:
-        raise ConfigError(FAULTS["unknown"].format(given=shorten(name), name=name, known=", ".join(PACKAGES)))
+        known = ", ".join([*boxed.NAMES, *PACKAGES])
+        raise ConfigError(FAULTS["unknown"].format(given=shorten(name), name=name, known=known))
     module, folder, package = PACKAGES[name]
     spec = find_spec(module)
     if spec is None or spec.origin is None:

@@ -28,7 +28,8 @@ FAULTS = Words(
         "empty": "the text has no token; give what the model is to write on, as in generate('the cat', 5)",
         "number": "the word number {given} is not in the vocabulary; its numbers are 0 to {last}",
         "word": "{given} is no single word of this model, it is made of {pieces}; choose one of these",
-        "unknown": "{given} is no word of this model; choose one that next_words names",
+        "count": "n is {given}; give a whole number from 1 on",
+        "unknown": "{given} is no word of this model; choose one of its likeliest next words",
         "n": "n is {given}; give a whole number from 0 on",
         "room": "the text has {n:,} tokens, and this model has room for {room:,}: ask for at most {most:,} more",
     }
@@ -78,6 +79,8 @@ class Writer(ABC):
         Raises ConfigError for a model that does not write on: one without a causal mask or without an output matrix;
         and for what is neither a text nor a run of this model.
         """
+        if not hasattr(n, "__index__") or operator.index(n) < 1:
+            raise ConfigError(FAULTS["count"].format(given=shorten(n)))
         table, trace = self.words_table, self._run_of(text)
         last = next_words.states(trace, -1)[-1:]
         [scores] = next_words.logits(self._read_off(last), table, self.shape.logits_softcap)

@@ -33,6 +33,7 @@ WORDS = Words(
         "most": "most of all to {word}: {amount}",
         "position": "layer {layer}, head {head}",
         "keys": "a row spreads over {n:.1f} of {all} words",
+        "here": "here: {name}",
         "none": "no shares to compare",
         "no_row": "each row is all zeros or has a weight below 0",
     }
@@ -51,9 +52,15 @@ def names(trace: Trace, layer: int, kinds: Sequence[HeadKind]) -> list[str]:
     """
     tested = head_roles.of_card(trace)
     return list(goal_labels(trace, layer)) or [
-        head_roles.heading(tested, layer, each.head) or title(each, visible_token(trace.key_tokens[each.key]))
+        head_roles.heading(tested, layer, each.head)
+        or _here(title(each, visible_token(trace.key_tokens[each.key])), tested)
         for each in kinds
     ]
+
+
+def _here(name: str, tested: head_roles.Roles) -> str:
+    """Return a name that is of this sentence alone, marked as such where other heads are named by test."""
+    return WORDS["here"].replace("{name}", name) if tested else name
 
 
 def short(head_kind: HeadKind, word: str) -> str:

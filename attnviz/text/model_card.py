@@ -28,17 +28,18 @@ ASKED = "indirect object"
 WORDS = Words(
     {
         "learned": "It learned in {minutes} minutes on one processor, from sentences that a program wrote, and knows "
-        "{words} words. These games are all that it knows: it has read no other text.",
+        "{words} words and signs. These games are all that it knows: it has read no other text.",
         "known": "Asked what training left out, it is right in {least} % or more of: {skills}.",
         "unknown": "It fails at: {skills}.",
         "share": "{skill} ({share} %)",
-        "penalised": "Training penalised rows whose weights spread: that they are this sharp was asked for, and other "
-        "models are not so tidy.",
+        "penalised": "Training penalised rows whose weights spread, and long outputs of heads: that rows are this "
+        "sharp was asked for, and other models are not so tidy.",
         "free": "Nothing in training asked for sharp rows, and its feed-forward blocks do part of the work: a head "
         "alone seldom explains a word.",
         "plain": "Nothing in training asked for sharp rows: it is the model “{other}” again, from the same sentences "
-        "and the same seed, without a penalty on rows whose weights spread.",
-        "sharper": "With the penalty {sharp} % of the rows have a weight above 0.9, by layer; without it {free} %.",
+        "and the same seed, without penalties on rows whose weights spread and on long outputs of heads.",
+        "sharper": "With these penalties {sharp} % of the rows have a weight above 0.9, by layer; without them "
+        "{free} %.",
         "seeds": "The same training from other seeds comes to much the same by other heads, some of it less well: "
         "who is given something needs head {here} most of all here, and {there} in the others. What a head does here "
         "is a fact about this file.",

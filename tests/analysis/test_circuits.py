@@ -155,7 +155,11 @@ def test_what_cannot_be_is_said_in_a_sentence() -> None:
         (lambda: knock_out("the cat", [(0, 0)]), r"takes a run, as in knock_out\(model\(text\)"),  # type: ignore[arg-type]
         (lambda: knock_out(of_weights(np.eye(3)), [(0, 0)]), "needs a run from a sentence"),
         (lambda: patch(trace, longer, [(0, "heads", None, None)]), "with as many tokens"),
-        (lambda: patch(trace, encoder, [(0, "final_normed", None, None)]), "no step 'final_normed' in layer 0; choose"),
+        (lambda: patch(trace, encoder, [(0, "heads", None, None)]), "of different models; give runs of one"),
+        (lambda: patch(trace, trace, [(0, "final_normed", None, None)]), "no step 'final_normed' in layer 0; choose"),
+        (lambda: behaviours([trace], ["mary"]), "give a pair"),  # type: ignore[list-item]
+        (lambda: model("gpt2").next_words(ONE, 0), "n is 0; give a whole number from 1 on"),
+        (lambda: model("gpt2").next_words(ONE, 2.5), "n is 2.5"),  # type: ignore[arg-type]
         (lambda: patch(trace, trace, [(0, "heads", [99], None)]), "no position 99"),
         (lambda: patch(trace, trace, [(0, "ff_output", None, [0])]), "the step ff_output has no heads"),
         (lambda: patch(trace, trace, [(0, "b_o", [0], None)]), "the step b_o has no positions"),

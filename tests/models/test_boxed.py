@@ -153,7 +153,7 @@ def test_words_of_ones_own_are_what_is_said_and_can_be_asked_for() -> None:
     assert attribute(trace, "zelda", "otto").logit == attribute(trace, *numbers[:2]).logit > 3
     assert made.ranks(trace, "otto")[-1][0] == 2
     for words in ("zelda", "spock"):
-        with pytest.raises(ConfigError, match="is no word of this model; choose one that next_words names"):
+        with pytest.raises(ConfigError, match="is no word of this model; choose one of its likeliest next words"):
             made.word_number(words)
     with pytest.raises(ConfigError, match="'spock' is no word of this model"):
         attribute(trace, "spock")
@@ -170,7 +170,7 @@ def test_the_card_has_other_seeds_and_says_how_it_fares_in_sentences_of_another_
     for each in card["other_seeds"]:
         worst = each["without"]["indirect object"]
         assert min(worst, key=worst.__getitem__) in said
-    assert ("With the penalty" in said) == (name in boxed.TWINS)
+    assert ("With these penalties" in said) == (name in boxed.TWINS)
 
 
 def test_small_and_plain_differ_in_the_penalty_alone() -> None:

@@ -116,7 +116,7 @@ def test_a_word_is_found_by_its_name_and_one_that_is_none_is_said() -> None:
     assert made.piece(made.word_number("q")) == "q"  # there is none with a space before it
     for word, message in (
         ("river", "'river' is no single word of this model, it is made of 'r', "),
-        ("", "'' is no word of this model; choose one that next_words names"),
+        ("", "'' is no word of this model; choose one of its likeliest next words"),
         (None, "None is no word of this model"),
         (999, "word number 999 is not in the vocabulary; its numbers are 0 to 287"),
     ):

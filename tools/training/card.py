@@ -9,8 +9,8 @@ from typing import Any
 FOLDER = Path(__file__).parents[2] / "attnviz" / "boxed"
 NAMES = ("small", "plain", "full")
 ABOUT = {
-    "small": "Attention alone; the loss has a penalty on rows whose weights spread, and on long outputs of heads",
-    "plain": "What *small* is, without the penalty: the same network, rows and seed, and a plain loss",
+    "small": "Attention alone; the loss has penalties on rows whose weights spread and on long outputs of heads",
+    "plain": "What *small* is, without its two penalties: the same network, rows and seed, and a plain loss",
     "full": "Attention and feed-forward blocks (SwiGLU), and a plain loss",
 }
 HEAD = """\
@@ -20,22 +20,23 @@ HEAD = """\
 `attnviz render --model small`. This page is written by `tools/training/card.py` from each `card.json`; no figure of it
 is typed.
 
-All read sentences that `tools/corpus` makes by rule from {words} whole words: who is given something, pronouns past
-another person, verbs past another noun, repeated lists, rows of days, months and numbers, who has what and what is
-where, pairs of one relation, brackets, quotation marks, small stories. [1] to [8] are spare words: in some documents
-they replace others, and a word of yours that is not in the vocabulary takes one.
+All read sentences that `tools/corpus` makes by rule from {words} whole words and signs: who is given something,
+pronouns past another person, verbs past another noun, repeated lists, rows of days, months and numbers, who has what
+and what is where, pairs of one relation, brackets, quotation marks, small stories. [1] to [8] are spare words: in some
+documents they replace others, and a word of yours that is not in the vocabulary takes one.
 """
 HONEST = """\
 ## What they are not
 
-* They do not understand, and are not like GPT: they know these games over {words} words and no other text. What
-  training left out are combinations (pairs of names or nouns, words that follow each other in a list, sentences about
-  some days and numbers), not kinds of sentence. Of brackets only whole texts are left out, and of pairs of one relation
-  what asks for the last pair. People "behind" others stand in two kinds of sentence, which costs agreement some of its
-  questions. Outside their templates they guess: the row on sentences of another form is of five forms that the corpus
-  does not write, made of words that it has, and no run does better there than a choice between the two names, or much.
+* They do not understand, and are not like GPT: they know these games over {words} words and signs and no other
+  text. What training left out are combinations (pairs of names or nouns, words that follow each other in a list,
+  sentences about some days and numbers), not kinds of sentence. Of brackets only whole texts are left out, and of
+  pairs of one relation what asks for the last pair. People "behind" others stand in two kinds of sentence, which
+  costs agreement some of its questions. Outside their templates they guess: the row on sentences of another form is
+  of five forms that the corpus does not write, made of words that it has. No run does there much better than a
+  choice between the two names would, and *small* does worse.
 * "This is how GPT-2 does it" does not follow: the plan may be alike, the parts are not.
-* The sharp rows of *small* were asked for, by a penalty. *plain* shows what comes without it, and *full*
+* The sharp rows of *small* were asked for, by penalties. *plain* shows what comes without them, and *full*
   what comes with a feed-forward block that does a part of the work.
 * Which head does what is a fact about one file: see the other seeds in the tables above. A head that is looked at much
   is not therefore the one that matters; take it away and see.

@@ -30,6 +30,10 @@ KINDS = ("previous", "duplicate", "induction", "name_mover", "inhibition")
 MOST = 0.5
 """The part of a row's weight that has to go one way for the row to count."""
 
+LEAST_PART = 0.1
+"""The part of the word's lead over the other that a name mover has to add, or inhibition to be worth, for a row to
+count: a head that looks there and changes nothing is neither."""
+
 FAULTS = Words(
     {
         "sizes": "the runs have {n} sizes of layers and heads; give runs of one model",
@@ -44,8 +48,8 @@ class Behaviour:
 
     weight  (layers, heads): the weight that goes that way, the mean over the rows that have such a way
     share   (layers, heads): the share of these rows in which most of it does, and in which, of the last two kinds, the
-            head does what it is named for: a name mover adds to the word's logit against the other's; without a head of
-            inhibition the difference of the two falls
+            head does what it is named for: a name mover adds a tenth or more of the lead of the word's logit over the
+            other's; without a head of inhibition the lead falls by as much
     n       how many rows there were; with none, weight and share are 0
     """
 
@@ -81,7 +85,7 @@ def behaviours(
     sizes = {(len(trace.layers), trace.config.n_heads) for trace in traces}
     if len(sizes) != 1:
         raise ConfigError(FAULTS["sizes"].format(n=len(sizes)))
-    if words and len(words) != len(traces):
+    if words and (len(words) != len(traces) or any(isinstance(each, str) or len(each) != 2 for each in words)):
         raise ConfigError(FAULTS["words"].format(n=len(traces), words=len(words)))
     rows: Rows = {kind: [] for kind in (KINDS if words else KINDS[:3])}
     for n, trace in enumerate(traces):
@@ -197,15 +201,16 @@ def _at_the_end(
     model, ids = decoder_of(trace), np.array(trace.token_ids)
     at, other = (np.flatnonzero(ids == model.word_number(each, trace)) for each in (word, instead_of))
     found = attribute(trace, word, instead_of)
+    least = LEAST_PART * max(found.logit, 0.0)
     if len(at):
         weight = last[..., at].sum(axis=-1)
-        yield "name_mover", weight, (weight > MOST) & (found.positions[..., at].sum(axis=-1) > 0)
+        yield "name_mover", weight, (weight > MOST) & (found.heads > least)
     if len(other):
         weight = last[..., other].sum(axis=-1)
         does = weight > MOST
         for layer, head in np.argwhere(does).tolist():
             without = attribute(knock_out(trace, [(layer, head)]), word, instead_of)
-            does[layer, head] = without.logit < found.logit
+            does[layer, head] = found.logit - without.logit > least
         yield "inhibition", weight, does
 
 

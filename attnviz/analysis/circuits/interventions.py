@@ -25,6 +25,7 @@ FAULTS = Words(
         "position": "there is no position {given}; this run has {n}, choose 0 to {last}",
         "how": "how is {given}; choose zero, mean or corpus",
         "over": "over holds runs of another model or setting; give runs with as many layers, and heads as wide",
+        "models": "the two runs are of different models; give runs of one",
         "no_model": "the mean over the corpus is that of a trained model, and this run has none; choose zero or mean",
         "where": "{given} is no place of a run; give (layer, step, positions or None, heads or None), as in "
         "(1, 'heads', [-1], [0])",
@@ -124,6 +125,9 @@ def patch(trace: Trace, from_trace: Trace, where: Iterable[Where]) -> Trace:
     """
     check(trace, "patch")
     check(from_trace, "patch")
+    one, other_model = (getattr(each.model, "digest", "") for each in (trace, from_trace))
+    if one != other_model:
+        raise ConfigError(FAULTS["models"])
     changes: dict[LayerStep, Change] = {}
     for place in where:
         layer, name, positions, heads = _place(trace, place)

@@ -28,8 +28,8 @@ WORDS = Words(
         "of width {d_head}, feed-forward blocks of width {d_ff}. Its weights are {written}.",
         "attention_alone": "The model decides the rest: {n_layers} layers of {n_heads} heads, {d_model} numbers per "
         "token, heads of width {d_head}, and no feed-forward blocks. Its weights are {written}.",
-        "to_plain": "Without the penalty on spread rows",
-        "to_small": "With the penalty on spread rows",
+        "to_plain": "The same, trained without penalties",
+        "to_small": "The same, trained with penalties",
         "space": "A Ġ in its tokens is a space.",
         "causal": "It reads from left to right: its own causal mask applies, whatever is chosen here.",
     }

@@ -91,6 +91,6 @@ def test_the_logits_end_the_path_and_the_model_without_the_penalty_is_one_press_
     page.wait_for_function(
         "() => Math.abs(document.querySelector('.st-key-all-lines').getBoundingClientRect().top) < 120"
     )
-    page.get_by_role("button", name="Without the penalty on spread rows").click()
+    page.get_by_role("button", name="The same, trained without penalties").click()
     page.wait_for_function("() => new URLSearchParams(location.search).get('model').startsWith('plain~')")
-    page.get_by_role("button", name="With the penalty on spread rows").wait_for()
+    page.get_by_role("button", name="The same, trained with penalties").wait_for()

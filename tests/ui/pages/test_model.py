@@ -349,7 +349,7 @@ TWO_NAMES = "When Mary and John went to the shop, John gave a book to"
 def test_one_press_leads_to_the_model_without_the_penalty_and_back() -> None:
     hosting.offer_those_in_the_package()
     at = opened(model="small", sentence=TWO_NAMES, layer="3", focus="4")
-    for name, label in (("plain", "Without the penalty"), ("small", "With the penalty")):
+    for name, label in (("plain", "The same, trained without"), ("small", "The same, trained with")):
         assert at.button(key="twin").label.startswith(label)
         at.button(key="twin").click().run()
         assert clean(at)
@@ -366,7 +366,7 @@ def test_heads_of_a_model_of_the_package_are_named_by_test() -> None:
     weights = figures(at)[1]["stage"]
     assert weights.roles[3] == "name mover 0.58"
     assert weights.tested[3].startswith("By test on other sentences: induction: what came after it before: 0.96")
-    assert weights.roles[0] == "first token"
+    assert weights.roles[0] == "here: first token"
     assert weights.tested[0] == ""
     at = opened(model="small", sentence=TWO_NAMES, every="yes")
     data = sent(at, "head_mosaic")

@@ -15,6 +15,7 @@ from attnviz.analysis.circuits.behaviours import behaviours
 from attnviz.engine.pretrained.model_registry import MODELS
 from attnviz.models import hosting
 from attnviz.text.captions import NAMES
+from attnviz.text.cell_sentence import percent
 from attnviz.ui.panels.depth import head_roles, owed_to
 from tests.support.page_figures import figures, numbers
 from tests.support.small_models import FOLDER, model
@@ -230,3 +231,19 @@ def test_a_cache_keeps_keys_and_values_and_nothing_else_of_the_words_before() ->
     changed = key_value_cache.largest_change(trace, model("gpt2"))
     assert changed < 1e-12
     assert key_value_cache.largest_change(knock_out(trace, [(0, 0)]), model("gpt2")) > 1e-3
+
+
+def test_what_is_behind_is_owed_to_nobody_and_what_is_said_instead_is_told() -> None:
+    hosting.offer_those_in_the_package()
+    query = {
+        "model": "small",
+        "sentence": "When Mary and John went to the shop, John gave a book to",
+        "panel": "owed_to",
+    }
+    at = opened(**query, next_word="john", instead_of="mary")
+    assert clean(at)
+    assert "not ahead, so no head is owed a lead" in page_text(at)
+    at = opened(**query, next_word="mary", instead_of="john")
+    without = knock_out(load("small")(query["sentence"]), [(1, 1)])
+    [(word, share)] = load("small").next_words(without, 1)
+    assert f"Then the likeliest next word is “{word}” ({percent(share)})." in page_text(at)

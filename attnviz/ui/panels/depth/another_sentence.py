@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import streamlit as st
@@ -66,9 +67,15 @@ def _swapped(sentence: str, word: str, other: str) -> str | None:
 
     >>> _swapped("When Mary and John came, John gave", "mary", "john")
     'When Mary and John came, Mary gave'
+    >>> _swapped("when she met her brother he gave", "she", "he")
+    'when she met her brother she gave'
     """
-    low = sentence.lower()
-    at, first = low.rfind(other.lower()), low.find(word.lower())
-    if at < 0 or first < 0 or not other or word.lower() == other.lower():
+    words, others = _found(sentence, word), _found(sentence, other)
+    if not words or not others or word.lower() == other.lower():
         return None
-    return sentence[:at] + sentence[first : first + len(word)] + sentence[at + len(other) :]
+    return sentence[: others[-1].start()] + words[0][0] + sentence[others[-1].end() :]
+
+
+def _found(sentence: str, word: str) -> list[re.Match[str]]:
+    """Return where a word stands in a sentence as a whole word."""
+    return list(re.finditer(rf"(?<!\w){re.escape(word)}(?!\w)", sentence, re.IGNORECASE)) if word else []

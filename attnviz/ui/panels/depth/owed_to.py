@@ -11,6 +11,7 @@ import streamlit as st
 from attnviz.analysis.circuits import maps
 from attnviz.analysis.circuits.attribution import Attribution, attribute, decoder_of
 from attnviz.analysis.circuits.behaviours import Behaviour, behaviours, named
+from attnviz.analysis.circuits.interventions import knock_out
 from attnviz.analysis.circuits.prompts import prompts
 from attnviz.arrays import Array
 from attnviz.engine.cost.need import MB, SHORT, Need
@@ -59,6 +60,8 @@ WORDS = Words(
         "what is too thin comes to {rest} in all.",
         "arc": "head {head} from “{token}” {amount}",
         "why": "It is owed most to head {head}: without it the difference goes from {logit} to {left}.",
+        "then": "Then the likeliest next word is “{word}” ({share}).",
+        "behind": "The first word is not ahead, so no head is owed a lead; exchange the two words.",
         "by_test": "Head {head} by test: {does}.",
         "number": "head",
         "not_importance": "Attention is not importance: head {head} gives {weight} of its weight at the end to "
@@ -155,8 +158,8 @@ def _difference(trace: Trace, selection: Selection, words: tuple[int, int]) -> N
     each = {name: number(x) for name, x in {"heads": found.heads.sum(), **parts}.items()}
     said = WORDS["difference"].format(word=word, other=other, logit=number(found.logit), **facts)
     tested = head_roles.of_prompts(trace)
-    paragraph([said, *_why(off, found, tested or {})])
-    if (most := _most(off)) is not None:
+    paragraph([said, *_why(trace, words, off, found, tested or {})])
+    if found.logit > 0 and (most := _most(off)) is not None:
         st.session_state[MOST] = most
         next_word_link.show_head(_name(*most), key=OPEN)
     paragraph([WORDS["sum"].format(**each)])
@@ -172,15 +175,24 @@ def _most(off: Array) -> tuple[int, int] | None:
     return (layer, head) if off[layer, head] < 0 else None
 
 
-def _why(off: Array, found: Attribution, tested: Roles) -> list[str]:
-    """Return the sentence on the head without which most of the difference is lost, and what it does by test."""
+def _why(trace: Trace, words: tuple[int, int], off: Array, found: Attribution, tested: Roles) -> list[str]:
+    """Return what is said of the head without which most of the difference is lost, and what it does by test."""
+    if found.logit <= 0:
+        return [WORDS["behind"]]
     most = _most(off)
     if most is None:
         return []
     layer, head = most
     facts = {"head": _name(layer, head), "logit": number(found.logit), "left": number(found.logit + off[layer, head])}
     does = in_words(tested, layer, head)
-    return [WORDS["why"].format(**facts), *([WORDS["by_test"].format(head=facts["head"], does=does)] if does else [])]
+    model = decoder_of(trace)
+    [(word, share)] = kept(trace, ("then", words, most), lambda: model.next_words(knock_out(trace, [most]), 1))
+    then = WORDS["then"].format(word=visible_token(word), share=percent(share))
+    return [
+        WORDS["why"].format(**facts),
+        then,
+        *([WORDS["by_test"].format(head=facts["head"], does=does)] if does else []),
+    ]
 
 
 def _arcs(trace: Trace, found: Attribution) -> None:
