@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
@@ -44,6 +45,7 @@ WORDS = Words(
         "last": "That was the last slide. They now know: {known}",
     }
 )
+SENTENCE_ENDS = re.compile(r"(?<!\bal)(?<!\bz\.B)[.?] ")  # not behind an abbreviation, as in "Vaswani et al. 2017"
 TITLE = 90
 """Characters of a slide that stand for it."""
 
@@ -137,7 +139,7 @@ def _next(lesson: Lesson, at: int) -> str:
 def title(slide: Slide, trace: Trace) -> str:
     """Return the title of a slide: its first sentence, shortened if it is long."""
     text = slides.fill_numbers(slide.text.split("\n")[0], trace)
-    first = text.split(". ")[0].split("? ")[0]
+    first = SENTENCE_ENDS.split(text)[0]
     if "$" in first or len(first) <= TITLE:
         return first
     return first[:TITLE].rsplit(" ", 1)[0] + " …"
