@@ -38,6 +38,7 @@ def died(page: Any, server: Callable[..., Any]) -> Any:
     site = server("tests/browser/scripts/stops.py")
     page.goto(f"{site.url}/{LINK}")
     page.wait_for_function(NOTED)
+    page.wait_for_load_state("networkidle")  # a module of Streamlit's that broke off is not fetched again
     site.kill()
     site.start()
     return site
