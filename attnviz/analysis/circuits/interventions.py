@@ -125,8 +125,7 @@ def patch(trace: Trace, from_trace: Trace, where: Iterable[Where]) -> Trace:
     """
     check(trace, "patch")
     check(from_trace, "patch")
-    one, other_model = (getattr(each.model, "digest", "") for each in (trace, from_trace))
-    if one != other_model:
+    if _are_of_two_models(trace, from_trace):
         raise ConfigError(FAULTS["models"])
     changes: dict[LayerStep, Change] = {}
     for place in where:
@@ -134,11 +133,17 @@ def patch(trace: Trace, from_trace: Trace, where: Iterable[Where]) -> Trace:
         step = _steps(trace, layer)[name]
         other = _steps(from_trace, layer)[name] if _has(from_trace, layer, name) else None
         if other is None or other.shape != step.shape:
-            given = None if other is None else other.shape
-            raise ConfigError(FAULTS["shape"].format(name=name, other=given, own=step.shape))
+            shape = None if other is None else other.shape
+            raise ConfigError(FAULTS["shape"].format(name=name, other=shape, own=step.shape))
         change = changes.setdefault((layer, name), Change(np.zeros(step.shape, dtype=bool), other.array))
         change.mask[_index(step, positions, heads)] = True
     return changed(trace, changes)
+
+
+def _are_of_two_models(*traces: Trace) -> bool:
+    """Return whether runs are of models from other files; what is in memory alone has no file to tell it by."""
+    models = [trace.model for trace in traces if isinstance(trace.model, Model) and trace.model.folder is not None]
+    return len({model.digest for model in models}) > 1
 
 
 def _width(step: Step, head: int) -> int:

@@ -67,7 +67,7 @@ def say(draft: Config, *, may_change: bool = True) -> None:
 
 
 def _offer_twin(draft: Config, name: str) -> None:
-    """Draw a button for the model that differs from a model of the package in its penalty alone, where there is one."""
+    """Draw a button for the model that differs from one of the package in its penalties alone, where there is one."""
     other = next((each for each in offered_models.names() if each.startswith(f"{TWINS.get(name, '')}~")), "")
     if name in TWINS and other:
         st.button(WORDS[f"to_{TWINS[name]}"], key="twin", on_click=_take, args=(other,))

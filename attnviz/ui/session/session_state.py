@@ -53,6 +53,8 @@ def read(
     displaced = None if first or navigated else browser_history.gone_to()
     st.session_state[_READ], st.session_state[_FOUND] = first or navigated or displaced is not None, []
     _acknowledge(navigated)
+    if not first:
+        browser_history.arrived()
     if not st.session_state[_READ]:
         _reconcile_widgets()
         return url_codec.decode(st.session_state[_SAVED], *classes)[0], st.session_state[_PROBLEMS]
@@ -65,7 +67,6 @@ def read(
     records, problems = url_codec.decode_link(query, *classes, whole=st.session_state.get(_SAVED, {}))
     if not first:
         st.session_state[_ARRIVALS] = st.session_state.get(_ARRIVALS, 0) + 1
-        browser_history.arrived()
         component.forget()
         _push_to_widgets(widget_values.show(*records))
         _save(records, problems)

@@ -50,9 +50,9 @@ def _other(trace: Trace, query: int, key: int, wording: str) -> Array | None:
     if not wording.strip():
         return None
     setting = replace(trace.config.chosen, sentence=wording)
-    if not admission.admitted(admission.MAPS, setting):
-        return None
     try:
+        if not admission.admitted(admission.MAPS, setting):
+            return None
         queries, keys, weights = kept(trace, ("wording", wording), lambda: _heads(admission.run_of(setting)))
     except ConfigError as error:
         notice(refused(error))
