@@ -194,6 +194,8 @@ def new_page(chromium: Any, request: pytest.FixtureRequest) -> Iterator[Callable
         context.on("weberror", note)
         context.on("console", hear)
         page = context.new_page()
+        if SLOWER > 1:
+            context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": SLOWER})
         page.wait_for_function = partial(wait_for, page.wait_for_function)
         if shared:
             page.set_viewport_size(viewport)
@@ -214,6 +216,9 @@ def shown_by(page: Any) -> str:
     except Exception as error:  # the page may be gone, or stand still
         return f"{page.url} tells nothing: {error}"
 
+
+SLOWER = float(os.environ.get("ATTNVIZ_SLOWER", "1"))
+"""How many times slower than this machine every browser computes: what a lagging one breaks is found so."""
 
 ARROW = re.compile(r"\s*(?:async\s+)?(?:\([^()]*\)|\w+)\s*=>")
 

@@ -61,6 +61,8 @@ def test_no_chart_is_built_anew_while_the_film_is_played(app: Any, browser_page:
     browser_page.evaluate(
         "document.querySelectorAll('.attn-stage, .js-plotly-plot').forEach((chart, n) => (chart.tag = `kept${n}`))"
     )
+    # The film asks for its next frame before a slow browser has heard where the slider stands now.
+    browser_page.context.new_cdp_session(browser_page).send("Emulation.setCPUThrottlingRate", {"rate": 12})
     browser_page.get_by_role("button", name="Play", exact=True).click()
     browser_page.locator(".attn-mark[data-step='0']").wait_for(state="attached")
     browser_page.locator(f".attn-mark[data-step='{learn(config).best}']").wait_for(state="attached")

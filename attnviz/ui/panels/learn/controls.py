@@ -30,7 +30,8 @@ WORDS = Words(
 PLAYED = "_learn_played"
 """Of the session: the frame that is shown while the film is played."""
 
-SLIDER = "frame"
+_SLIDER = "frame"
+_SLIDERS = "_learn_sliders"
 EXAMPLES = 20
 """The number of other sentences that a task has to show."""
 
@@ -44,6 +45,23 @@ def pressed() -> bool:
     return any(st.session_state.get(key) for key in BUTTONS)
 
 
+def slider_key() -> str:
+    """Return the key of the slider; `put` gives it another one."""
+    n = st.session_state.get(_SLIDERS, 0)
+    return f"{_SLIDER}-{n}" if n else _SLIDER
+
+
+def put(step: int) -> None:
+    """Let the slider stand at a step, before it is drawn.
+
+    One that stands elsewhere is replaced by a new one: a browser that lags would still send where the old one stood,
+    which is no move of the visitor's, but would end the film that is played.
+    """
+    if st.session_state.get(slider_key(), step) != step:
+        st.session_state[_SLIDERS] = st.session_state.get(_SLIDERS, 0) + 1
+    st.session_state[slider_key()] = step
+
+
 def draw(shown: Config, config: Config, selection: Selection, film: Film) -> None:
     """Draw the slider, which the session holds, and the buttons.
 
@@ -51,7 +69,8 @@ def draw(shown: Config, config: Config, selection: Selection, film: Film) -> Non
     """
     frames = sorted({*film.steps, config.learn_steps})
     slider, buttons = st.columns([2, 3], gap="medium", vertical_alignment="bottom")
-    slider.select_slider(WORDS["frame"], frames, key=SLIDER, on_change=_to_frame, args=(config, selection))
+    key = slider_key()
+    slider.select_slider(WORDS["frame"], frames, key=key, on_change=_to_frame, args=(config, selection, key))
     playing = PLAYED in st.session_state
     best, now = replace(config, learn_steps=film.best), config if playing else shown
     with buttons, st.container(horizontal=True, gap="small"):
@@ -76,10 +95,11 @@ def begin(config: Config, selection: Selection) -> None:
 
 
 @callback
-def _to_frame(config: Config, selection: Selection) -> None:
+def _to_frame(config: Config, selection: Selection, key: str) -> None:
+    if key != slider_key() or key not in st.session_state:  # on a slow line it may have been taken away since
+        return
     st.session_state.pop(PLAYED, None)
-    if SLIDER in st.session_state:  # on a slow line it may have been taken away since
-        session_state.adopt(replace(config, learn_steps=st.session_state[SLIDER]), selection)
+    session_state.adopt(replace(config, learn_steps=st.session_state[key]), selection)
 
 
 @callback

@@ -104,10 +104,10 @@ def _draw(part: _Part) -> None:
         if controls.pressed() or part.played != (controls.PLAYED in st.session_state):
             st.rerun()
     playing = controls.PLAYED in st.session_state
-    if fresh or controls.SLIDER not in st.session_state:
-        st.session_state[controls.SLIDER] = part.config.learn_steps
+    if fresh or controls.slider_key() not in st.session_state:
+        controls.put(part.config.learn_steps)
     # The slider stays at the end of the film: a browser that lags would send it back, as if the visitor had moved it.
-    step = _next_frame(part) if playing else st.session_state[controls.SLIDER]
+    step = _next_frame(part) if playing else st.session_state[controls.slider_key()]
     config = replace(part.config, learn_steps=step)
     trace = fresh if fresh and step == fresh.config.learn_steps else run(config)
     if fresh is None and not playing:
@@ -142,7 +142,7 @@ def _send_frames(part: _Part) -> None:
         def at(step: int) -> list[Stage]:
             return maps(run(replace(part.config, learn_steps=step)), _titles(part.config.n_layers))
 
-        part.frames = frames.packed(part.film.steps, at, key=KEY, slider=controls.SLIDER)
+        part.frames = frames.packed(part.film.steps, at, key=KEY, slider=controls.slider_key())
     if part.frames:
         frames.send(part.frames)
 
