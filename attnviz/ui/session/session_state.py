@@ -294,7 +294,7 @@ def files(*records: object) -> None:
     """Offer the records as a file to save, and a field to open one; for what is too long to travel in a link."""
     saved = url_codec.to_file(*records)
     st.download_button(
-        FILE_LABELS["save"], saved, "attnviz.json", "application/json", on_click="ignore", width="stretch"
+        FILE_LABELS["save"], saved, "attnviz-setting.json", "application/json", on_click="ignore", width="stretch"
     )
     st.file_uploader(
         FILE_LABELS["open"],
