@@ -20,6 +20,7 @@ from attnviz.models import hosting
 from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import Words
 from attnviz.text.headline import headline
+from attnviz.ui import manual_route
 from attnviz.ui.components import paste_guard
 from attnviz.ui.components.stage import heatmap
 from attnviz.ui.hosting.workers import Ended
@@ -115,12 +116,14 @@ def _page() -> None:
     (saved, selection), problems = session_state.read(
         Config, Selection, opening=(OPENING, Selection()), beside=("lang",)
     )
-    locale.offer(partial(session_state.put, "lang"))
+    languages = locale.offer(partial(session_state.put, "lang"))
     assignment, faults = open_assignment(selection.assigned, saved)
     if not assignments.is_student(selection, assignment):
         selection = places.choose(selection)
     if selection.page == "assign":
         selection = assignments.desk(selection, assignment)
+    with languages:
+        manual_route.offer(places.place(selection))
     name = registry.named(selection)
     shown = PAGES[name]
     moves = name == "explore" and selection.panel not in places.CHANGING

@@ -24,7 +24,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from attnviz.engine.tables import added_rows
 from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import Words, nearest_language, set_language
-from attnviz.ui import link_route, live_route, script_route, stage_route
+from attnviz.ui import link_route, live_route, manual_route, script_route, stage_route
 from attnviz.ui.hosting import counts, public_address, scripts, security_headers, workers
 from attnviz.ui.hosting.index_page import IndexPage
 from attnviz.ui.hosting.security_headers import SecurityHeaders
@@ -58,6 +58,7 @@ def begin() -> None:
     try:
         public_address.given(os.environ.get(public_address.VARIABLE, ""))
         security_headers.frames(os.environ.get(security_headers.FRAMES, ""))
+        manual_route.given(os.environ.get(manual_route.VARIABLE, ""))
         workers.begin([(added_rows.load_rows, (path,)) for path in added_rows.LOADED])
     except ConfigError as error:
         print(f"attnviz: {error}", file=sys.stderr)
@@ -168,5 +169,6 @@ ROUTES: list[BaseRoute] = [
     *live_route.ROUTES,
     *script_route.ROUTES,
     *link_route.ROUTES,
+    *manual_route.ROUTES,
 ]
 MIDDLEWARE = [Middleware(SecurityHeaders), Middleware(WhileThereIsRoom), Middleware(IndexPage, tags=link_route.tags)]

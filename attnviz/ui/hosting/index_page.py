@@ -30,6 +30,8 @@ SIZE = (1200, 630)
 """Pixels of the picture of a link."""
 OTHERS = ("_stcore", "app", "component", "media", "static")
 """Folders of the server whose files may be HTML without being the page."""
+MANUAL = "attnviz/docs/"
+"""The folder of the documentation, whose pages are the host's."""
 NOBODYS = ("manifest.json",)
 """Files of Streamlit's that no visitor needs."""
 _ASKED_AGAIN = (b"if-none-match", b"if-modified-since", b"range", b"accept-encoding")
@@ -98,7 +100,8 @@ class IndexPage:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         path, folder = scope.get("path", "").strip("/"), page_folder()
-        if scope["type"] != "http" or scope["method"] not in ("GET", "HEAD"):
+        is_asked = scope["type"] == "http" and scope["method"] in ("GET", "HEAD")
+        if not is_asked or f"/{MANUAL}" in f"/{path}/":
             await self._app(scope, receive, send)
         elif path == folder:
             await self._page(scope, receive, send)

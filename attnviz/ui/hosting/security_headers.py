@@ -11,6 +11,7 @@ import base64
 import hashlib
 import os
 import re
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
@@ -56,17 +57,27 @@ def frames(text: str) -> str:
 def policy() -> str:
     """Return the content security policy; `deploy/nginx/nginx.conf` says why each part is as it is."""
     index = (Path(st.__file__).parent / "static" / "index.html").read_bytes()
-    digests = (base64.b64encode(hashlib.sha256(script).digest()).decode() for script in _INLINE.findall(index))
-    inline = " ".join(f"'sha256-{digest}'" for digest in digests)
+    return policy_of([index], scripts="blob: 'wasm-unsafe-eval'", workers="blob:")
+
+
+def policy_of(pages: Iterable[bytes], *, scripts: str = "", workers: str) -> str:
+    """Return the policy for pages that load nothing from elsewhere, and whose inline scripts may run as they are now.
+
+    scripts, workers  what is allowed of each beside the page's own
+    """
+    inline = {script for page in pages for script in _INLINE.findall(page)}
+    digests = sorted(base64.b64encode(hashlib.sha256(script).digest()).decode() for script in inline)
+    allowed = " ".join(filter(None, ["'self'", scripts, *(f"'sha256-{digest}'" for digest in digests)]))
     return (
-        f"default-src 'none'; script-src 'self' blob: 'wasm-unsafe-eval' {inline}; style-src 'self' 'unsafe-inline'; "
-        "img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self'; worker-src blob:; manifest-src 'self'; "
-        f"frame-ancestors {frames(os.environ.get(FRAMES, ''))}; base-uri 'none'; form-action 'none'"
+        f"default-src 'none'; script-src {allowed}; style-src 'self' 'unsafe-inline'; "
+        f"img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self'; worker-src {workers}; "
+        f"manifest-src 'self'; frame-ancestors {frames(os.environ.get(FRAMES, ''))}; base-uri 'none'; "
+        "form-action 'none'"
     )
 
 
 class SecurityHeaders:
-    """Middleware that adds the headers to every answer."""
+    """Middleware that adds the headers to every answer; a policy that an answer has of its own stays."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -75,8 +86,9 @@ class SecurityHeaders:
         async def send_with(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
-                for name, text in {**ALWAYS, "Content-Security-Policy": policy()}.items():
+                for name, text in ALWAYS.items():
                     headers[name] = text
+                headers.setdefault("Content-Security-Policy", policy())
             await send(message)
 
         await self._app(scope, receive, send_with if scope["type"] == "http" else send)

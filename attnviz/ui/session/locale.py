@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from attnviz.settings.language import LANGUAGES, WRITTEN, current_language, nearest_language, set_language
 
@@ -51,9 +52,14 @@ def in_current_language(make: Callable[[], Made]) -> Callable[[], Made]:
     return in_language
 
 
-def offer(choose: Callable[[str], None]) -> None:
-    """Draw a small button for every other language, above the page; `choose` is called with its code, as a callback."""
-    with st.container(key="languages", horizontal=True, gap="small"):
+def offer(choose: Callable[[str], None]) -> DeltaGenerator:
+    """Draw a small button for every other language, above the page; `choose` is called with its code, as a callback.
+
+    Gives the container of the buttons, for what else leads away from the page.
+    """
+    buttons = st.container(key="languages", horizontal=True, gap="small")
+    with buttons:
         for code, name in LANGUAGES.items():
             if code != current_language():
                 st.button(name, key=f"{_BUTTON}{code}", type="tertiary", on_click=choose, args=(code,))
+    return buttons
