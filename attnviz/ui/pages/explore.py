@@ -35,7 +35,7 @@ from attnviz.ui.pages import held_fields, pinned
 from attnviz.ui.pages.panels import PANELS
 from attnviz.ui.panels import by_hand, explore_panels, model_views, stage_of_run, sweep, window
 from attnviz.ui.panels import cell as cell_panel
-from attnviz.ui.panels.depth import next_word, owed_to, word_pair
+from attnviz.ui.panels.depth import many_sentences, next_word, owed_to, word_pair
 from attnviz.ui.panels.window import Seen
 from attnviz.ui.session import places, widget_values, widgets
 from attnviz.ui.session.failures import contained
@@ -44,6 +44,8 @@ from attnviz.ui.session.selection import Selection
 
 KEY, WAY, SENTENCE, ANSWER, CELLS = "explore", "way", "telling", "answer", "cells"
 TOOLS = 248  # pixels at the foot of the window for what changes something, so that both are seen
+OPENED = {"owed_to": owed_to.opened, "many": many_sentences.opened}
+"""What tells which head was pressed in a map of all of them, by the panel that draws it."""
 STRIP = 72  # pixels of the values that a field has moved through
 STRIPS = ("layer", "shown", "specials", "colours", "from_query", "from_key")  # what their pictures depend on
 GONE = ("flow",)  # once a tab, now the strip over the maps
@@ -181,7 +183,9 @@ def _changed(trace: Trace, selection: Selection) -> Selection:
     heads, seen = trace.config.n_heads, window.seen(trace, selection)
     before = selection = next_word.asked(selection)
     picked = _chosen(trace, selection)
-    opened = model_views.opened(trace) or (owed_to.opened(trace) if selection.panel == "owed_to" else None)
+    opened = model_views.opened(trace)
+    if opened is None and selection.panel in OPENED:
+        opened = OPENED[selection.panel](trace)
     if selection.every:
         selection = model_views.chosen_pair(trace, selection)
     if opened is not None:

@@ -9,7 +9,7 @@ from typing import Any
 from attnviz.engine.cost.need import MB, Need
 from attnviz.engine.records.trace import Trace
 from attnviz.ui.panels import backward, cell, explore_panels, mask_builder, what_if
-from attnviz.ui.panels.depth import layers, next_word, owed_to, products, twin
+from attnviz.ui.panels.depth import layers, many_sentences, next_word, owed_to, products, twin
 from attnviz.ui.session import admission
 from attnviz.ui.session.failures import contained
 from attnviz.ui.session.selection import Selection
@@ -45,6 +45,7 @@ PANELS = {
     "next_word": Panel(next_word.panel, Need(fixed=24 * MB)),
     "owed_to": Panel(owed_to.panel, owed_to.NEED, asks_first=True),
     "statistics": Panel(explore_panels.statistics_panel, Need(any_length=True)),
+    "many": Panel(many_sentences.panel, many_sentences.NEED, asks_first=True),
     "twin": Panel(twin.panel, Need(drawn=48, held=1, made=1)),
     "redeal": Panel(explore_panels.seed_average_panel, explore_panels.SEED_AVERAGE, asks_first=True),
     "table": Panel(explore_panels.table, Need(largest=130)),

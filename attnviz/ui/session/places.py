@@ -44,7 +44,7 @@ CHANGING = ("what_if", "mask")
 PANELS: Mapping[str, tuple[str, ...]] = {
     "cell": ("cell", "products", "backward"),
     "word": ("word", "layers", "next_word", "owed_to"),
-    "statistics": ("statistics", "twin", "redeal"),
+    "statistics": ("statistics", "many", "twin", "redeal"),
     "table": ("table",),
 }
 """The panels below the maps of the Explore page; some are two in one, with a choice inside."""

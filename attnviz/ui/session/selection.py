@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
+from attnviz.analysis.corpus.study import OF_ROWS
 from attnviz.analysis.permutations import ORDERS
+from attnviz.analysis.statistics import STATISTICS
 from attnviz.analysis.variance_and_sharing import VECTORS
 from attnviz.classroom.marking.assignments import MAX_FIELD_CHARACTERS
 from attnviz.classroom.practice.kinds import KINDS, LEVELS, MOST_DEALS
@@ -43,6 +45,7 @@ PANEL_NAMES = table(
     Entry("next_word", "Next word", "What a model would go on with, and a text written on word by word."),
     Entry("owed_to", "Whom is it owed to?", "Which head makes the model say this word rather than another."),
     Entry("statistics", "Statistics", "Sums, effective number of keys, distances, shares."),
+    Entry("many", "Many sentences", "What every head does, measured over many sentences."),
     Entry("twin", "Twin", "A head set by hand beside the one of this run that does the same."),
     Entry("redeal", "Other seeds", "The average over ten seeds: what is left of a random pattern."),
     Entry("table", "Table", "The numbers of any step, to read and to save."),
@@ -66,6 +69,14 @@ TARGET_NAMES = table(
     Entry("weight", "The cell's weight", "The weight of the selected cell."),
 )
 TWIN_NAMES = table(*(PATTERNS[name] for name in ("previous", "next", "same_word", "first")))
+MEASURE_NAMES = table(
+    *(STATISTICS[name] for name in OF_ROWS),
+    Entry("special_tokens", "Share on special tokens", ""),
+    Entry("duplicate", "Duplicate token", ""),
+    Entry("induction", "Induction", ""),
+    Entry("copying", "Copying", ""),
+    Entry("kind_share", "Share of the most frequent kind", ""),
+)
 OFF_NAMES = table(
     Entry("zero", "Zeros", "The head returns nothing."),
     Entry("mean", "Its mean", "The head returns the same at every word: the mean of what it returns in this sentence."),
@@ -93,6 +104,8 @@ COURSE_NAMES = table(
     Entry(PRACTICE, "Practice", "Questions with new numbers, and those again that were missed."),
 )
 NOTHING_DONE = "none"
+LONGEST_TEXTS = 4_000
+"""Characters of the sentences that heads are measured on; a link holds about half as many."""
 LONGEST_PINNED = 2_000
 """Characters of the setting that is pinned in a link, which holds the present one too."""
 DONE_NAMES = table(Entry(NOTHING_DONE, "None yet", ""), *LESSON_NAMES.values())
@@ -154,6 +167,11 @@ class Selection:
         "", label="The same pair in another wording", longest=400,
         help="The sentence in other words: what the same word gives the same one there stands beside it.",
     )  # fmt: skip
+    texts: str = text(
+        "", label="Sentences, one a line", longest=LONGEST_TEXTS, lines=6,
+        help="Every head is measured on each of them; long ones count for more.",
+    )  # fmt: skip
+    measure: str = option(MEASURE_NAMES, "effective_keys", label="Measure")
     twin: str = option(TWIN_NAMES, "previous", label="Set by hand")
     all_lines: bool = switch(
         False, label="All lines", help="Every line of arithmetic between the words and the output, with its formula."

@@ -228,6 +228,7 @@ SHOWN = {
     "layers": ".st-key-cosines",
     "statistics": "[data-testid=stDataFrame]",
     "twin": ".st-key-twin-heads",
+    "many": ".st-key-many-take",
     "redeal": ".st-key-redeal",
     "table": "[data-testid=stDataFrame]",
     "what_if": ".st-key-what-if",

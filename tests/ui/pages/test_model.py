@@ -203,8 +203,13 @@ def test_a_model_without_a_seed_is_offered_no_average_over_seeds(bert: str) -> N
     with_seeds, without = opened(panel="statistics"), opened(model=bert, sentence=WORDS, panel="statistics")
     assert clean(with_seeds)
     assert clean(without)
-    assert with_seeds.segmented_control(key="pick-way").options == ["This seed", "Twin", "Other seeds"]
-    assert without.segmented_control(key="pick-way").options == ["Statistics", "Twin"]
+    assert with_seeds.segmented_control(key="pick-way").options == [
+        "This seed",
+        "Many sentences",
+        "Twin",
+        "Other seeds",
+    ]
+    assert without.segmented_control(key="pick-way").options == ["Statistics", "Many sentences", "Twin"]
 
 
 def test_a_model_has_temperatures_to_go_through_and_no_seeds(bert: str) -> None:

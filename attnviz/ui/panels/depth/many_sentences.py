@@ -1,0 +1,184 @@
+"""Every head over many sentences: what it does as a rule, where one sentence shows only what it did once."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from attnviz.analysis.circuits.prompts import prompts
+from attnviz.analysis.corpus.study import MEANINGS, Study, study
+from attnviz.engine.cost.need import SHORT, Need
+from attnviz.engine.records.config import Config
+from attnviz.engine.records.trace import Trace
+from attnviz.engine.run import run
+from attnviz.pictures.stage_record import Stage
+from attnviz.settings.counting import ordinal
+from attnviz.settings.faults import ConfigError
+from attnviz.settings.language import Plural, Words
+from attnviz.text.cell_sentence import percent
+from attnviz.text.head_sentences import WORDS as KINDS
+from attnviz.ui.components import number_tables
+from attnviz.ui.components.stage import heatmap
+from attnviz.ui.panels.depth.head_maps import WORDS as HEADS
+from attnviz.ui.panels.depth.head_maps import kept, stage
+from attnviz.ui.session import admission, session_state, widgets
+from attnviz.ui.session.browser.component import checked_index, report
+from attnviz.ui.session.failures import refused
+from attnviz.ui.session.notices import notice, paragraph
+from attnviz.ui.session.selection import LONGEST_TEXTS, MEASURE_NAMES, Selection
+
+WORDS = Words(
+    {
+        "what": "One sentence shows what a head did once. Give others, one a line, and every head is measured on "
+        "all of them.",
+        "take": "Take {n} sentences",
+        "take_help": "Sentences in which somebody gives something to somebody, and lists that are said again. The "
+        "models in the package have not read them.",
+        "most": "{n} sentences are more than the {most} that are measured here; `study` in Python has no such bound.",
+        "line": "Sentence {n}: {why}",
+        "open": "Press a head to open it above.",
+        "undefined": "not defined",
+        "nowhere": "Grey: not defined, as no row of these sentences has what is measured.",
+        "edits": "Numbers that were changed by hand belong to one sentence and are left out here.",
+        "wait": "One sentence after another",
+        "kind": "does most often",
+        "of_kind": "in how many",
+        "word": "mostly one word",
+        "spread": "spread out",
+        "save": "Save as CSV",
+    }
+)
+SAID = Plural("Over {n} sentence of {rows} tokens.", "Over {n} sentences of {rows} tokens together.")
+KEY = "many-heads"
+MOST, TAKEN = 64, 20
+NEED = Need(drawn=24, held=1, made=1, most=4 * SHORT)
+
+
+def panel(trace: Trace, selection: Selection) -> Selection:
+    """Draw the field for sentences, a measure of every head as a map, and all measures in a table."""
+    config = replace(trace.config.chosen, edits=())
+    paragraph([WORDS["what"], *([WORDS["edits"]] if trace.config.edits else [])])
+    selection = widgets.draw(selection, "texts")
+    chosen, offer = st.columns([1, 1], vertical_alignment="bottom")
+    with chosen:
+        selection = widgets.draw(selection, "measure")
+    with offer:
+        taken = replace(selection, texts=_taken())
+        st.button(
+            WORDS["take"].format(n=TAKEN), key="many-take", help=WORDS["take_help"],
+            on_click=session_state.adopt, args=(trace.config.chosen, taken),
+        )  # fmt: skip
+    texts = _lines(selection.texts)
+    if not texts:
+        return selection
+    if len(texts) > MOST:
+        notice(WORDS["most"].format(n=len(texts), most=MOST))
+        return selection
+    longest = replace(config, sentence=max(texts, key=len))
+    if not admission.admitted(NEED, longest, again=len(texts)):
+        return selection
+    try:
+        with st.spinner(WORDS["wait"]):
+            found = kept(
+                trace, ("many", texts), lambda: admission.repeated(config, len(texts), measured, texts, like=longest)
+            )
+    except ConfigError as error:
+        notice(refused(error))
+        return selection
+    _draw(trace, selection, found)
+    return selection
+
+
+def measured(config: Config, texts: tuple[str, ...]) -> Study:
+    """Return what every head of a setting does over the sentences.
+
+    Raises ConfigError for a sentence of which there is no run, with its number.
+    """
+    numbers = {text: n for n, text in reversed([*enumerate(texts, 1)])}
+
+    def run_of(text: str) -> Trace:
+        try:
+            return run(replace(config, sentence=text))
+        except ConfigError as error:
+            raise ConfigError(WORDS["line"].format(n=numbers[text], why=error)) from error
+
+    return study(run_of, texts)
+
+
+def opened(trace: Trace) -> tuple[int, int] | None:
+    """Return the layer and the head that were pressed in the map since the last run, from 0; None as a rule."""
+    pick = report(KEY).get("picked")
+    if not isinstance(pick, dict):
+        return None
+    try:
+        layer = checked_index(pick.get("row"), len(trace.layers))
+        head = checked_index(pick.get("column"), trace.config.n_heads)
+    except ValueError:
+        return None
+    return None if layer is None or head is None else (layer, head)
+
+
+def _lines(texts: str) -> tuple[str, ...]:
+    """Return the sentences of a text.
+
+    >>> _lines("the cat sat\\n\\n  a dog ")
+    ('the cat sat', 'a dog')
+    """
+    return tuple(line.strip() for line in texts.splitlines() if line.strip())
+
+
+def _taken() -> str:
+    """Return sentences out of the test prompts, of every kind there is."""
+    every = len(prompts()) // TAKEN
+    return "\n".join(prompt.text for prompt in prompts()[::every])[:LONGEST_TEXTS]
+
+
+def _draw(trace: Trace, selection: Selection, found: Study) -> None:
+    """Draw a measure as a map of layers by heads, and a row a head with all of them."""
+    meaning = (MEANINGS.get(selection.measure) or MEASURE_NAMES[selection.measure].note).rstrip(".")
+    said = SAID.format(n=found.n_texts, rows=found.n_rows)
+    paragraph([said, f"{meaning[0].upper()}{meaning[1:]}.", WORDS["open"]])
+    drawn = _stage(trace, selection.measure, found)
+    heatmap.show([drawn], key=KEY)
+    if drawn.masked is not None:
+        paragraph([WORDS["nowhere"]])
+    number_tables.show(_table(found), hide_index=True)
+    csv = found.to_pandas().to_csv()
+    st.download_button(WORDS["save"], csv, "many_sentences.csv", "text/csv", key="many-save", on_click="ignore")
+
+
+def _stage(trace: Trace, name: str, found: Study) -> Stage:
+    """Return a measure as a map; cells without it are masked."""
+    array = found[name].array
+    drawn = stage(trace, "many", np.nan_to_num(array), MEASURE_NAMES[name].label, "")
+    is_share = name not in ("entropy", "effective_keys", "mean_distance", "copying")
+    masked = np.isnan(array)
+    return replace(
+        drawn,
+        kind="share" if is_share else "signed",
+        alt=MEASURE_NAMES[name].label,
+        masked=masked[None] if masked.any() else None,
+        grey=WORDS["undefined"],
+    )
+
+
+def _table(found: Study) -> pd.DataFrame:
+    """Return a row a head: the kind that it is most often, and every measure."""
+    layers, heads = found.kinds.shape
+    at = [(layer, head) for layer in range(layers) for head in range(heads)]
+    rows: dict[str, list[object]] = {
+        HEADS["head"]: [f"{ordinal(layer)}.{ordinal(head)}" for layer, head in at],
+        WORDS["kind"]: [_kind(str(found.kinds[each])) for each in at],
+        WORDS["of_kind"]: [percent(float(found["kind_share"].array[each])) for each in at],
+    }
+    for name, entry in MEASURE_NAMES.items():
+        if name != "kind_share":
+            rows[entry.label] = [float(found[name].array[each]) for each in at]
+    return pd.DataFrame(rows)
+
+
+def _kind(name: str) -> str:
+    return WORDS[name] if name in ("word", "spread") else KINDS[name]
