@@ -94,3 +94,14 @@ def test_the_logits_end_the_path_and_the_model_without_the_penalty_is_one_press_
     page.get_by_role("button", name="The same, trained without penalties").click()
     page.wait_for_function("() => new URLSearchParams(location.search).get('model').startsWith('plain~')")
     page.get_by_role("button", name="The same, trained with penalties").wait_for()
+
+
+def test_a_head_that_many_sentences_tell_of_opens_above_them(browser_page: Any, site: Any) -> None:
+    page = opened(browser_page, site, panel="many", texts="q w q w a\na q w", measure="share_on_first")
+    page.get_by_text("Over 2 sentences").wait_for()
+    heads = page.locator(".st-key-many-heads [data-map=many]")
+    heads.scroll_into_view_if_needed()
+    box = heads.bounding_box()
+    page.mouse.click(box["x"] + 0.625 * box["width"], box["y"] + 0.75 * box["height"])  # layer 2, head 3
+    in_address(page, layer="2", focus="3", panel="many", texts="q w q w a\na q w")
+    page.get_by_text("Over 2 sentences").wait_for()
