@@ -228,8 +228,8 @@ def shuffle(trace: Trace, selection: Selection) -> Selection:
         return selection
     paragraph([TEXTS["reordered"].format(tokens=" ".join(kept["on"].after.query_tokens))])
     paragraph(map(localised, permutation.unchanged_order(kept["on"])))
+    heatmap.show([permutation.stage(name, each) for name, each in kept.items()], key="trial", view=WHOLE)
     for name, each in kept.items():
-        heatmap.show([permutation.stage(name, each)], key=f"trial-{name}")
         paragraph([localised(plain(permutation.order_sentences(name, each)))])
     sentences = permutation.notes(config)
     if kept["off"].changed.any() and permutation.placed(config):
