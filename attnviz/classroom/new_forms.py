@@ -157,8 +157,9 @@ class Slider:
         return replace(config, **change)
 
 
-def slider(stops: Sequence[float], weights: Sequence[float], wanted: float, tolerance: float) -> ResolvedQuestion:
+def slider(moving: Slider, weights: Sequence[float], wanted: float, tolerance: float) -> ResolvedQuestion:
     """Return the question at which stop of a slider a weight is what is wanted."""
+    stops = moving.stops
     most = tolerance + 1e-9  # 0.34 - 0.32 is a little more than 0.02
     right = frozenset(at for at, weight in enumerate(weights) if abs(weight - wanted) <= most)
     said = {
@@ -171,5 +172,6 @@ def slider(stops: Sequence[float], weights: Sequence[float], wanted: float, tole
         options=tuple(fill(f"{stop:.3g}") for stop in stops),
         right=right,
         solution=(fill(WORDS["slider"], values=values),),
+        start=moving.start,
         said_of=said.get,
     )

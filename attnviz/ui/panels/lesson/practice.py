@@ -21,7 +21,8 @@ from attnviz.settings.language import Words
 from attnviz.text.format.html_math import as_markdown
 from attnviz.ui.components.stage import heatmap
 from attnviz.ui.components.stage.view import View
-from attnviz.ui.panels.lesson import moved_run, picked_answer
+from attnviz.ui.panels.classroom import picked_answer
+from attnviz.ui.panels.lesson import moved_run
 from attnviz.ui.panels.lesson import question as question_panel
 from attnviz.ui.session import session_state, widget_values, widgets
 from attnviz.ui.session.browser.component import component
@@ -155,9 +156,7 @@ def _pictures(dealt: Dealt, is_open: bool) -> tuple[Stage, ...]:
         return ()
     if is_open:
         return open_questions.pictures(dealt.slide, question, dealt.question, dealt.trace, dealt.trace)
-    steps = (*dealt.slide.steps, "weights") if dealt.question.form in ("order", "mask") else dealt.slide.steps
-    slide = replace(dealt.slide, steps=steps)
-    rows = slides.rows(slide, dealt.trace, dealt.trace)
+    rows = slides.rows(open_questions.answered(dealt.slide, dealt.question.form), dealt.trace, dealt.trace)
     return rows[-1] if "change" in question.at else rows[0]
 
 
