@@ -311,8 +311,13 @@ def _edges(tiles: int, cells: int, cell: float, gap: int) -> tuple[int, ...]:
 def room_beside(words: Sequence[str]) -> int:
     """Return pixels for the longest of `words` beside its row, within reason; a longer one is cut.
 
+    Of two that are compared both are to be read.
+
     >>> room_beside(["a"]), room_beside(["keeper", "of"]), room_beside(["x" * 200])
     (42, 52, 66)
+    >>> room_beside(["king / queen"])
+    91
     """
     longest = max(map(len, words), default=0)
-    return min(max(round(6.4 * longest) + 8, 36), 60) + 6
+    most = 100 if any(" / " in word for word in words) else 60
+    return min(max(round(6.4 * longest) + 8, 36), most) + 6

@@ -55,12 +55,19 @@ const NUMBERED = 28; // the width from which a cell has its number, if that is n
 const STRIPE = 0.6; // the same for columns that are only counted
 export const LARGER = 1.4; // where type is large
 const BELOW_EVEN = [3.5, 3.0, 2.6, 2.2, 1.8, 1.4, 1.0];
+const COMPARED = " / "; // between the words of two sentences in one row
 const UNWORDED = 6; // pixels left of a stage without words there
 
-/** The pixels for the longest of `words` beside its row, within reason; a longer one is cut. @param {string[]} words */
+/**
+ * The pixels for the longest of `words` beside its row, within reason; a longer one is cut. Of two that are compared both
+ * are to be read.
+ *
+ * @param {string[]} words
+ */
 export function roomBeside(words) {
   const longest = words.reduce((most, word) => Math.max(most, [...word].length), 0);
-  return Math.min(Math.max(Math.round(6.4 * longest) + 8, 36), 60) + 6;
+  const most = words.some((word) => word.includes(COMPARED)) ? 100 : 60;
+  return Math.min(Math.max(Math.round(6.4 * longest) + 8, 36), most) + 6;
 }
 
 /**
