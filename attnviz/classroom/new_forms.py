@@ -29,6 +29,9 @@ WORDS = Words(
         "cell_column": "The column is right; its row is not.",
         "cell_other": "First find the row of the query, then the column of the key in it.",
         "mask_is": "{n} of {all} cells may be attended to.",
+        "mask_rows": "Columns that are allowed, row by row: {rows}.",
+        "mask_row": "{row}: {columns}",
+        "mask_no_column": "none",
         "mask_inverted": "That forbids what is allowed and allows what is forbidden.",
         "mask_transposed": "That is the mask mirrored at the diagonal: rows are queries, columns are keys.",
         "mask_itself": "All is right but the diagonal: may a word attend to itself?",
@@ -106,9 +109,22 @@ def mask(trace: Trace, layer: int = 0) -> ResolvedQuestion:
         form="mask",
         options=tuple(map(_named, np.ndindex(allowed.shape))),
         right=right,
-        solution=(fill(WORDS["mask_is"], n=str(len(right)), all=str(allowed.size)),),
+        solution=(
+            fill(WORDS["mask_is"], n=str(len(right)), all=str(allowed.size)),
+            fill(WORDS["mask_rows"], rows=_allowed_columns(allowed)),
+        ),
         said_of=said_of,
     )
+
+
+def _allowed_columns(allowed: Array) -> str:
+    """Return a mask in words: the columns that are allowed in each row, counted from 1, neighbours as a range."""
+    rows = []
+    for row, cells in enumerate(allowed):
+        edges = np.flatnonzero(np.diff(np.concatenate(([0], cells.astype(int), [0]))))
+        columns = ", ".join(f"{a + 1}" if b == a + 1 else f"{a + 1}–{b}" for a, b in edges.reshape(-1, 2).tolist())
+        rows.append(WORDS["mask_row"].format(row=ordinal(row), columns=columns or WORDS["mask_no_column"]))
+    return "; ".join(rows)
 
 
 def _mask(drawn: Array, allowed: Array) -> str:
@@ -141,8 +157,9 @@ class Slider:
         return replace(config, **change)
 
 
-def slider(stops: Sequence[float], weights: Sequence[float], wanted: float, tolerance: float) -> ResolvedQuestion:
+def slider(moving: Slider, weights: Sequence[float], wanted: float, tolerance: float) -> ResolvedQuestion:
     """Return the question at which stop of a slider a weight is what is wanted."""
+    stops = moving.stops
     most = tolerance + 1e-9  # 0.34 - 0.32 is a little more than 0.02
     right = frozenset(at for at, weight in enumerate(weights) if abs(weight - wanted) <= most)
     said = {
@@ -155,5 +172,6 @@ def slider(stops: Sequence[float], weights: Sequence[float], wanted: float, tole
         options=tuple(fill(f"{stop:.3g}") for stop in stops),
         right=right,
         solution=(fill(WORDS["slider"], values=values),),
+        start=moving.start,
         said_of=said.get,
     )

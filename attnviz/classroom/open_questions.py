@@ -160,10 +160,16 @@ def pictures(
     shown = slides.pictures(run_of(question, baseline, trace), layer, names)
     drawn = [slides.without_caption(each if whole else _covered(each, resolved)) for each in shown]
     head = index_of(question.at.get("head", 1))
-    return tuple(_of_head(each, head) if resolved.form == "order" else each for each in drawn)
+    return tuple(of_head(each, head) if resolved.form in ("order", "cell") else each for each in drawn)
 
 
-def _of_head(picture: Stage, head: int) -> Stage:
+def answered(slide: Slide, form: str) -> Slide:
+    """Return a slide as it is drawn once a question is answered: an order and a mask are seen in the weights."""
+    is_seen = form not in ("order", "mask") or "weights" in slide.steps
+    return slide if is_seen or slide.beside else replace(slide, steps=(*slide.steps, "weights"))
+
+
+def of_head(picture: Stage, head: int) -> Stage:
     """Return the picture of one head alone, which has room for its digits on a phone, too."""
     if len(picture.array) <= head or len(picture.array) == 1:
         return picture

@@ -29,7 +29,6 @@ NEAR = 0.002
 """Of its size: how far from the number of a mistake an answer may be and still be taken for it."""
 
 SETS = ("some", "mask")  # all that is right has to be chosen, and nothing else
-
 SAME = 1e-9
 """Numbers this near are the same: further apart than any order of summing can bring them."""
 
@@ -155,7 +154,7 @@ class ResolvedQuestion:
     inputs     the steps that the answer follows from: they are drawn while the question is open
     mistakes   what is known to go wrong, with the numbers that it leads to;  `how` the way to the answer, a row of HOW
     said_of    what is said of wrong options, by those that were chosen;  `said_in_order` of a wrong order
-    in_order   the options that are right, in the order that is
+    in_order   the options that are right, in the order that is;  `start` the stop at which a slider stands unmoved
     covered    True where a number of the step `hides` is not to be drawn yet, so that its others may be; None where
                none of it may
     """
@@ -172,6 +171,7 @@ class ResolvedQuestion:
     inputs: tuple[str, ...] = ()
     covered: Array | None = None
     in_order: tuple[int, ...] = ()
+    start: int | None = None
     said_in_order: Callable[[Sequence[int]], str | None] = _nothing
     mistakes: tuple[Mistake, ...] = ()
     said_of: Callable[[frozenset[int]], str | None] = _nothing

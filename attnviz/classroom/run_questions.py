@@ -47,6 +47,7 @@ PROBLEMS = Words(
         "field": "field is {given}; choose from {allowed}",
         "runs": "a slider needs a setting of one layer whose weights are not learned, with at most {most} cells",
         "listed": "a mask of single cells cannot be asked for, since to name them is to draw it; choose another mask",
+        "unmasked": "the mask of this setting forbids nothing, so there is nothing to draw; choose another mask",
         "still": "the weight is right where the slider stands already; choose another stop or another key",
         "forbidden": "the mask forbids this cell at every stop; choose another key",
     }
@@ -88,7 +89,9 @@ def mask(runs: QuestionContext, at: Mapping[str, Any]) -> ResolvedQuestion:
     _few(runs.step("allowed").array)
     if "custom" in runs.trace.config.mask:
         raise ValueError(PROBLEMS["listed"])
-    return replace(new_forms.mask(runs.trace, runs.layer), hides=SHOWING[0], inputs=("queries", "keys"))
+    if runs.step("allowed").array.all():
+        raise ValueError(PROBLEMS["unmasked"])
+    return replace(new_forms.mask(runs.trace, runs.layer), hides=SHOWING[0])
 
 
 def name_of_ask(question: Question) -> str:
@@ -168,7 +171,7 @@ def slider(runs: QuestionContext, at: Mapping[str, Any]) -> ResolvedQuestion:
     if not any(each["weights"].array[index] for each in traces):
         raise ValueError(PROBLEMS["forbidden"])
     wanted = weights[moving.stops.index(float(at["to"]))]
-    asked = new_forms.slider(moving.stops, weights, wanted, at.get("tolerance", TOLERANCE))
+    asked = new_forms.slider(moving, weights, wanted, at.get("tolerance", TOLERANCE))
     if moving.start in asked.right:
         raise ValueError(PROBLEMS["still"])
     return replace(asked, value=wanted, tolerance=at.get("tolerance", TOLERANCE))

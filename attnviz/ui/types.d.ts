@@ -31,6 +31,8 @@ export interface PaintData {
   refused: number;
   /** The colour of an allowed cell. */
   may: string;
+  /** Pixels that a cell has at most. */
+  largest: number;
   words: Record<"grid" | "row" | "column" | "may" | "may_not" | "empty" | "hint", string>;
 }
 

@@ -104,6 +104,7 @@ def test_the_words_name_what_is_asked() -> None:
         ("order", {"query": 4}, {"edits": tuple((0, "scores", (0, 3, j), 1.0) for j in range(4))}, "the same weight"),
         ("cell", {}, {"sentence": " ".join("abcdefghijklm")}, "169 cells are too many"),
         ("mask", {}, {"mask": "custom"}, "single cells"),
+        ("mask", {}, {"mask": "none"}, "forbids nothing"),
         ("slider", {"field": "colour", "to": 1.0, "query": 2, "key": 1}, {}, "choose from temperature, scale"),
         ("slider", {"field": "scale", "query": 2, "key": 1}, {}, "needs 'to'"),
         ("slider", {"field": "scale", "to": 2.0, "query": 1, "key": 1}, {}, "stands already"),
@@ -133,7 +134,7 @@ def test_an_assignment_marks_them_from_the_code_of_a_student() -> None:
     digest = assignments.digest(config, task)
     asked = assignments.resolved_questions(task, run(assignments.of_student(config, task, "Ada")))
     right = [ask.in_order or (tuple(ask.right) if ask.form == "mask" else (min(ask.right),)) for ask in asked]  # type: ignore[union-attr]
-    wrong: list[tuple[int, ...]] = [right[0][::-1], (right[1][0] + 1,), tuple(range(16)), (5,)]
+    wrong: list[tuple[int, ...]] = [right[0][::-1], (right[1][0] + 1,), tuple(range(16)), (6,)]
     for answers, score in ((right, 4), (wrong, 0)):
         numbers = [coded_answers.encode(ask, answer) for ask, answer in zip(asked, answers)]  # type: ignore[arg-type]
         assert [coded_answers.decode(a, n) for a, n in zip(asked, numbers)] == [  # type: ignore[arg-type]
@@ -146,6 +147,21 @@ def test_an_assignment_marks_them_from_the_code_of_a_student() -> None:
     assert all(graded.mistakes)
     assert graded.answers[1] == plain(asked[1].options[right[1][0] + 1])  # type: ignore[union-attr]
     assert assignments.n_runs(task) >= 11
+
+
+@for_each("field, to", [("temperature", 0.2), ("scale", 3.0)])
+def test_a_slider_that_nobody_moved_is_no_answer(field: str, to: float) -> None:
+    item = question_codec.item("slider", {"field": field, "to": to, "query": 4, "key": 1})
+    task, config = Assignment(task_questions=(item,)), setting(7)
+    (ask,) = assignments.resolved_questions(task, run(config))
+    assert not isinstance(ask, str)
+    assert ask.start == run_questions.slider_of(run(config), dict(item[1])).start
+    untouched = coded_answers.encode(ask, (ask.start,))  # type: ignore[arg-type]
+    assert untouched == 0
+    assert coded_answers.decode(ask, 1 + ask.start) is None  # type: ignore[operator]  # of a code that was made by hand
+    code = grading.answer_code(assignments.digest(config, task), "Ada", [1 + ask.start])  # type: ignore[operator]
+    (graded,) = grading.grade_all(config, task, [("Ada", code)])
+    assert (graded.problem, graded.score, graded.answers, graded.mistakes) == ("", 0, ("",), ("",))
 
 
 def test_a_code_that_is_no_order_is_refused() -> None:
@@ -207,8 +223,11 @@ def test_the_mask_is_not_drawn_before_it_is_answered() -> None:
     question = resolve(asked, trace)
     slide = Slide("", ("scores", "masked", "weights"), question=asked)
     shown = open_questions.pictures(slide, asked, question, trace, trace)
-    assert [each.name for each in shown] == ["queries", "keys"]
-    assert not any(each.masked is not None and each.masked.any() for each in shown)  # hatched, they show the mask
+    assert shown == ()  # hatched, they would show the mask
+    before = replace(slide, steps=("queries", *slide.steps))
+    (queries,) = open_questions.pictures(before, asked, question, trace, trace)
+    assert queries.name == "queries"
+    assert queries.masked is None
     seen = Assignment(task_questions=items()[2:3], task_hidden=("scores", "heads", *PANELS))
     assert assignments.given_away(seen, [question]) == (1,)
     hidden = ("scores", "weights", *PANELS)

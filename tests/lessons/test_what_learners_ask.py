@@ -226,7 +226,7 @@ def test_agreement() -> None:
 
 
 def test_looks_and_matters() -> None:
-    trace, full = shown("looks_and_matters", 1), shown("looks_and_matters", 4)
+    trace, plain, full = (shown("looks_and_matters", number) for number in (1, 4, 5))
     one, two = (trace.layers[i]["weights"].array[h, -1] for i, h in ((1, 2), (2, 1)))
     assert np.abs(one - two).max() < 0.005, "no map tells the two apart"
     assert end(trace, 3, 2)[0] == "books"
@@ -234,6 +234,24 @@ def test_looks_and_matters() -> None:
     lead = readings.apart(trace, "are", "is")
     assert sorted(np.abs(off).ravel() < 0.25 * lead) == [False, *[True] * 11]
     assert min(end(trace, layer, head)[2] for layer in (1, 2, 3) for head in range(1, 5)) > 0.98
+    off = readings.reading(plain, "without.are.is").array
+    assert np.unravel_index(off.argmin(), off.shape) == (0, 1), "1.2, which attends to its own word"
+    assert end(plain, 1, 2)[0] == "table"
+    ends = readings.reading(plain, "ends").array
+    assert plain.query_tokens[2] == "books"
+    assert ends[:, 2].argmax() == 11, "3.4 looks at it most"
+    assert off[2, 3] > 0.3 * off.min(), "and little is lost without it"
+    assert (off < 0.5 * off.min()).sum() >= 3, "no single head has the answer"
+    assert max(end(plain, layer, head)[2] for layer in (1, 2, 3) for head in range(1, 5)) > 0.98
+    assert min(end(plain, layer, head)[2] for layer in (1, 2, 3) for head in range(1, 5)) < 0.6, "less tidy"
+    small, other = (
+        json.loads((Path(attnviz.__file__).parent / "boxed" / name / "card.json").read_text("utf-8"))
+        for name in ("small", "plain")
+    )
+    penalties = {"spread", "outputs"}
+    assert {key for key in small["sizes"] if small["sizes"][key] != other["sizes"][key]} == penalties
+    assert [other["sizes"][key] for key in sorted(penalties)] == [0, 0]
+    assert all(small[key] == other[key] for key in ("corpus", "seed", "steps"))
     off = readings.reading(full, "without.are.is").array
     order: Sequence[int] = np.argsort(off, axis=None).tolist()
     assert list(order[:2]) == [1, 3], "1.2, and next 1.4"

@@ -10,6 +10,7 @@ import pytest
 from attnviz import Config, run
 from attnviz.lessons.catalogue import LESSONS
 from attnviz.pictures.stages import side_by_side, stage
+from attnviz.settings.language import set_language
 from attnviz.text import step_names
 from tests.support.page_script import heading
 
@@ -116,3 +117,14 @@ def test_a_legend_shows_the_half_of_the_scale_that_has_numbers_in_it() -> None:
     both = replace(bits, array=np.where(np.arange(7) > 3, -bits.array, bits.array))
     assert both.legend == both.scale
     assert replace(bits, array=0 * bits.array).legend.low == -1  # nothing says which half it would be
+
+
+def test_the_formula_over_a_picture_is_written_as_the_language_does() -> None:
+    trace = run(Config(sentence="a b", temperature=0.3))
+    weights = side_by_side(trace, 0)[1]
+    assert "/ 0.3)" in heading(weights)
+    set_language("de")
+    try:
+        assert "/ 0,3)" in heading(weights)
+    finally:
+        set_language("en")

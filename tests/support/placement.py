@@ -22,7 +22,7 @@ EVEN_FROM = 30  # from here on the cells of all stages are equally wide; below, 
 NAME, SUMS, WORDS_BELOW = 17, 11, 36  # over a head its name; under it the sums of its columns; words under the last row
 AIR = 4  # between a head and the next line where there are no sums
 STAGE_GAP, MORE_GAP = 16, 28  # pixels between stages, and how many more if there are any; then each has its part
-NARROWEST_STAGE = 100  # a heading needs this much
+NARROWEST_STAGE, NARROWEST_ALONE = 100, 340  # a heading needs this much, and this much to be whole
 NARROWEST_PAGE = 640  # below this, stages do not stand side by side
 LEAD, BESIDE = 0.75, 0.55  # how wide the cells of other stages are beside those that lead; in focus while small
 NUMBERED = 28  # the width from which a cell has its number, if that is no share
@@ -153,7 +153,8 @@ def _place(shapes: tuple[Shape, ...], width: int, height: int, focused: bool) ->
         alone = [_place((shape,), width, height, focused).tilings[0] for shape in shapes]
         return Placement(tuple(alone), (width,) * len(alone), False)
     tilings = _widened(shapes, _largest(shapes, width, height, focused), width)
-    spans = [max(tiling.width, NARROWEST_STAGE) for tiling in tilings]
+    narrowest = NARROWEST_STAGE if len(shapes) > 1 else min(NARROWEST_ALONE, width)
+    spans = [max(tiling.width, narrowest) for tiling in tilings]
     spare = width - sum(spans) - STAGE_GAP * (len(spans) - 1)
     more = max(0, min(max(MORE_GAP, spare // len(spans)), spare // max(1, len(spans) - 1)))
     return Placement(tilings, (*(span + more for span in spans[:-1]), spans[-1]), len(shapes) > 1)
@@ -310,8 +311,13 @@ def _edges(tiles: int, cells: int, cell: float, gap: int) -> tuple[int, ...]:
 def room_beside(words: Sequence[str]) -> int:
     """Return pixels for the longest of `words` beside its row, within reason; a longer one is cut.
 
+    Of two that are compared both are to be read.
+
     >>> room_beside(["a"]), room_beside(["keeper", "of"]), room_beside(["x" * 200])
     (42, 52, 66)
+    >>> room_beside(["king / queen"])
+    91
     """
     longest = max(map(len, words), default=0)
-    return min(max(round(6.4 * longest) + 8, 36), 60) + 6
+    most = 100 if any(" / " in word for word in words) else 60
+    return min(max(round(6.4 * longest) + 8, 36), most) + 6

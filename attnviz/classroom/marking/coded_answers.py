@@ -37,6 +37,8 @@ def encode(ask: ResolvedQuestion, answer: Answer) -> int:
     if isinstance(answer, str):
         return free_text.encode_text(answer)
     if isinstance(answer, Collection):
+        if _is_unmoved(ask, answer):
+            return 0
         return 1 + _encode_options(ask, answer)
     steps = round(min(max(answer / _step(ask), -MAX_STEPS), MAX_STEPS))
     return 1 + (2 * steps if steps >= 0 else -2 * steps - 1)
@@ -79,10 +81,15 @@ def decode(ask: ResolvedQuestion, code: int) -> Answer:
     if ask.form in ONE_OF_SEVERAL:
         if rest >= len(ask.options):
             raise ConfigError(WORDS["not_offered"])
-        return (rest,)
+        return None if _is_unmoved(ask, (rest,)) else (rest,)
     if rest >= 1 << len(ask.options):
         raise ConfigError(WORDS["not_offered"])
     return tuple(position for position in range(len(ask.options)) if rest >> position & 1)
+
+
+def _is_unmoved(ask: ResolvedQuestion, answer: Collection[int]) -> bool:
+    """Return whether an answer is a slider where it stood at first, which is never right: nobody has moved it."""
+    return ask.form == "slider" and tuple(answer) == (ask.start,)
 
 
 def _step(ask: ResolvedQuestion) -> float:

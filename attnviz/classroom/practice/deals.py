@@ -273,7 +273,7 @@ def _slider(draw: Draw, level: int) -> Dealt:
     rows = [trace["weights"].array[0, query] for trace in traces]
     key = int(rows[wanted].argmax())
     weights = [round(float(row[key]), 2) for row in rows]
-    question = new_forms.slider(stops, weights, weights[wanted], tolerance)
+    question = new_forms.slider(slider, weights, weights[wanted], tolerance)
     if slider.start in question.right or len(question.right) > 3 or not 0.3 < weights[wanted] < 0.95:
         raise _UnfitError
     tokens = traces[slider.start].query_tokens

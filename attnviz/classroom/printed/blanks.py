@@ -5,7 +5,7 @@ The same seed leaves the same cells blank, and in a longer sentence no other cel
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 import numpy as np
 
@@ -21,6 +21,12 @@ SHARE = 0.25
 
 CHAIN = ("scores", "scaled", "capped", "masked")
 """Steps that follow cell by cell: a blank of one is a blank of all, or the next would give it away."""
+
+SHOWS_MASK = (*CHAIN, "allowed", "weights")
+"""Steps whose pictures hatch what a mask forbids."""
+
+MASKED = ("allowed", "masked", "weights")
+"""Steps whose numbers show what a mask forbids."""
 
 WORKED_OUT = (*CHAIN, "weights", "heads")
 """Steps that follow from what is printed before them; all others are printed whole."""
@@ -40,6 +46,10 @@ NEEDED: dict[str, tuple[tuple[str, ...], ...]] = {
     "output": (("concat",), ("w_o",)),
 }
 """The steps that have to be printed for a step to be worked out: of each group one."""
+
+
+OF_WEIGHTS = ("weight", "highest_key", "order")
+"""Questions that are answered as soon as the row of weights is seen."""
 
 
 def can_be_worked_out(name: str, printed: Iterable[str]) -> bool:
@@ -67,23 +77,40 @@ def chosen(trace: Trace, layer: int, step: Step, seed: int) -> Array:
     return (draws < 1.0) & ((draws < SHARE) | (draws == lowest))
 
 
-def questioned(trace: Trace, layer: int, step: Step, questions: Iterable[Question]) -> Array:
+def questioned(trace: Trace, layer: int, step: Step, questions: Collection[Question]) -> Array:
     """Return True where a cell of a step is what a question asks for: the number, or the row of weights that says it.
 
-    The weights of a row add to 1 and so say each other. What is to be read off the picture stays.
+    The weights of a row add to 1 and so say each other. What is to be read off the picture stays. Where the mask is to
+    be drawn, nothing of what shows it is left.
     """
+    if step.name in MASKED and any(question.kind == "mask" for question in questions):
+        return np.ones(step.shape, dtype=bool)
     cells = np.zeros(step.shape, dtype=bool)
     for question in questions:
         if question.at.get("read"):
             continue
-        of = {"weight": "weights", "highest_key": "weights"}.get(question.kind, question.at.get("step"))
+        of = "weights" if question.kind in OF_WEIGHTS else question.at.get("step")
         same = of == step.name or (of in CHAIN and step.name in CHAIN)
-        is_cell = question.kind in ("weight", "highest_key", "number")
+        is_cell = question.kind in (*OF_WEIGHTS, "number")
         if is_cell and same and index_of(question.at.get("layer", 1)) == layer:
             cells[_index(trace, step, question)] = True
     if step.name == "weights":
         cells &= ~np.broadcast_to(forbidden(trace.layers[layer]), step.shape)
     return cells
+
+
+def to_be_read(trace: Trace, layer: int, step: Step, questions: Iterable[Question]) -> Array:
+    """Return True where a cell of a step has to be printed, as a question asks to find a number among it."""
+    cells = np.zeros(step.shape, dtype=bool)
+    for question in questions:
+        if question.kind == "cell" and step.name == "weights" and index_of(question.at.get("layer", 1)) == layer:
+            cells[(index_of(question.at.get("head", 1)), *_axes_of_cell(question))] = True
+    return cells
+
+
+def _axes_of_cell(question: Question) -> tuple[int | slice, ...]:
+    given = (question.at.get(axis) for axis in ("query", "key"))
+    return tuple(slice(None) if number is None else index_of(number) for number in given)
 
 
 def _index(trace: Trace, step: Step, question: Question) -> tuple[int | slice, ...]:

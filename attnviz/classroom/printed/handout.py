@@ -14,8 +14,8 @@ from pathlib import Path
 
 from attnviz.classroom import open_questions, question_codec, slides
 from attnviz.classroom.next_word.readings import is_reading
-from attnviz.classroom.printed import blanks, given_away, printed_pictures, printed_question
-from attnviz.classroom.printed.printed_tables import MAX_PRINTED_ROWS, STEPS, Paper, changes, matrix, worked
+from attnviz.classroom.printed import asked_for, printed_pictures, printed_question
+from attnviz.classroom.printed.printed_tables import MAX_PRINTED_ROWS, STEPS, Paper, changes, mask_grid, matrix, worked
 from attnviz.classroom.question_codec import Asked, Item
 from attnviz.classroom.question_kinds import resolve
 from attnviz.engine.cost.need import Need
@@ -155,14 +155,16 @@ def key(lesson: Lesson) -> str:
     for n, slide in enumerate(lesson.slides, 1):
         if slide.question is None:
             continue
-        resolved = resolve(slide.question, run(lesson.on(slide)), baseline, worked=False)
+        trace = run(lesson.on(slide))
+        resolved = resolve(slide.question, trace, baseline, worked=False)
         words, *explanation = (
             sentence((kind, drawable(part)) for kind, part in each)
             for each in (resolved.words, *resolved.solution)
             if each
         )
-        answer = " ".join(explanation)
-        lines.append(f'<div class="key"><b class="n">{n}</b>{words}<p><b>{answer}</b></p></div>')
+        answer = localised(" ".join(explanation))
+        grid = mask_grid(trace, slide.layer, solutions=True) if resolved.form == "mask" else ""
+        lines.append(f'<div class="key"><b class="n">{n}</b>{words}<p><b>{answer}</b></p>{grid}</div>')
     whole = "\n".join([f"<h1>{named(markup.escape(title))}</h1>", *lines])
     return PAGE.format(language=current_language(), title=markup.escape(title), style=_style(), body=whole)
 
@@ -241,38 +243,17 @@ def _lesson(paper: Paper, lesson: Lesson) -> Iterator[str]:
         drawn = trace
         if slide.question is not None and not paper.solutions:
             drawn = open_questions.run_of(slide.question, baseline, trace)
-        text = slides.fill_numbers(_slide_text(paper, slide.text, trace, _questions_of_run(trace, questions)), trace)
+        text = slides.fill_numbers(
+            asked_for.slide_text(paper, slide.text, trace, asked_for.of_run(trace, questions)), trace
+        )
         words = text if paper.solutions else paper.printed.see_words(text)
         yield f"<section><h2>{WORDS['slide'].format(n=n)}</h2>{prose(localised(words))}"
-        yield from _slide(paper, slide, baseline, trace, drawn, _questions_of_run(drawn, questions), before)
+        same = asked_for.of_run(drawn, questions)
+        same += asked_for.of_run(baseline, questions) if slide.beside and slide.question is None else []
+        yield from _slide(paper, slide, baseline, trace, drawn, same, before)
         if slide.question is not None:
             yield printed_question.html(paper, str(n), slide.question, trace, baseline)
         yield "</section>"
-
-
-def _questions_of_run(trace: Trace, questions: Sequence[tuple[Config, Question]]) -> list[Question]:
-    """Return the questions that are asked of a run, on any slide."""
-    return [question for config, question in questions if config == trace.config]
-
-
-def _slide_text(paper: Paper, text: str, trace: Trace, questions: Sequence[Question]) -> str:
-    """Return the text without those numbers of the run that a question asks for."""
-    if paper.solutions:
-        return text
-    for match in slides.NUMBER.finditer(text):
-        if not _is_questioned(trace, match[1], match[2], questions):
-            paper.printed.name(trace, match[1], match[2])
-    return slides.NUMBER.sub(
-        lambda match: given_away.BLANK if _is_questioned(trace, match[1], match[2], questions) else match[0], text
-    )
-
-
-def _is_questioned(trace: Trace, name: str, position: str, questions: Sequence[Question]) -> bool:
-    if name in trace.around:
-        return False
-    layer, *index = (index_of(int(number)) for number in position.split(".")[1:])
-    step = step_names.steps(trace, layer)[name]
-    return bool(blanks.questioned(trace, layer, step, questions)[tuple(index)])
 
 
 def _slide(
@@ -296,8 +277,9 @@ def _slide(
     if open_question and question and not open_questions.is_whole(question):
         names = open_questions.open_steps(slide, resolve(question, trace, baseline))
     if slide.beside and not open_question:
+        shown = [name for name in names if not asked_for.shows_mask(paper, name, same)]
         yield from (
-            printed_pictures.html(paper, slides.comparison_row(baseline, trace, layer, name), name) for name in names
+            printed_pictures.html(paper, slides.comparison_row(baseline, trace, layer, name), name) for name in shown
         )
         return
     trace, by_name = drawn, step_names.steps(drawn, layer)
@@ -309,11 +291,9 @@ def _slide(
         printed |= {(step.name, layer, head) for step in small}
         printed_steps = [name for name, *position in printed if position == [layer, head]]
         yield _tables(paper, trace, layer, small, head, same, printed_steps)
-    large = [step.name for step in steps if step not in small and not _gives_away(paper, trace, layer, step, same)]
+    large = [
+        step.name for step in steps if step not in small and not asked_for.gives_away(paper, trace, layer, step, same)
+    ]
     large += [name for name in names if is_reading(name) and (paper.solutions or name in HARMLESS)]
     if large:
         yield printed_pictures.html(paper, slides.pictures(trace, layer, large))
-
-
-def _gives_away(paper: Paper, trace: Trace, layer: int, step: Step, questions: Sequence[Question]) -> bool:
-    return not paper.solutions and bool(blanks.questioned(trace, layer, step, questions).any())

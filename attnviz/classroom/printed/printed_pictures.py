@@ -11,6 +11,7 @@ from attnviz.pictures.headings import sum_up, typeset
 from attnviz.pictures.stage_record import Stage
 from attnviz.pictures.static.svg import picture
 from attnviz.settings.language import Words
+from attnviz.text.format.number_format import localised
 
 WIDTH = 900
 MOST_COLUMNS = 128
@@ -38,4 +39,4 @@ def _is_too_wide(stage: Stage) -> bool:
 
 
 def _caption(stage: Stage) -> str:
-    return WORDS["wide"].format(name=stage.title, phrase=stage.phrase, size=sum_up(stage))
+    return WORDS["wide"].format(name=stage.title, phrase=stage.phrase, size=localised(sum_up(stage)))

@@ -58,7 +58,7 @@ def changes(trace: Trace, layer: int, name: str) -> bool:
 
 
 def _blank(paper: Paper, trace: Trace, layer: int, step: Step, questions: Sequence[Question]) -> Array:
-    chosen = blanks.chosen(trace, layer, step, paper.seed)
+    chosen = blanks.chosen(trace, layer, step, paper.seed) & ~blanks.to_be_read(trace, layer, step, questions)
     kept = given_away.kept_blank(paper.printed, trace, layer, step, chosen, paper.number)
     return kept | _blanks_in_question(paper, trace, layer, step, questions)
 
@@ -102,6 +102,20 @@ def matrix(
     ]
     body = "".join(f"<tr><th>{markup.escape(name)}</th>{line}</tr>" for name, line in zip(rows, lines))
     return f'<table class="matrix part"><caption>{caption}</caption><tr>{top}</tr>{body}</table>'
+
+
+def mask_grid(trace: Trace, layer: int, *, solutions: bool) -> str:
+    """Return the grid in which a mask is to be drawn, or the mask itself: what is forbidden is struck out."""
+    allowed = trace.layers[layer]["allowed"].array.astype(bool)
+    top = "".join(f"<th>{markup.escape(word(token))}</th>" for token in trace.key_tokens)
+    lines = [
+        "".join(f'<td class="blank">{MASKED_SIGN if solutions and not cell else ""}</td>' for cell in row)
+        for row in allowed.tolist()
+    ]
+    body = "".join(
+        f"<tr><th>{markup.escape(word(name))}</th>{line}</tr>" for name, line in zip(trace.query_tokens, lines)
+    )
+    return f'<table class="matrix mask part"><tr><th></th>{top}</tr>{body}</table>'
 
 
 def _cell(paper: Paper, x: float, hole: bool, is_solvable: bool) -> str:

@@ -75,9 +75,7 @@ STEPS = {
     "token_embeddings_kv": Spec("E'", ("key", "model"), "signed", r"E'", "a vector for each token attended to"),
     "positions_kv": Spec("P'", ("key", "model"), "signed", r"P'", "a vector for each position attended to"),
     "embedded_kv": Spec("X'", ("key", "model"), "signed", r"X' = E' + P'", "what keys and values are made of"),
-    "normed": Spec(
-        r"\hat X", ("query", "model"), "signed", r"\hat X = \mathrm{LN}(X)", "rows with mean 0 and deviation 1"
-    ),
+    "normed": Spec(r"\hat X", ("query", "model"), "signed", r"\hat X = \mathrm{LN}(X)", "the rows of X, normalised"),
     "w_q": Spec("W_Q", ("head", "model", "d_k"), "signed", r"W_Q", "turns a token into a query"),
     "b_q": Spec("b_Q", ("head", "d_k"), "signed", r"b_Q", "added to every query"),
     "w_k": Spec("W_K", ("kv_head", "model", "d_k"), "signed", r"W_K", "turns a token into a key"),

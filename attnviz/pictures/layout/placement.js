@@ -47,19 +47,27 @@ const [NAME, SUMS, WORDS_BELOW] = [17, 11, 36]; // over a head its name; under i
 const AIR = 4; // between a head and the next line where there are no sums
 export const STAGE_GAP = 16; // pixels between stages,
 const MORE_GAP = 28; // and how many more if there are any; then each has its part
-const NARROWEST_STAGE = 100; // a heading needs this much
+const NARROWEST_STAGE = 100; // a heading needs this much,
+const NARROWEST_ALONE = 340; // and this much to be whole
 export const NARROWEST_PAGE = 640; // below this, stages do not stand side by side
 const [LEAD, BESIDE] = [0.75, 0.55]; // how wide the cells of other stages are beside those that lead; in focus while small
 const NUMBERED = 28; // the width from which a cell has its number, if that is no share
 const STRIPE = 0.6; // the same for columns that are only counted
 export const LARGER = 1.4; // where type is large
 const BELOW_EVEN = [3.5, 3.0, 2.6, 2.2, 1.8, 1.4, 1.0];
+const COMPARED = " / "; // between the words of two sentences in one row
 const UNWORDED = 6; // pixels left of a stage without words there
 
-/** The pixels for the longest of `words` beside its row, within reason; a longer one is cut. @param {string[]} words */
+/**
+ * The pixels for the longest of `words` beside its row, within reason; a longer one is cut. Of two that are compared both
+ * are to be read.
+ *
+ * @param {string[]} words
+ */
 export function roomBeside(words) {
   const longest = words.reduce((most, word) => Math.max(most, [...word].length), 0);
-  return Math.min(Math.max(Math.round(6.4 * longest) + 8, 36), 60) + 6;
+  const most = words.some((word) => word.includes(COMPARED)) ? 100 : 60;
+  return Math.min(Math.max(Math.round(6.4 * longest) + 8, 36), most) + 6;
 }
 
 /**
@@ -96,7 +104,8 @@ export function place(shapes, width, height, focused) {
     return { tilings: alone, spans: alone.map(() => width), sideBySide: false };
   }
   const tilings = widened(shapes, largest(shapes, width, height, focused), width);
-  const spans = tilings.map((tiling) => Math.max(tiling.width, NARROWEST_STAGE));
+  const narrowest = shapes.length > 1 ? NARROWEST_STAGE : Math.min(NARROWEST_ALONE, width);
+  const spans = tilings.map((tiling) => Math.max(tiling.width, narrowest));
   const n = spans.length;
   const spare = width - sum(spans) - STAGE_GAP * (n - 1);
   const more = Math.max(0, Math.min(Math.max(MORE_GAP, Math.floor(spare / n)), Math.floor(spare / Math.max(1, n - 1))));

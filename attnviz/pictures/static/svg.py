@@ -201,7 +201,7 @@ def _heading_lines(stage: Stage, room: float) -> list[tuple[str, int, str, list[
     rows = (
         ("name", STAGE_TITLE, BLACK, stage.title),
         ("phrase", PLAIN, QUIET, stage.phrase),
-        ("formula", PLAIN, QUIET, sum_up(stage).replace("   ", SHAPE)),
+        ("formula", PLAIN, QUIET, localised(sum_up(stage)).replace("   ", SHAPE)),
     )
     return [
         (kind, size, ink, wrapped(drawable(words), size, room, most=MOST_LINES["heading"], bold=kind == "name"))

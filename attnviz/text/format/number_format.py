@@ -22,10 +22,12 @@ ROUNDING = 1e-12
 NONE, NEARLY_ZERO = "–", "~0"
 
 _IN_TEXT = re.compile(r"\$[^$]*\$|`[^`]*`|“[^“”]*”|„[^„“]*“|(?<![\w.:])(?P<whole>\d+)\.(?P<rest>\d+)(?!\.?\d)")
-"""A number with a point in a text; formulas, code and what is quoted are passed over, as is what has several points."""
+"""A number with a point in a text, or a formula; code and what is quoted are passed over, as is what has several
+points.
+"""
 
 _IN_FORMULA = re.compile(r"(?<![\w.])(\d+)\.(\d+)(?!\.?\d)")
-_LISTED_IN_FORMULA = re.compile(r"(?<!\{),(\\;)")
+_LISTED_IN_FORMULA = re.compile(r"(?<!\{),(\\;|\s)")
 _LISTED = r"[−~]?\d+(?:,\d+)?(?:e−?\d+)?"
 _LIST = re.compile(rf"(?<!\d){_LISTED}(?:, {_LISTED})+")
 
@@ -57,16 +59,22 @@ def short(x: float | None, digits: int = DIGITS) -> str:
 def localised(text: str) -> str:
     """Return a text with a comma in its numbers, where the language of the page writes them so.
 
-    A list of them then has semicolons. Formulas, code and quoted words within the text keep their points, and so do
-    numbers of sections.
+    A list of them then has semicolons. Code and quoted words within the text keep their points, and so do numbers of
+    sections.
 
     >>> localised("The mean is 0.25.")
     'The mean is 0.25.'
     """
     if current_language() not in DECIMAL_COMMA:
         return text
-    text = _IN_TEXT.sub(lambda match: f"{match['whole']},{match['rest']}" if match["whole"] else match[0], text)
+    text = _IN_TEXT.sub(_with_comma, text)
     return _LIST.sub(lambda match: match[0].replace(", ", "; ") if re.search(r"\d,\d", match[0]) else match[0], text)
+
+
+def _with_comma(match: re.Match[str]) -> str:
+    if match["whole"]:
+        return f"{match['whole']},{match['rest']}"
+    return localised_latex(match[0]) if match[0].startswith("$") else match[0]
 
 
 def localised_latex(latex: str) -> str:

@@ -30,6 +30,9 @@ WORDS = Words(
     }
 )
 
+LARGEST = 28
+"""Pixels of a cell, where there is much else."""
+
 _component = component(__file__)
 
 
@@ -41,10 +44,12 @@ def show(
     key: str,
     painted: Callable[[Array], None],
     refused: int = 0,
+    largest: int = LARGEST,
 ) -> None:
     """Draw the mask (queries, keys); `painted` is called with a new one, before the next run, when a stroke has ended.
 
     refused  how often a painted mask was not taken: when it rises, the grid goes back to `allowed`
+    largest  pixels that a cell has at most
     """
 
     @callback
@@ -53,7 +58,7 @@ def show(
         if mask is not None:
             painted(mask)
 
-    data = packed(allowed, query_tokens, key_tokens, refused)
+    data = packed(allowed, query_tokens, key_tokens, refused, largest)
     _component(key=key, data=data, height="content", on_cells_change=cells_changed)
 
 
@@ -68,7 +73,9 @@ def read(answer: Any, shape: tuple[int, ...]) -> Array | None:
     return np.array([[cell == "1" for cell in row] for row in rows], dtype=bool)
 
 
-def packed(allowed: Array, query_tokens: Sequence[str], key_tokens: Sequence[str], refused: int = 0) -> bytes:
+def packed(
+    allowed: Array, query_tokens: Sequence[str], key_tokens: Sequence[str], refused: int = 0, largest: int = LARGEST
+) -> bytes:
     """Pack the data for the browser as JSON; the mask as lines of 0 and 1."""
     described = {
         "queries": list(query_tokens),
@@ -76,6 +83,7 @@ def packed(allowed: Array, query_tokens: Sequence[str], key_tokens: Sequence[str
         "cells": "\n".join("".join("01"[int(cell)] for cell in row) for row in allowed),
         "refused": refused,
         "may": SHARE[2],
+        "largest": largest,
         "words": dict(WORDS),
     }
     return transport.packed(described)

@@ -6,7 +6,6 @@
 /** @typedef {[row: number, column: number]} Position  counted from 0 */
 /** @typedef {{ element: HTMLElement, row: number, column: number, may?: boolean }} Cell */
 
-const LARGEST_CELL = 28;
 const SMALLEST_CELL = 8;
 const GAPS_FROM = 11; // pixels of a cell from which cells stand apart, and every word has room
 
@@ -125,11 +124,12 @@ export class Cells {
   fit(width) {
     const left = this.queries.reduce((widest, header) => Math.max(widest, header.offsetWidth), 0);
     const pitch = (width - left - 6) / this.keys.length;
-    const cell = Math.max(SMALLEST_CELL, Math.min(LARGEST_CELL, Math.floor(pitch >= GAPS_FROM + 1 ? pitch - 1 : pitch)));
+    const cell = Math.max(SMALLEST_CELL, Math.min(this.data.largest, Math.floor(pitch >= GAPS_FROM + 1 ? pitch - 1 : pitch)));
     const fine = cell < GAPS_FROM;
     this.grid.style.setProperty("--cell", `${cell}px`);
     this.grid.style.setProperty("--gap", fine ? "0px" : "1px");
     this.grid.classList.toggle("fine", fine);
+    this.grid.classList.toggle("large", cell > 40);
     this.grid.classList.toggle("thin", cell < 16);
     const every = Math.ceil(12 / cell);
     for (const headers of [this.queries, this.keys]) headers.forEach((header, i) => header.classList.toggle("skipped", i % every > 0));

@@ -30,7 +30,8 @@ from attnviz.text.format.number_format import localised
 from attnviz.text.format.sentence_parts import TEXT
 from attnviz.ui.components.stage import heatmap
 from attnviz.ui.components.stage.view import SCROLLED, View
-from attnviz.ui.panels.lesson import classroom_tools, controls, from_file, in_step, path, picked_answer, speaker, tally
+from attnviz.ui.panels.classroom import picked_answer
+from attnviz.ui.panels.lesson import classroom_tools, controls, from_file, in_step, path, speaker, tally
 from attnviz.ui.panels.lesson import question as question_panel
 from attnviz.ui.panels.lesson.controls import Tried
 from attnviz.ui.panels.lesson.moved_run import of_slide
@@ -60,7 +61,6 @@ _ROW, _RESEEDED = "_row", "_dealt"
 _ROOM = View(fit=True, large=True)
 _UNSCROLLED = View(fit=True, reserved=30, least=270)
 """Of a learner's slide with nothing but pictures below its text; on a small window it is scrolled instead."""
-
 _UNSCROLLED_BUTTONS = replace(_UNSCROLLED, reserved=85)
 _CSS = Path(__file__).with_name("lessons.css")
 
@@ -92,7 +92,7 @@ def _slide(config: Config, selection: Selection) -> Selection:
         _in_step(selection)
         with tools:
             _tools(lesson, selection, question, at)
-    if is_open and question is not None and not selection.presenter:
+    if is_open and question is not None and (not selection.presenter or question.form == "cell"):
         stages = _rows(slide, baseline, shown, question)[0]
         picked_answer.take(question, stages, pictures=_pictures_key(0), answer=question_panel.answer_key(at))
     drawn = of_slide(slide, question, shown, at)
@@ -108,7 +108,8 @@ def _slide(config: Config, selection: Selection) -> Selection:
     rows = _rows(slide, baseline, tried.trace, question if is_open else None)
     rows = [tuple(map(controls.transpose, row)) for row in rows] if tried.transposed else rows
     view = _ROOM if selection.presenter else _view(slide, rows, is_open)
-    _pictures(rows[_row(at) :][:1] if selection.presenter else rows, selection.presenter, view, is_question=is_open)
+    shown_rows = rows[_row(at) :][:1] if selection.presenter else rows
+    _pictures(shown_rows, selection.presenter, view, question if is_open else None, at)
     if is_open:
         return selection
     if question is not None and question.lines and not selection.presenter:
@@ -252,7 +253,7 @@ def _rows(
     """Return the steps of the slide; while a question is open, what its answer follows from."""
     if question is not None and slide.question is not None:
         return [open_questions.pictures(slide, slide.question, question, baseline, trace)]
-    return slides.rows(slide, baseline, trace)
+    return slides.rows(open_questions.answered(slide, slide.question.kind if slide.question else ""), baseline, trace)
 
 
 def _pictures_key(row: int) -> str:
@@ -269,16 +270,15 @@ def _view(slide: Slide, rows: Sequence[Sequence[Stage]], is_open: bool) -> View:
     return _UNSCROLLED if is_open else _UNSCROLLED_BUTTONS
 
 
-def _pictures(rows: Sequence[Sequence[Stage]], large: bool, view: View, *, is_question: bool) -> None:
-    """Draw the pictures, a row at a time; in large type they are kept within the screen."""
-    for number, row in enumerate(rows):
+def _pictures(
+    rows: Sequence[Sequence[Stage]], large: bool, view: View, question: ResolvedQuestion | None, at: str
+) -> None:
+    """Draw the pictures, a row at a time; in large type they are kept within the screen. `question`: the open one."""
+    lettering = heatmap.Lettering(is_question=question is not None)
+    for number, row in enumerate(filter(None, rows)):
         stages = [replace(picture, large=large) for picture in row]
-        heatmap.show(
-            stages,
-            key=_pictures_key(number),
-            view=view,
-            lettering=heatmap.Lettering(is_question=is_question),
-        )
+        picked = picked_answer.cell(question, row, question_panel.answer_key(at)) if question else None
+        heatmap.show(stages, key=_pictures_key(number), picked=picked, view=view, lettering=lettering)
 
 
 @callback

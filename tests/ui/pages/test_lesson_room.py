@@ -115,11 +115,21 @@ def test_the_notes_give_the_answer_what_is_often_said_and_the_next_slide() -> No
     assert (at.query_params["slide"], at.query_params["notes"]) == ("5", "yes")
 
 
+def test_the_notes_of_a_course_give_the_time_of_its_part_and_set_names_of_matrices() -> None:
+    part = next(part for part in COURSES["single"].parts if part.lesson == "bits")
+    assert round(part.minutes) < LESSONS["bits"].minutes
+    shown = texts(lesson("bits", 1, notes="yes", course="single"))
+    assert f"About {round(part.minutes)} minutes." in shown
+    assert f"About {LESSONS['bits'].minutes} minutes." in texts(lesson("bits", 1, notes="yes"))
+    assert "the column of $W_Q$" in shown
+    assert "in column 2 of $W_Q$?" in texts(lesson("bits", 2, notes="yes"))
+
+
 def test_what_a_question_names_leads_nowhere_in_the_notes() -> None:
     found = LESSONS["softmax_axis"]
     named = {"query": 1, "key": 1, "head": 1, "says": "(//x.test)", "prompt": "www.x.test boss@x.test :red[x]"}
     slide = replace(found.slides[0], question=Question("weight", "[here]{says} {prompt}?", named))
-    lines = list(speaker._lines(found, slide, run(found.on(slide))))
+    lines = list(speaker._lines(found, slide, run(found.on(slide)), found.minutes))
     (asked,) = (line for line in lines if "here" in line)
     assert asked == inert(asked)
     assert asked.replace(JOINER, "").replace(HAIR, "").endswith("[here](//x.test) www.x.test boss@x.test :red[x]?")
@@ -131,7 +141,7 @@ def test_what_a_question_names_leads_nowhere_in_the_notes() -> None:
 def test_every_lesson_has_notes_on_every_slide(name: str) -> None:
     found = LESSONS[name]
     for slide in found.slides:
-        lines = list(speaker._lines(found, slide, run(found.on(slide))))
+        lines = list(speaker._lines(found, slide, run(found.on(slide)), found.minutes))
         assert lines
         assert not any("[[" in line for line in lines)
         assert speaker.title(slide, run(found.on(slide)))

@@ -10,7 +10,7 @@ from attnviz.classroom.question_kinds import resolve
 from attnviz.lessons.catalogue import LESSONS
 from attnviz.ui.components.stage import picking
 from attnviz.ui.components.stage.picking import Picked
-from attnviz.ui.panels.lesson.picked_answer import option_at
+from attnviz.ui.panels.classroom.picked_answer import option_at
 from tests.support.cases import for_each
 from tests.ui.pages.test_lessons import everything, lesson
 from tests.ui.test_app import clean, page_text

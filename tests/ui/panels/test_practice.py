@@ -11,8 +11,8 @@ from attnviz.classroom.practice.kinds import KINDS
 from attnviz.classroom.practice.record import Asked, encode
 from attnviz.lessons.catalogue import LESSONS
 from attnviz.ui.components.stage.picking import Picked
+from attnviz.ui.panels.classroom.picked_answer import option_at
 from attnviz.ui.panels.lesson import practice
-from attnviz.ui.panels.lesson.picked_answer import option_at
 from tests.support.address import parameters
 from tests.support.cases import for_each
 from tests.ui.test_app import clean, opened, page_text

@@ -11,6 +11,7 @@ from typing import Any
 from attnviz.pictures.colours import MASKED
 from attnviz.pictures.pipeline_strip import FlowStep
 from attnviz.settings.language import Words
+from attnviz.text.format.number_format import localised
 from attnviz.ui.session.browser import transport
 from attnviz.ui.session.browser.component import component, ignore, report
 
@@ -62,7 +63,7 @@ def _described(entry: FlowStep, scale: int) -> dict[str, Any]:
         "symbol": entry.text,
         "shape": entry.shape,
         "words": entry.words,
-        "formula": entry.plain_formula,
+        "formula": localised(entry.plain_formula),
         "meaning": entry.meaning,
         "stage": entry.stage,
         "folded": not (entry.on_path and entry.changes),

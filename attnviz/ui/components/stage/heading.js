@@ -84,7 +84,8 @@ function formulas({ formula, shape, margin, widths, heads }, words) {
   const rows = shape[1] - margin;
   const all = [...new Set(widths)].sort((a, b) => a - b).map((width) => width - margin);
   const columns = all.length === 1 ? String(all[0]) : words.range.replace("{low}", String(all[0])).replace("{high}", String(all[all.length - 1]));
-  return [formula, heads.length === 1 && heads[0] === "" ? `${rows} × ${columns}` : `${shape[0]} × ${rows} × ${columns}`];
+  const localised = formula.replace(/(?<=\d)\.(?=\d)/g, words.decimal);
+  return [localised, heads.length === 1 && heads[0] === "" ? `${rows} × ${columns}` : `${shape[0]} × ${rows} × ${columns}`];
 }
 
 /** The colour scale as a small gradient between the numbers at its ends. @param {Stage} stage @param {boolean} saysMasked @param {StageWords} words */

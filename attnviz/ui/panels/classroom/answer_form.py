@@ -20,7 +20,7 @@ from attnviz.settings.language import Words
 from attnviz.text.format.number_format import localised
 from attnviz.text.format.sentence_parts import TEXT, fill, plain
 from attnviz.ui.components import qr_code
-from attnviz.ui.panels.classroom import answer_widget, share_code
+from attnviz.ui.panels.classroom import answer_widget, cell_map, share_code
 from attnviz.ui.session import session_state
 from attnviz.ui.session.callback import callback
 from attnviz.ui.session.notices import paragraph, typeset
@@ -31,6 +31,7 @@ WORDS = Words(
         "worth": "{n}. {words} (points: {points})",
         "unanswerable": "{n}. Your numbers have no answer to this question; it does not count.",
         "weight": "The weight there is {weight}.",
+        "unmoved": "It counts as an answer once the slider is moved.",
         "number": "Your number",
         "tolerance": "Within ±{tolerance:g} counts as right.",
         "choose": "Your choice",
@@ -95,15 +96,21 @@ def _question(
         return
     typeset(fill(WORDS["worth" if worth else "question"], n=str(n), words=ask.words, points=worth))
     numbered = any(kind == "token" for option in ask.options for kind, _ in option)
-    options = [plain(option) for option in ask.options]
+    options = [localised(plain(option)) if ask.form == "slider" else plain(option) for option in ask.options]
     if numbered:
         sentences = (WORDS["option"].format(number=at, option=option) for at, option in enumerate(options, 1))
         paragraph([" · ".join(sentences)])
     labels = [str(ordinal(at)) for at in range(len(options))] if numbered else options
     if ask.form == "slider":
         _slider(ask, labels, key, trace, question_codec.to_question(task.task_questions[index_of(n)]))
+    elif ask.form == "cell":
+        question = question_codec.to_question(task.task_questions[index_of(n)])
+        stage = cell_map.of_head(question, trace, is_shown="weights" in task.pictures)
+        cell_map.take(ask, stage, key)
+        answer_widget.draw(ask, labels, key, trace)
+        cell_map.draw(ask, stage, key)
     elif ask.form in answer_widget.FORMS:
-        answer_widget.draw(ask, labels, key, trace, is_clicked=False)
+        answer_widget.draw(ask, labels, key, trace)
     else:
         _widget(ask, labels, key)
     if ask.form == "number" and _is_unreadable(key):
@@ -116,10 +123,11 @@ def _slider(ask: ResolvedQuestion, labels: Sequence[str], key: str, trace: Trace
     """Draw the slider, and the weight at the stop where it stands."""
     moving = slider_of(trace, question.at)
     st.session_state.setdefault(key, moving.start)
-    answer_widget.draw(ask, labels, key, trace, is_clicked=False)
+    answer_widget.draw(ask, labels, key, trace)
     held = st.session_state[key]
     stop = held if held in range(len(moving.stops)) else moving.start
-    paragraph([localised(WORDS["weight"].format(weight=f"{weight_at(trace, question.at, stop):.2f}"))])
+    said = localised(WORDS["weight"].format(weight=f"{weight_at(trace, question.at, stop):.2f}"))
+    paragraph([said, WORDS["unmoved"]] if stop == ask.start else [said])
 
 
 def _widget(ask: ResolvedQuestion, labels: Sequence[str], key: str) -> None:

@@ -18,17 +18,18 @@ WORDS = Words(
     {
         "order": "Choose one after the other, in their order",
         "cell": "Your choice, here or by clicking a cell in the picture",
-        "cell_only": "Your choice",
         "slider": "Your choice",
     }
 )
+ROOM = 280  # pixels of height that a mask has on a slide for a room
+FINGER = 36  # pixels of a cell that a finger finds
 FORMS = tuple(QUESTIONS)
 
 
-def draw(question: ResolvedQuestion, labels: Sequence[str], key: str, trace: Trace, *, is_clicked: bool) -> None:
+def draw(question: ResolvedQuestion, labels: Sequence[str], key: str, trace: Trace, *, large: bool = False) -> None:
     """Draw the widget of one of these forms; its labels are markdown, so none of them holds a visitor's word.
 
-    is_clicked  whether a click in the picture answers too
+    large  whether a mask is drawn for a room
     """
     positions = range(len(labels))
     match question.form:
@@ -43,23 +44,30 @@ def draw(question: ResolvedQuestion, labels: Sequence[str], key: str, trace: Tra
                 key=key,
             )
         case "cell":
-            label = WORDS["cell" if is_clicked else "cell_only"]
             st.selectbox(
-                label, positions, index=None, placeholder="", width=480, format_func=labels.__getitem__, key=key
+                WORDS["cell"], positions, index=None, placeholder="", width=480, format_func=labels.__getitem__, key=key
             )
         case "slider":
             st.select_slider(WORDS["slider"], positions, width=480, format_func=labels.__getitem__, key=key)
         case "mask":
-            _mask(key, trace)
+            _mask(key, trace, large=large)
 
 
-def _mask(key: str, trace: Trace) -> None:
+def _mask(key: str, trace: Trace, *, large: bool) -> None:
     """Draw a mask that is painted as an answer; at first nothing is forbidden."""
     shape = trace["allowed"].array.shape
 
     def painted(cells: Array) -> None:
         st.session_state[key] = np.flatnonzero(cells).tolist()
 
+    largest = max(mask_painter.LARGEST, min(56, ROOM // shape[0])) if large else FINGER
     whole = range(int(np.prod(shape)))
     allowed = np.isin(np.array(whole), st.session_state.get(key, [*whole]))
-    mask_painter.show(allowed.reshape(shape), trace.query_tokens, trace.key_tokens, key=f"paint-{key}", painted=painted)
+    mask_painter.show(
+        allowed.reshape(shape),
+        trace.query_tokens,
+        trace.key_tokens,
+        key=f"paint-{key}",
+        painted=painted,
+        largest=largest,
+    )

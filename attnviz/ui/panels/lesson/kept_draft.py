@@ -6,13 +6,11 @@ import streamlit as st
 
 from attnviz.classroom.writing import draft
 from attnviz.lessons.read_lesson import MAX_LESSON_CHARACTERS
-from attnviz.ui.session.browser.component import component
+from attnviz.ui.panels.lesson import kept_text
 from attnviz.ui.session.callback import callback
 
 KEY = "kept-draft"
 _KNOWN = "_draft_known"
-
-_component = component(__file__, name="kept_draft", is_isolated=False)
 
 
 def keep(text: str, held: tuple[str, ...]) -> None:
@@ -23,16 +21,14 @@ def keep(text: str, held: tuple[str, ...]) -> None:
 
     @callback
     def found() -> None:
-        """Take the draft that the browser has kept, unless another was begun here; a browser can say anything."""
-        kept = st.session_state[KEY].get("kept")
-        if isinstance(kept, str) and 0 < len(kept) <= MAX_LESSON_CHARACTERS and draft.has_no_slide(text):
+        """Take the draft that the browser has kept, unless another was begun here."""
+        kept = kept_text.kept(KEY) or ""
+        if 0 < len(kept) <= MAX_LESSON_CHARACTERS and draft.has_no_slide(text):
             for key in held:
                 st.session_state[key] = kept
         st.session_state[_KNOWN] = True
 
-    _component(
-        key=KEY,
-        data={"draft": "" if draft.has_no_slide(text) else text, "isKnown": bool(st.session_state.get(_KNOWN))},
-        height="content",
-        on_kept_change=found,
+    is_known = bool(st.session_state.get(_KNOWN))
+    kept_text.keep(
+        "" if draft.has_no_slide(text) else text, name="lesson-draft", key=KEY, is_known=is_known, found=found
     )

@@ -129,14 +129,14 @@ def _label(name: str, selection: Selection) -> str:
 
 def _caption(name: str, selection: Selection) -> str:
     caption = WORDS["caption"].format(
-        minutes=_minutes(LESSONS[name], selection), about=as_markdown(LESSON_NAMES[name].note)
+        minutes=minutes(LESSONS[name], selection), about=as_markdown(LESSON_NAMES[name].note)
     )
     if name != following(selection.done, names_of(selection)):
         return caption
     return WORDS["start" if selection.done == (NOTHING_DONE,) else "go_on"].format(caption=caption)
 
 
-def _minutes(lesson: Lesson, selection: Selection) -> int:
+def minutes(lesson: Lesson, selection: Selection) -> int:
     """Return the minutes for a lesson, or in a course for the part of it that belongs there."""
     course = course_of(selection)
     parts = course.parts if course else ()
@@ -163,7 +163,7 @@ def goal(lesson: Lesson, selection: Selection) -> None:
     if course and course.places[0] == (selection.lesson, selection.slide):
         paragraph([course.note])
     if selection.slide == 0:
-        paragraph([WORDS["goal"].format(minutes=_minutes(lesson, selection), goal=lesson.goal)])
+        paragraph([WORDS["goal"].format(minutes=minutes(lesson, selection), goal=lesson.goal)])
 
 
 def summary(lesson: Lesson, config: Config, selection: Selection) -> None:

@@ -21,10 +21,10 @@ from attnviz.settings.language import Words
 from attnviz.text.format.html_math import as_markdown
 from attnviz.ui.components.stage import heatmap
 from attnviz.ui.components.stage.view import View
-from attnviz.ui.panels.lesson import moved_run, picked_answer
+from attnviz.ui.panels.classroom import picked_answer
+from attnviz.ui.panels.lesson import kept_text, moved_run
 from attnviz.ui.panels.lesson import question as question_panel
 from attnviz.ui.session import session_state, widget_values, widgets
-from attnviz.ui.session.browser.component import component
 from attnviz.ui.session.callback import callback
 from attnviz.ui.session.notices import paragraph
 from attnviz.ui.session.selection import Selection
@@ -52,8 +52,6 @@ WORDS = Words(
 KEY, PICTURES = "kept-record", "practice-0"
 _RECORD, _KNOWN, _VISIT, _SCORED, _REVIEW = (f"_practice_{x}" for x in ("record", "known", "visit", "scored", "review"))
 _VIEW = View(fit=True, reserved=150)  # for what is said of an answer: the maps then keep their digits
-
-_component = component(__file__, name="kept_record", is_isolated=False)
 
 
 def record() -> Record:
@@ -87,12 +85,8 @@ def page(config: Config, selection: Selection) -> Selection:
     if not is_open and dealt.question.lines:
         question_panel.arithmetic(dealt.question.lines, at)
     _progress()
-    _component(
-        key=KEY,
-        data={"record": records.encode(record()), "isKnown": bool(st.session_state.get(_KNOWN))},
-        height="content",
-        on_kept_change=_found,
-    )
+    is_known = bool(st.session_state.get(_KNOWN))
+    kept_text.keep(records.encode(record()), name="practice", key=KEY, is_known=is_known, found=_found)
     return selection
 
 
@@ -155,9 +149,7 @@ def _pictures(dealt: Dealt, is_open: bool) -> tuple[Stage, ...]:
         return ()
     if is_open:
         return open_questions.pictures(dealt.slide, question, dealt.question, dealt.trace, dealt.trace)
-    steps = (*dealt.slide.steps, "weights") if dealt.question.form in ("order", "mask") else dealt.slide.steps
-    slide = replace(dealt.slide, steps=steps)
-    rows = slides.rows(slide, dealt.trace, dealt.trace)
+    rows = slides.rows(open_questions.answered(dealt.slide, dealt.question.form), dealt.trace, dealt.trace)
     return rows[-1] if "change" in question.at else rows[0]
 
 
@@ -260,12 +252,12 @@ def _forget() -> None:
 
 @callback
 def _found() -> None:
-    """Take the answers that the browser has kept, before those of this session; a browser can say anything.
+    """Take the answers that the browser has kept, before those of this session.
 
     A page that was opened at the first question of a kind goes on to one that was not answered yet.
     """
-    kept = st.session_state[KEY].get("kept")
-    if isinstance(kept, str) and not st.session_state.get(_KNOWN):
+    kept = kept_text.kept(KEY)
+    if kept is not None and not st.session_state.get(_KNOWN):
         st.session_state[_RECORD] = (*records.decode(kept), *record())[-records.MOST_KEPT :]
         config, selection = session_state.saved(Config, Selection)
         now = asked_of(selection)

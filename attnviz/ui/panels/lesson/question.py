@@ -25,7 +25,7 @@ from attnviz.ui.components import formula
 from attnviz.ui.components.stage import heatmap
 from attnviz.ui.components.stage.view import View
 from attnviz.ui.panels.classroom import answer_widget
-from attnviz.ui.panels.lesson import tally
+from attnviz.ui.panels.lesson import proposals, tally
 from attnviz.ui.session.callback import callback
 from attnviz.ui.session.notices import paragraph, typeset
 
@@ -41,6 +41,8 @@ WORDS = Words(
         "check": "Check",
         "show": "Show the answer",
         "nothing": "Choose an answer first.",
+        "unmoved": "Move the slider first.",
+        "unpainted": "Paint the mask first: nothing is forbidden yet.",
         "own_words": "Your answer",
         "wrote": "You wrote: {text}",
         "unreadable": "That cannot be read as a number; try 0.25, 1/4, 25 % or e/(e+3), for example.",
@@ -84,16 +86,18 @@ def question_form(question: ResolvedQuestion, at: str, trace: Trace, presenter: 
         typeset(question.words)
     revealed = is_revealed(at)
     numbered = any(kind == "token" for option in question.options for kind, _ in option)
-    options = [plain(option) for option in question.options]
+    options = [localised(plain(option)) if question.form == "slider" else plain(option) for option in question.options]
     if options and presenter and question.form in tally.COUNTED:
-        tally.options(question, at, numbered=numbered, right=question.right if revealed else ())
+        tally.options(question, at, numbered=numbered, revealed=revealed)
     elif numbered and not revealed:
         paragraph([" · ".join(_numbered(options))])
     answer: Given = st.session_state.get(_GIVEN, {}).get(at)
+    labels = [str(ordinal(number)) for number in range(len(options))] if numbered else options
+    if presenter and question.form in proposals.FORMS:
+        _room(question, labels, at, trace)
     if revealed:
         _answer(question, answer, trace)
     elif not presenter:
-        labels = [str(ordinal(number)) for number in range(len(options))] if numbered else options
         key = answer_key(at)
         _widget(question, labels, key, trace)
         with st.container(horizontal=True, gap="small"):
@@ -101,6 +105,18 @@ def question_form(question: ResolvedQuestion, at: str, trace: Trace, presenter: 
             st.button(WORDS["show"], key="show-answer", on_click=reveal, args=(at,))
         if at in st.session_state.get(_GIVEN, {}):
             typeset(((TEXT, _refusal(question, answer)),))
+
+
+def _room(question: ResolvedQuestion, labels: Sequence[str], at: str, trace: Trace) -> None:
+    """Draw, for a room, the widget as a teacher sets it, and the answers that were noted from it."""
+    key, revealed = answer_key(at), is_revealed(at)
+    if not revealed:
+        with st.container(key="room-answer", horizontal=True, vertical_alignment="bottom"):
+            answer_widget.draw(question, labels, key, trace, large=True)
+            said = _typed_answer(question, st.session_state.get(key))
+            proposals.buttons(at, said if isinstance(said, tuple) else ())
+    if proposals.noted(at):
+        tally.answers(question, at, trace, revealed=revealed)
 
 
 def _numbered(options: Sequence[str]) -> list[str]:
@@ -121,7 +137,7 @@ def _widget(question: ResolvedQuestion, labels: Sequence[str], key: str, trace: 
             label = WORDS["click_one" if question.axis else "choose"]
             st.radio(label, positions, index=None, horizontal=True, **options)
         case form if form in answer_widget.FORMS:
-            answer_widget.draw(question, labels, key, trace, is_clicked=True)
+            answer_widget.draw(question, labels, key, trace)
         case _:
             label = WORDS["click_rows" if question.axis else "some"]
             st.pills(label, positions, selection_mode="multi", **options)
@@ -144,8 +160,10 @@ def _typed_answer(question: ResolvedQuestion, value: Any) -> Given:
         return value if number is None else number
     if question.form == "text":
         return str(value or "").strip()
-    if question.form == "mask" and value is None:
-        return tuple(range(len(question.options)))  # as the grid stands before anything is painted
+    if question.form == "mask" and (value is None or len(value) == len(question.options)):
+        return None  # as the grid stands before anything is painted
+    if question.form == "slider" and value == question.start:
+        return None
     if question.form in SETS:
         return tuple(sorted(value or ()))
     if question.form == "order":
@@ -155,7 +173,7 @@ def _typed_answer(question: ResolvedQuestion, value: Any) -> Given:
 
 def _refusal(question: ResolvedQuestion, answer: Given) -> str:
     if answer is None or answer == "":
-        return WORDS["nothing"]
+        return WORDS[{"slider": "unmoved", "mask": "unpainted"}.get(question.form, "nothing")]
     return WORDS["unreadable"] if isinstance(answer, str) else localised(question.feedback(answer))
 
 

@@ -21,7 +21,7 @@ from attnviz.settings.counting import ordinal
 from attnviz.settings.language import Words
 from attnviz.text.format.html_math import as_markdown
 from attnviz.text.format.number_format import localised
-from attnviz.text.format.sentence_parts import plain
+from attnviz.text.format.sentence_parts import TEXT, Sentence, plain
 from attnviz.ui.panels.lesson import path
 from attnviz.ui.session.notices import paragraph
 from attnviz.ui.session.selection import Selection
@@ -61,7 +61,7 @@ def page(lesson: Lesson, selection: Selection, turn: Callable[[int], None]) -> S
     shown = run(lesson.on(slide))
     with st.container(key="speaker"):
         st.markdown(as_markdown(f"#### {WORDS['heading'].format(title=lesson.title, at=ordinal(at), n=n)}"))
-        for line in _lines(lesson, slide, shown):
+        for line in _lines(lesson, slide, shown, path.minutes(lesson, selection)):
             st.markdown(line)
         course = path.course_of(selection)
         if course is None or lesson.name not in LESSONS:
@@ -73,19 +73,19 @@ def page(lesson: Lesson, selection: Selection, turn: Callable[[int], None]) -> S
     return replace(selection, slide=at)
 
 
-def _lines(lesson: Lesson, slide: Slide, shown: Trace) -> Iterator[str]:
+def _lines(lesson: Lesson, slide: Slide, shown: Trace, minutes: int) -> Iterator[str]:
     """Yield the paragraphs of the notes of a slide, with numbers as they are written in the language.
 
     A question names words of the sentence and of the file, so that what leads nowhere in each may do so together.
     """
-    yield from (localised(inert(each)) for each in _paragraphs(lesson, slide, shown))
+    yield from (localised(inert(each)) for each in _paragraphs(lesson, slide, shown, minutes))
 
 
-def _paragraphs(lesson: Lesson, slide: Slide, shown: Trace) -> Iterator[str]:
+def _paragraphs(lesson: Lesson, slide: Slide, shown: Trace, minutes: int) -> Iterator[str]:
     if slide is lesson.slides[0]:
-        yield WORDS["goal"].format(minutes=lesson.minutes, goal=lesson.goal)
+        yield WORDS["goal"].format(minutes=minutes, goal=lesson.goal)
     if slide.notes:
-        yield slides.fill_numbers(slide.notes, shown)
+        yield as_markdown(slides.fill_numbers(slide.notes, shown))
     if slide.question is not None:
         yield from _question(resolve(slide.question, shown, run(lesson.config)), shown)
     else:
@@ -97,8 +97,8 @@ def _paragraphs(lesson: Lesson, slide: Slide, shown: Trace) -> Iterator[str]:
 
 
 def _question(resolved: ResolvedQuestion, shown: Trace) -> Iterator[str]:
-    yield f"**{WORDS['question']}.** {plain(resolved.words)}"
-    solution = " ".join(plain(sentence) for sentence in resolved.solution if sentence)
+    yield f"**{WORDS['question']}.** {_typeset(resolved.words)}"
+    solution = " ".join(_typeset(sentence) for sentence in resolved.solution if sentence)
     why = slides.fill_numbers(resolved.why, shown) if resolved.why else ""
     yield f"**{WORDS['answer']}.** {solution} {why}"
     answers: dict[str, str] = {}
@@ -109,6 +109,11 @@ def _question(resolved: ResolvedQuestion, shown: Trace) -> Iterator[str]:
         )
     if answers:
         yield f"**{WORDS['often']}.**\n" + "".join(f"\n* {each}" for each in answers.values())
+
+
+def _typeset(sentence: Sentence) -> str:
+    """Return a sentence as markdown, with the names of matrices in words of ours as formulas."""
+    return plain((kind, as_markdown(words) if kind == TEXT else words) for kind, words in sentence)
 
 
 def _in_course(course: Course, lesson: Lesson, at: int) -> Iterator[str]:

@@ -12,9 +12,11 @@ from collections.abc import Collection, Sequence
 import streamlit as st
 
 from attnviz.classroom.resolved_question import ResolvedQuestion
+from attnviz.engine.records.trace import Trace
 from attnviz.settings.counting import ordinal
 from attnviz.settings.language import Words
 from attnviz.text.format.sentence_parts import plain
+from attnviz.ui.panels.lesson import proposals
 from attnviz.ui.session.notices import notice
 
 WORDS = Words(
@@ -29,7 +31,7 @@ WORDS = Words(
     }
 )
 COUNTED = ("one", "some")
-"""Forms that hands can be counted for: of an order, a cell, a mask or a slider there are too many answers."""
+"""Forms whose options hands are counted for; of the others it is the answers that are noted."""
 MAX_COUNT = 999
 SHORT = 2.5  # letters wide is the longest bar beside an answer
 _HELD = "_hands"
@@ -53,9 +55,10 @@ def _key(at: str) -> str:
 
 def field(question: ResolvedQuestion, at: str) -> None:
     """Draw the button behind which hands are typed."""
-    if not question.options or question.form not in COUNTED:
+    n = _number(question, at)
+    if not n:
         return
-    n, numbers = len(question.options), " ".join(map(str, _example(len(question.options))))
+    numbers = " ".join(map(str, _example(n)))
     with st.popover(WORDS["open"], key="count-hands"):
         typed = st.session_state.get(_HELD, {}).get(at, "")
         text = st.text_input(
@@ -71,29 +74,49 @@ def field(question: ResolvedQuestion, at: str) -> None:
             notice(WORDS["unreadable"].format(n=n, most=MAX_COUNT, numbers=numbers), kind="fault")
 
 
+def _number(question: ResolvedQuestion, at: str) -> int:
+    """Return how many answers hands can be counted for."""
+    if question.form in COUNTED:
+        return len(question.options)
+    return len(proposals.noted(at)) if question.form in proposals.FORMS else 0
+
+
 def _example(n: int) -> Sequence[int]:
     return [(7 * position + 4) % 15 for position in range(n)]
 
 
-def options(question: ResolvedQuestion, at: str, *, numbered: bool, right: Collection[int] = ()) -> None:
-    """Draw the options, each with its hands as a bar once these are counted; what is right is marked where it is given.
+def options(question: ResolvedQuestion, at: str, *, numbered: bool, revealed: bool) -> None:
+    """Draw the options, each with its hands as a bar once these are counted.
 
     numbered  whether options are words of the sentence, so that a number before each helps
-    right     the right options once they may be seen; the bars are short then, as the explanation and its pictures need
+    revealed  whether what is right may be marked; the bars are short then, as the explanation and its pictures need
               the room
     """
-    n = len(question.options)
+    labels = []
+    for position, option in enumerate(question.options):
+        text = plain(option)
+        labels.append(html.escape(WORDS["option"].format(number=ordinal(position), option=text) if numbered else text))
+    _bars(labels, at, question.right if revealed else ())
+
+
+def answers(question: ResolvedQuestion, at: str, trace: Trace, *, revealed: bool) -> None:
+    """Draw the answers that were noted in a room, as the options of a choice are drawn."""
+    right = [number for number, answer in enumerate(proposals.noted(at)) if question.is_right(answer)]
+    _bars(proposals.labels(question, at, trace), at, right if revealed else (), short=revealed)
+
+
+def _bars(labels: Sequence[str], at: str, right: Collection[int], *, short: bool = False) -> None:
+    """Draw answers, whose labels are markup, with the hands that were counted for them."""
+    n, short = len(labels), short or bool(right)
     hands = read_hands(st.session_state.get(_HELD, {}).get(at, ""), n) or (0,) * n
     most, total = max(hands, default=0), sum(hands)
     cells = []
-    for position, (option, count) in enumerate(zip(question.options, hands, strict=True)):
-        text = plain(option)
-        label = html.escape(WORDS["option"].format(number=ordinal(position), option=text) if numbered else text)
+    for position, (label, count) in enumerate(zip(labels, hands, strict=True)):
         mark = "✓ " if position in right else ""
         bar = ""
         if most:
             about = html.escape(WORDS["bar"].format(n=count, all=total))
-            width = f"{SHORT * count / most:.2f}em" if right else f"{100 * count / most:.1f}%"
+            width = f"{SHORT * count / most:.2f}em" if short else f"{100 * count / most:.1f}%"
             bar = f'<i style="width:{width}" title="{about}"></i><b>{count}</b>'
         cells.append(f'<li class="{"right" if mark else ""}"><span>{mark}{label}</span><span>{bar}</span></li>')
-    st.html(f'<ul class="attn-tally{" counted" if most and not right else ""}">{"".join(cells)}</ul>')
+    st.html(f'<ul class="attn-tally{" counted" if most and not short else ""}">{"".join(cells)}</ul>')

@@ -34,6 +34,15 @@ def option_at(question: ResolvedQuestion, stages: Sequence[Stage], picked: Picke
     return position if position is not None and position < len(question.options) else None
 
 
+def cell(question: ResolvedQuestion, stages: Sequence[Stage], key: str) -> Picked | None:
+    """Return the cell that is chosen in the widget of a key, counted row by row, to be marked in the picture."""
+    answer = st.session_state.get(key)
+    stage = next((each for each in stages if each.name == "weights"), None)
+    if question.form != "cell" or stage is None or not isinstance(answer, int) or answer >= len(question.options):
+        return None
+    return Picked(stage.name, 0, *divmod(answer, stage.array.shape[2]))
+
+
 def take(question: ResolvedQuestion, stages: Sequence[Stage], *, pictures: str, answer: str) -> None:
     """Choose the option that was clicked since the last run, or take it back; before its widget is drawn.
 
