@@ -40,7 +40,7 @@ class OperationWriter:
         self._lengths = {a: n for each in steps for step in each.values() for a, n in zip(step.axes, step.shape)}
         self._lengths["head"] = trace.config.n_heads
         self._facts: Mapping[str, Callable[[Value], Data]] = {
-            "norm": self._norm,
+            **dict.fromkeys(("norm", "norm_of_heads"), self._norm),
             "activation": self._activation,
             "rope": self._rope,
             "score": self._score,

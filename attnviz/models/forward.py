@@ -14,7 +14,7 @@ from attnviz.engine.pretrained.model_plans import chosen_by_model, model_plan
 from attnviz.engine.pretrained.pretrained_config import PretrainedConfig
 from attnviz.engine.recorded_layer import mask_of, record_plan
 from attnviz.engine.records.trace import Steps
-from attnviz.models.shapes import Shape
+from attnviz.models.shapes.shape import Shape
 
 ModelParameters = Mapping[str, Array]
 
@@ -24,7 +24,7 @@ def parts_of(shape: Shape, parameters: ModelParameters) -> Has:
     return Has(
         weights=frozenset(parameters),
         norm_before=shape.norm_applied in ("before", "both"),
-        norm_behind=shape.norm_applied == "both",
+        norm_behind=shape.norm_applied in ("behind", "both"),
         norm_after=shape.norm_applied == "after",
         rope=shape.frequencies is not None,
         softcap=bool(shape.softcap),

@@ -107,6 +107,10 @@ MODELS: dict[str, tuple[str, str, dict[str, Any], str]] = {
         },
         "bytes",
     ),
+    "olmo2": (
+        "Olmo2Config", "Olmo2ForCausalLM",
+        GROUPED | {"tie_word_embeddings": False, "pad_token_id": 0, "eos_token_id": 0}, "bytes",
+    ),
     "gemma": ("GemmaConfig", "GemmaForCausalLM", GROUPED | {"head_dim": 6}, "bytes"),
     "gemma2": (
         "Gemma2Config",

@@ -90,8 +90,8 @@ def test_a_layer_says_what_it_is_made_of(name: str) -> None:
     )
     assert ("ff_gate" in layer) == ("w_3" in layer) == shape.feed_forward.endswith(("glu", "glu_tanh"))
     assert ("projected_queries" in layer) == (shape.frequencies is not None)
-    assert ("normed_queries" in layer) == (name == "qwen3")
-    assert ("output_normed" in layer) == (name == "gemma2")
+    assert ("normed_queries" in layer) == (name in ("qwen3", "olmo2"))
+    assert ("output_normed" in layer) == (name in ("gemma2", "olmo2"))
     assert ("added_normed" in layer) == (shape.norm_applied == "after")
     np.testing.assert_allclose(layer["ff_output"].array, layer["ff_hidden"].array @ layer["w_2"].array
                                + (layer["b_2"].array if "b_2" in layer else 0), atol=1e-12)  # fmt: skip

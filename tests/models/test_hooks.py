@@ -164,10 +164,10 @@ def _attributed(made: Any, hooked: Hooked, trace: Any, plain: Any) -> None:
         W = W if made.family == "gpt2" else W.T
         into = plain.heads[i][:, row]
         each = np.stack([z @ W[h * len(z) : (h + 1) * len(z)] for h, z in enumerate(into)])
-        if made.family == "gemma2":
+        if "output_normed" in trace.layers[i]:
             y = each.sum(axis=0)
             behind = hooked.blocks[i].post_attention_layernorm.weight.detach().numpy()
-            each = each * (1 + behind) / np.sqrt((y**2).mean() + eps)
+            each = each * (made.shape.gain + behind) / np.sqrt((y**2).mean() + eps)
         np.testing.assert_allclose(found.heads[i], each @ w, rtol=0, atol=1e-9)
     if not made.shape.logits_softcap:
         np.testing.assert_allclose(found.logit, plain.scores[row, one] - plain.scores[row, instead], rtol=0, atol=1e-9)

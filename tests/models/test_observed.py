@@ -26,7 +26,7 @@ MODELS: dict[str, tuple[str, dict[str, Any], str]] = {
     "Falcon": ("FalconModel", WIDTHS, "weights"),
     "Phi": ("PhiModel", WIDTHS, "queries"),
     "Gemma3Text": ("Gemma3TextModel", GROUPED, "queries"),
-    "Olmo2": ("Olmo2Model", WIDTHS, "queries"),
+    "Olmo": ("OlmoModel", WIDTHS, "queries"),
     "Mixtral": ("MixtralModel", GROUPED | {"num_local_experts": 3}, "queries"),
     "Qwen3Moe": (
         "Qwen3MoeModel",

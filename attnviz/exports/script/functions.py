@@ -152,6 +152,11 @@ def rms_norm(x):
     """Each row over the root of its mean square."""
     return x / $np.sqrt((x**2).mean($over) + $epsilon)
 ''',
+    "rms_norm_of_heads": '''
+def rms_norm_of_heads(x):
+    """The row of each token in all heads over the root of their mean square."""
+    return x / $np.sqrt((x**2).mean($axis=(0, 2), $keep=True) + $epsilon)
+''',
     "gelu": '''
 def gelu(x):
     """x times the normal distribution function of x."""

@@ -57,6 +57,7 @@ class OperationWriter:
         self._write: Mapping[str, Callable[..., str]] = {
             "tanh": lambda v: f"{self.words.np}.tanh({self.code(v.args[0])})",
             "norm": self._norm,
+            "norm_of_heads": lambda v: f"{rows.NORMS[self.config.norm]}_of_heads({self.code(v.args[0])})",
             "activation": lambda v: self._by_word(rows.FEED_FORWARDS[self._chosen.activation.name], v),
             "only_where": lambda v: f"{self.words.np}.where(M, {self.code(v.args[0])}, -{self.words.np}.inf)",
             "rope": self._rope,

@@ -198,6 +198,13 @@ def _norm(at: OnSheet, v: Value) -> Cells:
     return Cells(formulas.NORMS[at.config.norm](at.sheet, at.block(v.args[0]), at.chosen.norm.epsilon))
 
 
+def _norm_of_heads(at: OnSheet, v: Value) -> Cells:
+    x = v.args[0]
+    heads = [block for (name, _), block in at.blocks.items() if name == x.name]
+    own = heads.index(at.block(x))
+    return Cells(formulas.rms_normed_over_heads(at.sheet, heads, own, at.chosen.norm.epsilon))
+
+
 def _activation(at: OnSheet, v: Value) -> Cells:
     symbols = " + ".join(plain(STEPS[each.name].symbol) for each in leaves(v) if each.op == "weight")
     heading = formulas.HEADINGS["linear_part"].format(symbol=f"Y {symbols}", shape="{shape}")
@@ -254,6 +261,7 @@ OPERATIONS: dict[str, Callable[[OnSheet, Value], Cells]] = {
     "mix": _product,
     "tanh": _tanh,
     "norm": _norm,
+    "norm_of_heads": _norm_of_heads,
     "activation": _activation,
     "rope": _rope,
     "as_keys": lambda at, v: at.cells(v.args[0]),
