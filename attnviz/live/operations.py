@@ -35,7 +35,7 @@ class OperationWriter:
 
     def __init__(self, trace: Trace, layer: int | None, named: Callable[[str], str], lines: Mapping[str, Line]) -> None:
         self._trace, self._named, self._lines = trace, named, lines
-        self._chosen = chosen_in(trace)
+        self._chosen = chosen_in(trace, layer)
         steps = [trace.around, *([] if layer is None else [trace.layers[layer]])]
         self._lengths = {a: n for each in steps for step in each.values() for a, n in zip(step.axes, step.shape)}
         self._lengths["head"] = trace.config.n_heads

@@ -112,6 +112,7 @@ _GEMMA_2 = Names(
     norm_1_out="post_attention_layernorm", norm_2_out="post_feedforward_layernorm",
 )  # fmt: skip
 
+_GEMMA_3 = replace(_GEMMA_2, norm_queries="self_attn.q_norm", norm_keys="self_attn.k_norm")
 _OLMO_2 = replace(
     _LLAMA, norm_1="", norm_2="", norm_1_out="post_attention_layernorm", norm_2_out="post_feedforward_layernorm",
     norm_over_heads=True,
@@ -156,5 +157,6 @@ FAMILIES = {
     "starcoder2": Family(llamas.starcoder2, _STARCODER_2, "model.", **_LLAMAS),
     "olmo2": Family(llamas.olmo2, _OLMO_2, "model.", **_LLAMAS),
     "gemma": Family(llamas.gemma, _LLAMA, "model.", **_LLAMAS),
+    "gemma3_text": Family(llamas.gemma3, _GEMMA_3, "model.", **_LLAMAS),
     "gemma2": Family(llamas.gemma2, _GEMMA_2, "model.", **_LLAMAS),
 }

@@ -37,9 +37,12 @@ def in_double(name: str, torch: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
     made = transformers.AutoModelForCausalLM.from_pretrained(FOLDER / name, **how).double().eval()
     monkeypatch.setattr(torch.Tensor, "float", torch.Tensor.double)
     monkeypatch.setattr(sys.modules[type(made).__module__], "torch", _Double(torch))
-    if model(name).shape.frequencies is not None:
+    if model(name).shape.rotates(0):
         [turn] = [module for at, module in made.named_modules() if at.endswith("rotary_emb")]
-        turn.inv_freq = torch.tensor(np.asarray(model(name).shape.frequencies))
+        for i, frequencies in enumerate(model(name).shape.frequencies):
+            kinds = getattr(turn, "layer_types", None)  # where layers rotate by angles of their own
+            its = f"{made.config.layer_types[i]}_inv_freq" if kinds else "inv_freq"
+            setattr(turn, its, torch.tensor(np.asarray(frequencies)))
     return made
 
 

@@ -24,7 +24,7 @@ def embedding(page: Page, E: Value) -> Value:
 
 
 def trained_layer(page: Page, X: Value) -> Value:
-    """Say one layer of a model, from GPT-2 to Gemma 2: Vaswani et al. 2017, and what has changed since.
+    """Say one layer of a model, from GPT-2 to Gemma 3: Vaswani et al. 2017, and what has changed since.
 
     Norms before the block, behind it (OLMo 2), both (Gemma 2) or after the sum (BERT); norms of queries and keys, head
     by head (Qwen 3) or of all heads at once (OLMo 2); a block that reads what attention read (GPT-NeoX); gates (Llama);

@@ -126,7 +126,7 @@ def rope(x):
     return y
 ''',
     "rotated": '''
-def rotated(x):
+def rotated(x, frequencies):
     """Columns i and i + half of row p, rotated by the angle p * frequencies[i]; those behind them stay."""
     half = len(frequencies)
     angle = $np.arange(x.shape[-2])[:, None] * frequencies

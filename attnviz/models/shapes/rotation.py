@@ -14,8 +14,8 @@ from attnviz.models.shapes.facts import Facts
 LLAMA_3 = ("low_freq_factor", "high_freq_factor", "original_max_position_embeddings")
 
 
-def rotation(facts: Facts, width: int, before: Mapping[str, Any]) -> tuple[float, Array]:
-    """Return RoPE's base, and its angle a position for each pair of columns.
+def rotation(facts: Facts, width: int, before: Mapping[str, Any]) -> Array:
+    """Return RoPE's angle a position for each pair of columns.
 
     Source: Su et al. 2021, arXiv:2104.09864; the scaling of Llama 3.1 is that of its model card and of Transformers.
     """
@@ -28,11 +28,11 @@ def rotation(facts: Facts, width: int, before: Mapping[str, Any]) -> tuple[float
     frequencies = base ** (-np.arange(0, rotated - rotated % 2, 2) / max(rotated, 1))
     kind = rope.get("rope_type", rope.get("type", "default"))
     if kind == "default":
-        return base, frequencies
+        return frequencies
     if kind == "linear":
-        return base, frequencies / rope.number("factor")
+        return frequencies / rope.number("factor")
     if kind != "llama3":
         raise facts.odd("rope_type", kind, "default, linear, llama3")
     low, high, old = (rope.number(name) for name in LLAMA_3)
     smooth = np.clip((old * frequencies / (2 * math.pi) - low) / (high - low), 0.0, 1.0)
-    return base, (1.0 - smooth) * frequencies / rope.number("factor") + smooth * frequencies
+    return (1.0 - smooth) * frequencies / rope.number("factor") + smooth * frequencies

@@ -15,7 +15,8 @@ class Shape:
     norm         layer or rms;  `norm_applied` before, after the sum, behind the block before the sum, or both: before
                  and behind
     windows      for each layer how many positions back it looks, None for all
-    frequencies  the angle of RoPE a position for each pair of columns, None without RoPE
+    frequencies  for each layer the angle of RoPE a position for each pair of columns, None without RoPE; layers that
+                 rotate alike have the same array
     gain         what is added to every stored gain
     parallel     whether the feed-forward block reads what attention read
     logits_softcap  what squeezes the logits of next words, 0 for nothing
@@ -36,10 +37,13 @@ class Shape:
     windows: tuple[int | None, ...]
     scale: float | None = None
     softcap: float = 0.0
-    frequencies: Array | None = None
-    rope_base: float = 10_000.0
+    frequencies: tuple[Array | None, ...] = ()
     embedding_factor: float = 1.0
     first_position: int = 0
     gain: float = 0.0
     parallel: bool = False
     logits_softcap: float = 0.0
+
+    def rotates(self, layer: int) -> bool:
+        """Return whether a layer rotates queries and keys by their positions."""
+        return bool(self.frequencies) and self.frequencies[layer] is not None
