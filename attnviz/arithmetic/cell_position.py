@@ -88,7 +88,7 @@ class CellPosition:
 
     @cached_property
     def chosen(self) -> Chosen:
-        return chosen_in(self.trace)
+        return chosen_in(self.trace, self.layer)
 
     @property
     def index(self) -> Mapping[str, int]:

@@ -32,6 +32,7 @@ class EntrySymbols(FormulaWriter):
         self._write |= {
             "/": lambda x, y: rf"\frac{{{self.of(x)}}}{{{self.of(y)}}}",
             "tanh": lambda x: rf"\tanh\left({self.of(x)}\right)",
+            "norm_of_heads": self._write["norm"],
             "rope": lambda x: rf"R_{{{at.row(x)}}}\, {self.of(x)}",
             "as_keys": lambda x: EntrySymbols(at.as_keys, hidden, pair).of(x),
             "only_where": lambda x, _: self.of(x),

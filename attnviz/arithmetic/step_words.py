@@ -65,13 +65,15 @@ def said(at: Entry, value: Value, made: Value | None) -> Said:
 def _of_vector(at: Entry, value: Value, made: Value, kind: str) -> Said:
     """Return the words of a query, a key or a value: projected, normalised or rotated."""
     ops = ops_in(made)
-    before = "turned_" if "rope" in ops else "normed_" if "norm" in ops else ""
+    of_heads = "norm_of_heads" in ops
+    before = "turned_" if "rope" in ops else "normed_" if "norm" in ops or of_heads else ""
     biases = [letter_of(weight) for weight in weights_in(made) if weight.name.startswith("b_")]
     size, head = at.position.config.group_size, at.index[value.axes[0]]
     which = "one" if value.axes[0] == "head" or size == 1 else "shared"
     owner = OWNERS[which].format(head=ordinal(head), first=ordinal(head * size), last=ordinal(head) * size)
     plus = "".join(translate(" plus {bias}", bias=bias) for bias in biases)
-    return Said(before + kind, before + kind, {"at": at.row(value), "plus": plus, "owner": owner})
+    words = f"{before}{kind}_of_heads" if of_heads else before + kind
+    return Said(before + kind, words, {"at": at.row(value), "plus": plus, "owner": owner})
 
 
 def _of_scale(at: Entry, made: Value) -> tuple[str, dict[str, object]]:

@@ -41,6 +41,7 @@ function carried(value, region) {
   const found = {};
   for (const [axis, range] of Object.entries(region)) {
     if (value.op === "as_keys" && axis === "query") found.key = range;
+    else if (value.op === "norm_of_heads" && axis.endsWith("head")) continue;
     else if (value.op === "normalise" && (axis === "key" || (axis === "query" && value.over !== "keys"))) continue;
     else if (value.axes.includes(axis)) found[axis] = range;
     else if (axis === "kv_head" && range && "group" in value) found.head = [range[0] * value.group, range[1] * value.group];

@@ -76,6 +76,21 @@ function norm({ shape: [, rows, columns], centred, epsilon }, [x], out, [h0, h1,
     }
 }
 
+/** The rows of a token in all heads, normalised as one. @type {Fill<Operation<"norm_of_heads">>} */
+function normOfHeads({ shape: [heads, rows, columns], centred, epsilon }, [x], out, [h0, h1, r0, r1]) {
+  const count = heads * columns, step = rows * columns;
+  /** @param {number} r @param {(x: number) => number} of */
+  const meanOf = (r, of) => {
+    let total = 0;
+    for (let first = r * columns; first < x.length; first += step) for (let o = first; o < first + columns; o++) total += of(x[o]);
+    return total / count;
+  };
+  for (let r = r0; r < r1; r++) {
+    const mean = centred ? meanOf(r, Number) : 0, root = Math.sqrt(meanOf(r, (each) => (each - mean) ** 2) + epsilon);
+    for (let h = h0; h < h1; h++) for (let o = h * step + r * columns, end = o + columns; o < end; o++) out[o] = (x[o] - mean) / root;
+  }
+}
+
 /**
  * Add up some rows of Y, each times its number of x, into one row of the result: four columns at a time.
  *
@@ -252,6 +267,7 @@ export const FILLS = {
   },
   "@": matrixProduct,
   norm,
+  norm_of_heads: normOfHeads,
   rope,
   score,
   mask: table,

@@ -35,12 +35,12 @@ class OperationWriter:
 
     def __init__(self, trace: Trace, layer: int | None, named: Callable[[str], str], lines: Mapping[str, Line]) -> None:
         self._trace, self._named, self._lines = trace, named, lines
-        self._chosen = chosen_in(trace)
+        self._chosen = chosen_in(trace, layer)
         steps = [trace.around, *([] if layer is None else [trace.layers[layer]])]
         self._lengths = {a: n for each in steps for step in each.values() for a, n in zip(step.axes, step.shape)}
         self._lengths["head"] = trace.config.n_heads
         self._facts: Mapping[str, Callable[[Value], Data]] = {
-            "norm": self._norm,
+            **dict.fromkeys(("norm", "norm_of_heads"), self._norm),
             "activation": self._activation,
             "rope": self._rope,
             "score": self._score,

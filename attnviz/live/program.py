@@ -41,7 +41,7 @@ def program_of(trace: Trace) -> Data:
         raise ValueError("these numbers were uploaded: no plan says what follows from them; give a run of a sentence")
     lines: dict[str, Line] = {}
     steps = [*_around(trace), *(step for i in range(len(trace.layers)) for step in _layer(trace, i, lines))]
-    chosen = chosen_in(trace)
+    chosen = chosen_in(trace, 0)
     config = trace.config
     named = {name for i in range(len(trace.layers)) for name in plan_of_layer(trace, i).settings}
     settings: Data = {

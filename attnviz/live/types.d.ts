@@ -39,6 +39,7 @@ interface Facts {
   as_keys: Nothing;
   only_where: Nothing;
   norm: { centred: boolean; epsilon: number };
+  norm_of_heads: { centred: boolean; epsilon: number };
   activation: { activation: Activation };
   rope: { widths: number[]; frequencies: number[] | null };
   score: { own: string[]; widths: number[]; group: number; hidden: number };

@@ -9,8 +9,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from attnviz.models import shapes
-from attnviz.models.shapes import Facts, Shape
+from attnviz.models.shapes import decoders, encoders, llamas
+from attnviz.models.shapes.facts import Facts
+from attnviz.models.shapes.shape import Shape
 from attnviz.settings.faults import ConfigError, shorten
 from attnviz.settings.language import Words
 
@@ -28,6 +29,7 @@ class Names:
 
     fused    how queries, keys and values share one matrix: not, by columns, or head by head
     up       the second matrix of a gate, of the same name as the first where one holds both
+    norm_over_heads  whether the norm of queries, and that of keys, is one of all heads
     linear   whether a matrix is stored as (out, in), as nn.Linear does
     """
 
@@ -45,6 +47,7 @@ class Names:
     norm_2_out: str = ""
     norm_queries: str = ""
     norm_keys: str = ""
+    norm_over_heads: bool = False
     fused: str = ""
     linear: bool = True
 
@@ -109,6 +112,11 @@ _GEMMA_2 = Names(
     norm_1_out="post_attention_layernorm", norm_2_out="post_feedforward_layernorm",
 )  # fmt: skip
 
+_GEMMA_3 = replace(_GEMMA_2, norm_queries="self_attn.q_norm", norm_keys="self_attn.k_norm")
+_OLMO_2 = replace(
+    _LLAMA, norm_1="", norm_2="", norm_1_out="post_attention_layernorm", norm_2_out="post_feedforward_layernorm",
+    norm_over_heads=True,
+)  # fmt: skip
 _PHI_3 = replace(
     _LLAMA, queries="self_attn.qkv_proj", keys="", values="", hidden="mlp.gate_up_proj", up="mlp.gate_up_proj",
     norm_queries="", norm_keys="", fused="columns",
@@ -124,24 +132,31 @@ _TYPED = _WORDS | {"types": "embeddings.token_type_embeddings", "norm": "embeddi
 _LLAMAS = {"tokens": "embed_tokens", "final": "norm"}
 
 FAMILIES = {
-    "bert": Family(shapes.bert, _BERT, "bert.", **_TYPED),
-    "roberta": Family(shapes.roberta, _BERT, "roberta.", **_TYPED),
-    "xlm-roberta": Family(shapes.roberta, _BERT, "roberta.", **_TYPED),
-    "camembert": Family(shapes.roberta, _BERT, "roberta.", **_TYPED),
-    "electra": Family(shapes.electra, _BERT, "electra.", **_TYPED),
-    "distilbert": Family(shapes.distilbert, _DISTILBERT, "distilbert.", **_WORDS, norm="embeddings.LayerNorm"),
-    "gpt2": Family(shapes.gpt2, _GPT_2, "transformer.", "wte", "wpe", final="ln_f"),
-    "gpt_neo": Family(shapes.gpt_neo, _GPT_NEO, "transformer.", "wte", "wpe", final="ln_f"),
-    "gpt_neox": Family(shapes.gpt_neox, _GPT_NEOX, "gpt_neox.", "embed_in", final="final_layer_norm"),
+    "bert": Family(encoders.bert, _BERT, "bert.", **_TYPED),
+    "roberta": Family(encoders.roberta, _BERT, "roberta.", **_TYPED),
+    "xlm-roberta": Family(encoders.roberta, _BERT, "roberta.", **_TYPED),
+    "camembert": Family(encoders.roberta, _BERT, "roberta.", **_TYPED),
+    "electra": Family(encoders.electra, _BERT, "electra.", **_TYPED),
+    "distilbert": Family(encoders.distilbert, _DISTILBERT, "distilbert.", **_WORDS, norm="embeddings.LayerNorm"),
+    "gpt2": Family(decoders.gpt2, _GPT_2, "transformer.", "wte", "wpe", final="ln_f"),
+    "gpt_neo": Family(decoders.gpt_neo, _GPT_NEO, "transformer.", "wte", "wpe", final="ln_f"),
+    "gpt_neox": Family(decoders.gpt_neox, _GPT_NEOX, "gpt_neox.", "embed_in", final="final_layer_norm"),
     "opt": Family(
-        shapes.opt, _OPT, "model.", "decoder.embed_tokens", "decoder.embed_positions", final="decoder.final_layer_norm"
+        decoders.opt,
+        _OPT,
+        "model.",
+        "decoder.embed_tokens",
+        "decoder.embed_positions",
+        final="decoder.final_layer_norm",
     ),
-    "llama": Family(shapes.llama, _LLAMA, "model.", **_LLAMAS),
-    "mistral": Family(shapes.llama, _LLAMA, "model.", **_LLAMAS),
-    "qwen2": Family(shapes.llama, _LLAMA, "model.", **_LLAMAS),
-    "qwen3": Family(shapes.llama, _LLAMA, "model.", **_LLAMAS),
-    "phi3": Family(shapes.llama, _PHI_3, "model.", **_LLAMAS),
-    "starcoder2": Family(shapes.starcoder2, _STARCODER_2, "model.", **_LLAMAS),
-    "gemma": Family(shapes.gemma, _LLAMA, "model.", **_LLAMAS),
-    "gemma2": Family(shapes.gemma2, _GEMMA_2, "model.", **_LLAMAS),
+    "llama": Family(llamas.llama, _LLAMA, "model.", **_LLAMAS),
+    "mistral": Family(llamas.llama, _LLAMA, "model.", **_LLAMAS),
+    "qwen2": Family(llamas.llama, _LLAMA, "model.", **_LLAMAS),
+    "qwen3": Family(llamas.llama, _LLAMA, "model.", **_LLAMAS),
+    "phi3": Family(llamas.llama, _PHI_3, "model.", **_LLAMAS),
+    "starcoder2": Family(llamas.starcoder2, _STARCODER_2, "model.", **_LLAMAS),
+    "olmo2": Family(llamas.olmo2, _OLMO_2, "model.", **_LLAMAS),
+    "gemma": Family(llamas.gemma, _LLAMA, "model.", **_LLAMAS),
+    "gemma3_text": Family(llamas.gemma3, _GEMMA_3, "model.", **_LLAMAS),
+    "gemma2": Family(llamas.gemma2, _GEMMA_2, "model.", **_LLAMAS),
 }

@@ -14,19 +14,19 @@ from attnviz.engine.pretrained.model_plans import chosen_by_model, model_plan
 from attnviz.engine.pretrained.pretrained_config import PretrainedConfig
 from attnviz.engine.recorded_layer import mask_of, record_plan
 from attnviz.engine.records.trace import Steps
-from attnviz.models.shapes import Shape
+from attnviz.models.shapes.shape import Shape
 
 ModelParameters = Mapping[str, Array]
 
 
-def parts_of(shape: Shape, parameters: ModelParameters) -> Has:
+def parts_of(shape: Shape, i: int, parameters: ModelParameters) -> Has:
     """Return the parts that a layer of a model has."""
     return Has(
         weights=frozenset(parameters),
         norm_before=shape.norm_applied in ("before", "both"),
-        norm_behind=shape.norm_applied == "both",
+        norm_behind=shape.norm_applied in ("behind", "both"),
         norm_after=shape.norm_applied == "after",
-        rope=shape.frequencies is not None,
+        rope=shape.rotates(i),
         softcap=bool(shape.softcap),
         residual=True,
         feed_forward=bool(shape.d_ff),
@@ -55,7 +55,7 @@ def layer(
             return steps.record(value.name, parameters[value.name])
         return mask_of(steps, config, (tokens, tokens), config.facts.reach(i))
 
-    return record_plan(steps, model_plan(config, i), config, chosen_by_model(config), {"X": X}, leaf)
+    return record_plan(steps, model_plan(config, i), config, chosen_by_model(config, i), {"X": X}, leaf)
 
 
 def embedded(
@@ -78,4 +78,4 @@ def embedded(
 
     E = np.asarray(tables["tokens"][list(ids)], dtype=float) * shape.embedding_factor
     inputs = {"token_embeddings": around.record("token_embeddings", E)}
-    return record_plan(around, model_plan(config, None), config, chosen_by_model(config), inputs, leaf)
+    return record_plan(around, model_plan(config, None), config, chosen_by_model(config, None), inputs, leaf)

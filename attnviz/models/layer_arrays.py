@@ -12,7 +12,7 @@ from attnviz.arrays import Array
 from attnviz.engine.pretrained.model_facts import TensorSlice
 from attnviz.models.families import Family
 from attnviz.models.safetensors import Tensors, of_floats, shaped
-from attnviz.models.shapes import Shape
+from attnviz.models.shapes.shape import Shape
 
 OUTPUTS = ("lm_head.weight", "embed_out.weight")
 """Names of the matrix that turns a vector into the next word."""
@@ -20,7 +20,7 @@ OUTPUTS = ("lm_head.weight", "embed_out.weight")
 OLD_NAMES = {"weight": "gamma", "bias": "beta"}
 """The names of the gain of a norm and of what it adds in files that were converted from TensorFlow, as BERT's own."""
 
-APART = ("gpt_neox", "llama", "mistral", "phi3", "qwen2", "qwen3")
+APART = ("gpt_neox", "llama", "mistral", "olmo2", "phi3", "qwen2", "qwen3")
 """The families in which it is not the table of tokens unless a config.json says so."""
 
 
@@ -81,12 +81,19 @@ class Arrays:
         d, joined = shape.d_model, shape.n_heads * shape.d_head
         arrays = self._fused(at) if names.fused else self._apart(at)
         arrays |= self._block(at + names.output, "o", joined, d)
-        arrays |= self.norm(at + names.norm_1, "1", d)
+        arrays |= self.norm(at + names.norm_1, "1", d) if names.norm_1 else {}
         arrays |= self._feed_forward(at) if shape.d_ff else {}
         for name, symbol in ((names.norm_1_out, "1_out"), (names.norm_2_out, "2_out")):
             arrays |= self.norm(at + name, symbol, d) if name else {}
-        for name, symbol in ((names.norm_queries, "q"), (names.norm_keys, "k")):
-            if name and self._of_norm(at + name, "weight") in self._tensors:
+        for name, symbol, n in (
+            (names.norm_queries, "q", shape.n_heads),
+            (names.norm_keys, "k", shape.n_kv_heads),
+        ):
+            if names.norm_over_heads:
+                gain = self.norm(at + name, f"{symbol}_heads", n * shape.d_head)
+                arrays |= {key: _by_head(array, (n, shape.d_head)) for key, array in gain.items()}
+                self.slices |= {key: replace(self.slices[key], stride=shape.d_head) for key in gain}
+            elif name and self._of_norm(at + name, "weight") in self._tensors:
                 arrays |= self.norm(at + name, symbol, shape.d_head)
         return arrays
 
@@ -99,7 +106,7 @@ class Arrays:
             arrays = self._block(at + names.hidden, "1", shape.d_model, shape.d_ff)
             arrays |= self._block(at + names.up, "3", shape.d_model, shape.d_ff) if names.up else {}
         arrays |= self._block(at + names.down, "2", shape.d_ff, shape.d_model)
-        return arrays | self.norm(at + names.norm_2, "2", shape.d_model)
+        return arrays | (self.norm(at + names.norm_2, "2", shape.d_model) if names.norm_2 else {})
 
     def _gated(self, name: str) -> dict[str, Array]:
         """Return the matrices of a gate from the one that holds both, that of the activation first."""

@@ -102,7 +102,7 @@ class Model(Writer):
         self.facts = ModelFacts(
             tuple(slices for _, slices in each), arrays.slices, self.shape.frequencies, self.shape.windows,
             self.shape.eps, self.shape.norm == "layer", forward.activation_of(self.shape),
-            tuple(forward.parts_of(self.shape, self.parameters(i)) for i in range(self.shape.n_layers)),
+            tuple(forward.parts_of(self.shape, i, self.parameters(i)) for i in range(self.shape.n_layers)),
             forward.around_of(self._tables, self._norm),
         )  # fmt: skip
 
@@ -211,7 +211,7 @@ class Model(Writer):
             residual=True,
             norm=norm,
             feed_forward=feed_forward,
-            position="none" if shape.frequencies is None else "rope",
+            position="rope" if any(map(shape.rotates, range(shape.n_layers))) else "none",
             projection_bias="b_q" in self._layers[0],
             scale=shape.scale,
             softcap=shape.softcap,

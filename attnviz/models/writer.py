@@ -14,7 +14,7 @@ from attnviz.engine.pretrained.model_plans import norm_of
 from attnviz.engine.records.trace import Trace
 from attnviz.models import next_words, sampling
 from attnviz.models.sampling import Sampling, softmax
-from attnviz.models.shapes import Shape
+from attnviz.models.shapes.shape import Shape
 from attnviz.settings.faults import ConfigError, shorten
 from attnviz.settings.language import Words
 

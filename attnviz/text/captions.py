@@ -105,6 +105,8 @@ NAMES = Words(
         "c_1": "Bias of attention's norm",
         "g_q": "Gain of the norm of queries",
         "g_k": "Gain of the norm of keys",
+        "g_q_heads": "Gain of the norm of all heads' queries",
+        "g_k_heads": "Gain of the norm of all heads' keys",
         "normed_queries": "Normalised queries",
         "normed_keys": "Normalised keys",
         "g_1_out": "Gain of the norm behind attention",

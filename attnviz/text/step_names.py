@@ -22,7 +22,7 @@ STAGES = (
     ("normed",),
     ("w_q", "b_q", "w_k", "b_k", "w_v", "b_v"),
     ("projected_queries", "projected_keys"),
-    ("g_q", "g_k"),
+    ("g_q", "g_k", "g_q_heads", "g_k_heads"),
     ("normed_queries", "normed_keys"),
     ("queries", "keys", "values"),
     tuple(names.STEPS.values()),

@@ -69,7 +69,7 @@ ALLOWED = {
     "models": {
         "models/observed.py": ({"causal"}, "the mask of a model that computes itself"),
         "models/model.py": ({"causal"}, "what these models compute"),
-        "models/shapes.py": ({"causal"}, "a field of a file"),
+        "models/shapes/llamas.py": ({"causal"}, "a field of a file"),
     },
     "uploads": {
         "uploads/to_trace.py": ({"scaled_dot"}, "what a run from outside is taken to have used"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import re
 import subprocess
 from collections.abc import Iterable, Iterator, Sequence
@@ -20,7 +21,9 @@ from attnviz.engine.plan.values import Value
 from attnviz.exports.bundle import joined
 from attnviz.live import program
 from attnviz.live.program import arrays_of, program_of
-from tests.support.live_changes import Case, cases_of
+from tests.support.live_changes import Case, _entry, cases_of
+from tests.support.slopes import steps_of
+from tests.support.small_models import NAMES, model
 
 SCRIPT = Path(program.__file__).with_name("live.js")
 CASES, BATCH = 2000, 250
@@ -102,6 +105,24 @@ def test_what_follows_from_a_change_is_what_a_run_records(node: str, tmp_path: P
             for each, (distance, step) in zip(batch, distances(batch, node, tmp_path), strict=True)
             if distance > 1e-9
         ]
+    assert found == []
+
+
+def test_so_it_is_in_every_family_of_models(node: str, tmp_path: Path) -> None:
+    """A number of each step of a layer, one at a time, so that what follows is told from what does not."""
+    found = []
+    for name in NAMES:
+        made, dice = model(name), random.Random(name)  # noqa: S311 - nothing secret
+        before = made("the cat saw")
+        program = program_of(before)
+        tried = [each for each in steps_of(before) if each[0] in (None, 0) and each[1] != "allowed"]
+        edits = [
+            (layer, step, tuple(dice.randrange(n) for n in array.shape), dice.randrange(-64, 65) / 64)
+            for layer, step, array in tried
+        ]
+        tries = [Case(name, before, made("the cat saw", edits=[e]), [_entry(before, e)], program) for e in edits]
+        off = distances(tries, node, tmp_path)
+        found += [(f"{far:.1e} at {at}", name, e) for e, (far, at) in zip(edits, off, strict=True) if far > 1e-9]
     assert found == []
 
 

@@ -107,7 +107,25 @@ MODELS: dict[str, tuple[str, str, dict[str, Any], str]] = {
         },
         "bytes",
     ),
+    "olmo2": (
+        "Olmo2Config", "Olmo2ForCausalLM",
+        GROUPED | {"tie_word_embeddings": False, "pad_token_id": 0, "eos_token_id": 0}, "bytes",
+    ),
     "gemma": ("GemmaConfig", "GemmaForCausalLM", GROUPED | {"head_dim": 6}, "bytes"),
+    "gemma3": (
+        "Gemma3TextConfig",
+        "Gemma3ForCausalLM",
+        GROUPED
+        | {
+            "head_dim": 6, "query_pre_attn_scalar": 9, "sliding_window": 4, "bos_token_id": 0, "eos_token_id": 0,
+            "layer_types": ["sliding_attention", "full_attention"],
+            "rope_parameters": {
+                "sliding_attention": {"rope_type": "default", "rope_theta": 100.0},
+                "full_attention": {"rope_type": "linear", "factor": 2.0, "rope_theta": 1000.0},
+            },
+        },
+        "bytes",
+    ),
     "gemma2": (
         "Gemma2Config",
         "Gemma2ForCausalLM",

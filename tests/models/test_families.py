@@ -89,9 +89,9 @@ def test_a_layer_says_what_it_is_made_of(name: str) -> None:
         layer
     )
     assert ("ff_gate" in layer) == ("w_3" in layer) == shape.feed_forward.endswith(("glu", "glu_tanh"))
-    assert ("projected_queries" in layer) == (shape.frequencies is not None)
-    assert ("normed_queries" in layer) == (name == "qwen3")
-    assert ("output_normed" in layer) == (name == "gemma2")
+    assert ("projected_queries" in layer) == shape.rotates(0)
+    assert ("normed_queries" in layer) == (name in ("gemma3", "qwen3", "olmo2"))
+    assert ("output_normed" in layer) == (name in ("gemma2", "gemma3", "olmo2"))
     assert ("added_normed" in layer) == (shape.norm_applied == "after")
     np.testing.assert_allclose(layer["ff_output"].array, layer["ff_hidden"].array @ layer["w_2"].array
                                + (layer["b_2"].array if "b_2" in layer else 0), atol=1e-12)  # fmt: skip
@@ -195,6 +195,32 @@ def test_a_config_that_is_not_read_here_says_so_when_the_model_is_loaded(
     rewrite(copy, **changes)
     with pytest.raises(ConfigError, match=message):
         load(copy)
+
+
+GEMMA_3 = {
+    "rope_theta": 1000.0, "rope_scaling": {"rope_type": "linear", "factor": 2.0}, "rope_local_base_freq": 100.0,
+    "rope_parameters": None, "layer_types": None, "sliding_window_pattern": 2,
+}  # fmt: skip
+"""The fields of the model here as the first files of Gemma 3 have them."""
+
+
+def test_layers_with_a_window_rotate_by_angles_of_their_own_in_old_files_too(tmp_path: Path) -> None:
+    made, folder = model("gemma3"), Path(shutil.copytree(FOLDER / "gemma3", tmp_path / "gemma3"))
+    rewrite(folder, **GEMMA_3)
+    text = "the king and the queen saw a dog"
+    np.testing.assert_array_equal(load(folder)(text).result.array, made(text).result.array)
+    near, whole = made.shape.frequencies
+    assert near is not None
+    assert whole is not None
+    np.testing.assert_allclose(near, 100.0 ** (-np.arange(3) / 3))
+    np.testing.assert_allclose(whole, 1000.0 ** (-np.arange(3) / 3) / 2)
+    assert made.shape.windows == (3, None)
+    rewrite(folder, rope_scaling={"rope_type": "yarn", "factor": 2.0})
+    with pytest.raises(ConfigError, match="rope_type is 'yarn'; what is read here: default, linear, llama3"):
+        load(folder)
+    rewrite(folder, **GEMMA_3, attn_logit_softcapping=50.0)
+    with pytest.raises(ConfigError, match=r"attn_logit_softcapping is 50\.0; what is read here: None, 0\.0"):
+        load(folder)
 
 
 def renamed(folder: Path, rename: Callable[[str], str]) -> Path:

@@ -37,9 +37,12 @@ def in_double(name: str, torch: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
     made = transformers.AutoModelForCausalLM.from_pretrained(FOLDER / name, **how).double().eval()
     monkeypatch.setattr(torch.Tensor, "float", torch.Tensor.double)
     monkeypatch.setattr(sys.modules[type(made).__module__], "torch", _Double(torch))
-    if model(name).shape.frequencies is not None:
+    if model(name).shape.rotates(0):
         [turn] = [module for at, module in made.named_modules() if at.endswith("rotary_emb")]
-        turn.inv_freq = torch.tensor(np.asarray(model(name).shape.frequencies))
+        for i, frequencies in enumerate(model(name).shape.frequencies):
+            kinds = getattr(turn, "layer_types", None)  # where layers rotate by angles of their own
+            its = f"{made.config.layer_types[i]}_inv_freq" if kinds else "inv_freq"
+            setattr(turn, its, torch.tensor(np.asarray(frequencies)))
     return made
 
 
@@ -164,10 +167,10 @@ def _attributed(made: Any, hooked: Hooked, trace: Any, plain: Any) -> None:
         W = W if made.family == "gpt2" else W.T
         into = plain.heads[i][:, row]
         each = np.stack([z @ W[h * len(z) : (h + 1) * len(z)] for h, z in enumerate(into)])
-        if made.family == "gemma2":
+        if "output_normed" in trace.layers[i]:
             y = each.sum(axis=0)
             behind = hooked.blocks[i].post_attention_layernorm.weight.detach().numpy()
-            each = each * (1 + behind) / np.sqrt((y**2).mean() + eps)
+            each = each * (made.shape.gain + behind) / np.sqrt((y**2).mean() + eps)
         np.testing.assert_allclose(found.heads[i], each @ w, rtol=0, atol=1e-9)
     if not made.shape.logits_softcap:
         np.testing.assert_allclose(found.logit, plain.scores[row, one] - plain.scores[row, instead], rtol=0, atol=1e-9)

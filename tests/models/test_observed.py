@@ -25,8 +25,8 @@ MODELS: dict[str, tuple[str, dict[str, Any], str]] = {
     "Bloom": ("BloomModel", OLD | {"hidden_size": 16}, "weights"),
     "Falcon": ("FalconModel", WIDTHS, "weights"),
     "Phi": ("PhiModel", WIDTHS, "queries"),
-    "Gemma3Text": ("Gemma3TextModel", GROUPED, "queries"),
-    "Olmo2": ("Olmo2Model", WIDTHS, "queries"),
+    "Helium": ("HeliumModel", GROUPED, "queries"),
+    "Olmo": ("OlmoModel", WIDTHS, "queries"),
     "Mixtral": ("MixtralModel", GROUPED | {"num_local_experts": 3}, "queries"),
     "Qwen3Moe": (
         "Qwen3MoeModel",
@@ -110,7 +110,7 @@ def test_two_models_at_once_are_both_watched(torch: Any) -> None:
 
 def test_windows_that_differ_between_layers_leave_the_weights(torch: Any) -> None:
     kinds = ["sliding_attention", "full_attention"]
-    model = made("Gemma3Text", "Gemma3TextModel", **GROUPED, sliding_window=3, layer_types=kinds)
+    model = made("Exaone4", "Exaone4Model", **GROUPED, sliding_window=3, layer_types=kinds)
     trace = of_model(model, Numbers(), TEXT)
     assert list(trace.layers[0]) == ["weights"]
     assert (trace.layers[0]["weights"].array[:, 5, :3] == 0).all()

@@ -77,7 +77,7 @@ def changed(trace: Trace, changes: Mapping[LayerStep, Change]) -> Trace:
 @np.errstate(all="ignore")
 def _layer(trace: Trace, i: int, X: Array, X_kv: Array, changes: Mapping[LayerStep, Change]) -> dict[str, Step]:
     """Return the steps of a layer that reads X; parameters, the mask and a bias by distance are those of the run."""
-    plan, chosen = plan_of_layer(trace, i), chosen_in(trace)
+    plan, chosen = plan_of_layer(trace, i), chosen_in(trace, i)
     arrays, made = LayerArrays(chosen, {"X": X, "X_kv": X_kv}), dict[str, Step]()
     for name, value in plan.items():
         cancellation.check()

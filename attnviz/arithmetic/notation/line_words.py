@@ -17,6 +17,14 @@ LINES = Words(
         "given_weight": ("The weight", "As it was given: there is nothing before it."),
         "normed_query": ("The query, normalised", "Divided by the root of its mean square, times the gain g_Q."),
         "normed_key": ("The key, normalised", "Divided by the root of its mean square, times the gain g_K."),
+        "normed_query_of_heads": (
+            "The query, normalised",
+            "Divided by the root of the mean square of this token's queries in all heads, times the gain g_Q.",
+        ),
+        "normed_key_of_heads": (
+            "The key, normalised",
+            "Divided by the root of the mean square of this token's keys in all heads, times the gain g_K.",
+        ),
         "turned_query": (
             "The query, rotated",
             "RoPE rotates each pair of entries by position {at} times the pair's angle.",

@@ -24,7 +24,7 @@ class LayerBack:
         steps = trace.around if i is None else trace.layers[i]
         known = {name: step.array for name, step in steps.items()}
         known |= {name: slopes.array(at) for name, at in self._inputs.items()}
-        self._arrays = LayerArrays(chosen_in(trace), known)
+        self._arrays = LayerArrays(chosen_in(trace, i), known)
 
     def _at(self, name: str) -> LayerStep:
         return self._inputs.get(name, (self._i, name))

@@ -27,10 +27,10 @@ def plan_of_layer(trace: Trace, layer: int | None) -> Plan:
     return plan_of(config, trace.given_in[layer or 0] if trace.given_in else ())
 
 
-def chosen_in(trace: Trace) -> Chosen:
-    """Return the rows and numbers of every layer of a run."""
+def chosen_in(trace: Trace, layer: int | None) -> Chosen:
+    """Return the rows and numbers of a layer of a run; those of a model's layers may differ."""
     config = trace.config
-    return chosen_by_model(config) if isinstance(config, PretrainedConfig) else chosen_by(config)
+    return chosen_by_model(config, layer) if isinstance(config, PretrainedConfig) else chosen_by(config)
 
 
 def inputs_of(trace: Trace, layer: int) -> dict[str, LayerStep]:

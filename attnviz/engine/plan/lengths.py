@@ -72,7 +72,7 @@ class Lengths:
         if value.op == "rope":
             n = self.axes[value.axes[1]]
             return n * sum(4 * (self._width(value, "d_k", h) // 2) for h in self._heads(value))
-        return self.n_true(value) if value.op == "norm" else 0
+        return self.n_true(value) if value.op in ("norm", "norm_of_heads") else 0
 
     def _scaled(self, value: Value) -> int:
         return sum(self.factor) * self.n_padded(value) // self.axes["head"]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from attnviz.engine.plan.page import attention
 from attnviz.engine.plan.tracing import Page
-from attnviz.engine.plan.values import Value, activation, as_keys, norm, rope, side_by_side
+from attnviz.engine.plan.values import Value, activation, as_keys, norm, norm_of_heads, rope, side_by_side
 
 
 def embedding(page: Page, E: Value) -> Value:
@@ -24,10 +24,11 @@ def embedding(page: Page, E: Value) -> Value:
 
 
 def trained_layer(page: Page, X: Value) -> Value:
-    """Say one layer of a model, from GPT-2 to Gemma 2: Vaswani et al. 2017, and what has changed since.
+    """Say one layer of a model, from GPT-2 to Gemma 3: Vaswani et al. 2017, and what has changed since.
 
-    Norms before the block, behind it (Gemma 2) or after the sum (BERT); norms of queries and keys (Qwen 3); a block
-    that reads what attention read (GPT-NeoX); gates (Llama); no block at all (the model *small* in the package).
+    Norms before the block, behind it (OLMo 2), both (Gemma 2) or after the sum (BERT); norms of queries and keys, head
+    by head (Qwen 3) or of all heads at once (OLMo 2); a block that reads what attention read (GPT-NeoX); gates (Llama);
+    no block at all (the model *small* in the package).
 
     X (n, d) -> the layer's result, (n, d)
     """
@@ -64,5 +65,10 @@ def _turned(page: Page, name: str, Y: Value, gain: str) -> Value:
     """Say queries or keys, normalised and rotated by their positions where the model does so."""
     if page.has.rope:
         Y = page.step(f"projected_{name}", Y)
-        Y = rope(page.step(f"normed_{name}", norm(Y) * page.weight(gain)) if gain in page.has.weights else Y)
+        of_all = f"{gain}_heads"
+        if gain in page.has.weights:
+            Y = page.step(f"normed_{name}", norm(Y) * page.weight(gain))
+        elif of_all in page.has.weights:
+            Y = page.step(f"normed_{name}", norm_of_heads(Y) * page.weight(of_all))
+        Y = rope(Y)
     return page.step(name, Y)

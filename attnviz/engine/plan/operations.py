@@ -116,6 +116,16 @@ class Norm:
         return [rule_back(at.chosen.norm)(G, X, y)]
 
 
+class NormOfHeads:
+    """A norm of the rows of all heads side by side, which stay where they are."""
+
+    def value(self, at: LayerFacts, v: Value, X: Array) -> Array:
+        return apart(at.chosen.norm.fn(joined(X)), X.shape[-3])
+
+    def back(self, at: LayerFacts, v: Value, G: Array, y: Array, X: Array) -> Slopes:
+        return [apart(rule_back(at.chosen.norm)(joined(G), joined(X), joined(y)), X.shape[-3])]
+
+
 class Activation:
     """The activation of hidden units, entry by entry."""
 
@@ -235,6 +245,11 @@ def joined(Z: Array) -> Array:
     return C
 
 
+def apart(C: Array, heads: int) -> Array:
+    """Return joined heads each on its own: (..., n, H * d_v) becomes (..., H, n, d_v)."""
+    return np.ascontiguousarray(np.swapaxes(C.reshape(*C.shape[:-1], heads, -1), -2, -3))
+
+
 def _sum_of_values(A: Array, V: Array, allowed: Array | None) -> Array:
     if allowed is None or np.isfinite(V).all():
         return buffer_pool.product(A, V)
@@ -254,6 +269,7 @@ OPERATIONS: dict[str, Operation] = {
     "@": Product(),
     "tanh": Tanh(),
     "norm": Norm(),
+    "norm_of_heads": NormOfHeads(),
     "activation": Activation(),
     "rope": Rope(),
     "as_keys": AsKeys(),

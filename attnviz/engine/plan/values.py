@@ -101,6 +101,7 @@ def _same_axes(op: str) -> Callable[[Value], Value]:
 norm = _same_axes("norm")
 tanh = _same_axes("tanh")
 rope = _same_axes("rope")
+norm_of_heads = _same_axes("norm_of_heads")
 activation = _same_axes("activation")
 
 

@@ -50,7 +50,7 @@ class ModelFacts:
 
     slices       for each layer those of its parameters by their names in a trace
     tables       those of the vectors of tokens, positions and types, and of the norms around the layers
-    frequencies  the angle of RoPE a position for each pair of columns, None without RoPE; the pairs are (i, i + half)
+    frequencies  for each layer RoPE's angle a position for each pair of columns, (i, i + half), None without RoPE
     windows      for each layer how many positions back it looks, None for all
     eps          what every norm adds to the mean square;  `centred` whether it takes the mean away first
     activation   of the hidden units, a row of FEED_FORWARDS
@@ -59,7 +59,7 @@ class ModelFacts:
 
     slices: tuple[Mapping[str, TensorSlice], ...] = ()
     tables: Mapping[str, TensorSlice] = field(default_factory=dict)
-    frequencies: Array | None = None
+    frequencies: tuple[Array | None, ...] = ()
     windows: tuple[int | None, ...] = ()
     eps: float = 0.0
     centred: bool = True
@@ -70,6 +70,27 @@ class ModelFacts:
     def slice_of(self, layer: int | None, name: str) -> TensorSlice | None:
         """Return the slice that a parameter is, None if it is in no file; `layer` is None for those around all."""
         return (self.tables if layer is None else self.slices[layer] if self.slices else {}).get(name)
+
+    def rotation(self, layer: int | None) -> Array | None:
+        """Return the angle a position of each pair of columns that a layer rotates, None where it rotates nothing."""
+        return self.frequencies[layer] if self.frequencies and layer is not None else None
+
+    @property
+    def rotations(self) -> dict[str, tuple[Array, tuple[int, ...]]]:
+        """The angles of the layers and which layers have them, by a name; most models have the same in all."""
+        found: list[tuple[Array, list[int]]] = []
+        for layer, each in enumerate(self.frequencies):
+            if each is not None:
+                layers = next((layers for other, layers in found if other is each), None)
+                if layers is None:
+                    found.append((each, layers := []))
+                layers.append(layer)
+        names = ["frequencies"] if len(found) == 1 else [f"frequencies_{n}" for n in range(1, len(found) + 1)]
+        return {name: (each, tuple(layers)) for name, (each, layers) in zip(names, found)}
+
+    def rotation_name(self, layer: int | None) -> str:
+        """Return the name of the angles of a layer, "" where it has none."""
+        return next((name for name, (_, layers) in self.rotations.items() if layer in layers), "")
 
     def reach(self, layer: int) -> int | None:
         """Return how many positions back a layer looks, None for all."""

@@ -23,13 +23,14 @@ def model_plan(config: PretrainedConfig, layer: int | None) -> Plan:
     return embedding_plan(facts.around) if layer is None else trained_plan(facts.parts[layer])
 
 
-@lru_cache(maxsize=16)
-def chosen_by_model(config: PretrainedConfig) -> Chosen:
-    """Return the rows and numbers of each layer of a model."""
+@lru_cache(maxsize=512)
+def chosen_by_model(config: PretrainedConfig, layer: int | None) -> Chosen:
+    """Return the rows and numbers of a layer of a model; None is what its first layer reads."""
     facts, turn = config.facts, None
-    if facts.frequencies is not None:
-        fn, back = (partial(rotated, frequencies=each) for each in (facts.frequencies, -facts.frequencies))
-        turn = Turn(fn, back, facts.frequencies)
+    frequencies = facts.rotation(layer)
+    if frequencies is not None:
+        fn, back = (partial(rotated, frequencies=each) for each in (frequencies, -frequencies))
+        turn = Turn(fn, back, frequencies)
     activation = FEED_FORWARDS[facts.activation]
     return replace(chosen_by(config), key_widths=None, norm=norm_of(facts), activation=activation, turn=turn)
 

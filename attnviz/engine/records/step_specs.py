@@ -36,6 +36,8 @@ OF_MODELS = {
     "c_1": _signed("c_1", MODEL, "added by attention's norm"),
     "g_q": _signed("g_Q", ("d_k",), "the gain of the norm of queries"),
     "g_k": _signed("g_K", ("d_k",), "the gain of the norm of keys"),
+    "g_q_heads": _signed("g_Q", ("head", "d_k"), "the gain of the norm of all queries of a token"),
+    "g_k_heads": _signed("g_K", ("kv_head", "d_k"), "the gain of the norm of all keys of a token"),
     "normed_queries": _signed(r"\hat Q", ("head", "query", "d_k"), "queries, normalised before they are rotated"),
     "normed_keys": _signed(r"\hat K", ("kv_head", "key", "d_k"), "keys, normalised before they are rotated"),
     "g_1_out": _signed("g_1'", ("out",), "the gain of the norm behind attention"),

@@ -126,7 +126,7 @@ def rope(x):
     return y
 ''',
     "rotated": '''
-def rotated(x):
+def rotated(x, frequencies):
     """Columns i and i + half of row p, rotated by the angle p * frequencies[i]; those behind them stay."""
     half = len(frequencies)
     angle = $np.arange(x.shape[-2])[:, None] * frequencies
@@ -151,6 +151,11 @@ def layer_norm(x):
 def rms_norm(x):
     """Each row over the root of its mean square."""
     return x / $np.sqrt((x**2).mean($over) + $epsilon)
+''',
+    "rms_norm_of_heads": '''
+def rms_norm_of_heads(x):
+    """The row of each token in all heads over the root of their mean square."""
+    return x / $np.sqrt((x**2).mean($axis=(0, 2), $keep=True) + $epsilon)
 ''',
     "gelu": '''
 def gelu(x):

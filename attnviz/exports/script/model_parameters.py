@@ -40,9 +40,12 @@ def are_in_script(model: HostedModel) -> bool:
 
 def write_weights(lines: Lines, trace: Trace) -> None:
     """Write the parameters of all layers, by their names, and the angles of a rotation."""
-    model, words, frequencies = model_of(trace), lines.words, facts_of(trace.config).frequencies
-    if frequencies is not None:
-        lines.write(f"frequencies = {words.array}({vector(frequencies, words)})")
+    model, words, rotations = model_of(trace), lines.words, facts_of(trace.config).rotations
+    for name, (frequencies, layers) in rotations.items():
+        lines.write(f"{name} = {words.array}({vector(frequencies, words)})")
+        if len(rotations) > 1:
+            lines.write(f"# {name}: of the layers with the index {', '.join(map(str, layers))}")
+    if rotations:
         lines.end("frequencies")
     if are_in_script(model):
         _write_all(lines, model)

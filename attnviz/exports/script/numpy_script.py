@@ -64,7 +64,7 @@ def opening(trace: Trace, script_parts: Sequence[Part], library: Words = NUMPY) 
     """Return the parts before the first step: the setting, the functions that the steps call, and the tokens."""
     code = "\n".join(part.code for part in script_parts)
     names = needed_functions(code)
-    chosen = chosen_in(trace)
+    chosen = chosen_in(trace, 0)
     draws, functions = definition(
         names, code, library, is_tempered=chosen.temperature != 1.0, epsilon=chosen.norm.epsilon
     )

@@ -14,7 +14,7 @@ from attnviz.engine.plan.chosen import at_rest
 from attnviz.engine.plan.operations import OWN_NAMES
 from attnviz.engine.plan.tracing import Plan
 from attnviz.engine.plan.values import PRECEDENCE, Axes, Value, axes_by_length
-from attnviz.engine.pretrained.pretrained_config import is_pretrained
+from attnviz.engine.pretrained.pretrained_config import facts_of, is_pretrained
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.records.typed_rows import normaliser_of, score_of
 from attnviz.engine.rows.line_row import Written
@@ -48,7 +48,7 @@ class OperationWriter:
         self.masks = inputs.needs_mask(trace)
         self.called = {"X": "X", "X_kv": "X_kv", "token_embeddings": "E"}
         self.has_empty = False
-        self._chosen = chosen_in(trace)
+        self._chosen = chosen_in(trace, lines.layer)
         plan = plan_of_layer(trace, lines.layer)
         is_model = is_pretrained(trace)
         self.fill = ModelParameterWriter(lines, trace) if is_model else ParameterWriter(lines, self.config, plan)
@@ -57,6 +57,7 @@ class OperationWriter:
         self._write: Mapping[str, Callable[..., str]] = {
             "tanh": lambda v: f"{self.words.np}.tanh({self.code(v.args[0])})",
             "norm": self._norm,
+            "norm_of_heads": lambda v: f"{rows.NORMS[self.config.norm]}_of_heads({self.code(v.args[0])})",
             "activation": lambda v: self._by_word(rows.FEED_FORWARDS[self._chosen.activation.name], v),
             "only_where": lambda v: f"{self.words.np}.where(M, {self.code(v.args[0])}, -{self.words.np}.inf)",
             "rope": self._rope,
@@ -132,8 +133,8 @@ class OperationWriter:
     def _rope(self, value: Value) -> str:
         """Return queries or keys, rotated; heads of different width are rotated by their own."""
         X, widths = self.code(value.args[0]), self.fill.d_q if value.axes[0] == "head" else self.fill.d_k
-        if self._chosen.frequencies is not None:
-            return f"rotated({X})"
+        if angles := facts_of(self.config).rotation_name(self.lines.layer):
+            return f"rotated({X}, {angles})"
         return f"stacked([rope({X}[h, :, :d]) for h, d in enumerate({widths})])" if widths else f"rope({X})"
 
     def each_head(self, value: Value) -> str:

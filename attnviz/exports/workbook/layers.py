@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise, product
 
 import numpy as np
 
@@ -90,6 +91,22 @@ def plans_of(trace: Trace, layer: int) -> tuple[Plan, Plan]:
     return layer_plan(replace(has, softcap=True)), layer_plan(replace(has, softcap=False))
 
 
+def _add_to_heads(on: Sequence[OnSheet], values: Sequence[Value]) -> None:
+    """Add steps to the sheets of all heads: one after the other, but what reads all heads stands behind all of them."""
+    starts = [at for at, value in enumerate(values) if any(each.op == "norm_of_heads" for each in _inner(value))]
+    for start, end in pairwise([0, *starts, len(values)]):
+        for at, value in product(on, values[start:end]):
+            at.add(value)
+
+
+def _inner(value: Value) -> Iterator[Value]:
+    """Yield what a step is made of, up to what has a name."""
+    for arg in value.args:
+        yield arg
+        if not arg.name:
+            yield from _inner(arg)
+
+
 class LayerSheets:
     """The sheets of one layer. Steps that were given and not computed are numbers to change, like parameters."""
 
@@ -103,13 +120,16 @@ class LayerSheets:
         self._blocks |= {(name, 0): block for name, block in (("X", X), ("X_kv", X_kv)) if block is not None}
         last = None
         for which, values in self._sorted().items():
-            for n in range(len(self._writer.steps["weights"].array) if which == "heads" else bool(values)):
-                at = OnSheet(self._writer, self._inputs, *self._plans, self._blocks, self._sheet(which, ordinal(n)), n)
-                for value in values:
-                    if which == "heads":
-                        at.add(value)
-                    else:
-                        last = self._weight(at, value) if which == "weight" else at.step(value)
+            each = range(len(self._writer.steps["weights"].array) if which == "heads" else bool(values))
+            on = [
+                OnSheet(self._writer, self._inputs, *self._plans, self._blocks, self._sheet(which, ordinal(n)), n)
+                for n in each
+            ]
+            if which == "heads":
+                _add_to_heads(on, values)
+                continue
+            for at, value in product(on, values):
+                last = self._weight(at, value) if which == "weight" else at.step(value)
         return last
 
     def _sorted(self) -> dict[str, list[Value]]:

@@ -19,6 +19,7 @@ from attnviz.engine.plan.layer_arrays import LayerArrays
 from attnviz.engine.plan.operations import OWN_NAMES
 from attnviz.engine.plan.tracing import Plan
 from attnviz.engine.plan.values import PRECEDENCE, Value
+from attnviz.engine.pretrained.pretrained_config import facts_of
 from attnviz.engine.recorded_layer import true_widths
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.step_specs import STEPS
@@ -93,7 +94,7 @@ class OnSheet:
 
     @property
     def chosen(self) -> Chosen:
-        return chosen_in(self.writer.trace)
+        return chosen_in(self.writer.trace, self.writer.layer)
 
     def _given(self) -> tuple[str, ...]:
         """Return the steps that were given and not computed; those around the layers of a model begin with vectors."""
@@ -198,6 +199,13 @@ def _norm(at: OnSheet, v: Value) -> Cells:
     return Cells(formulas.NORMS[at.config.norm](at.sheet, at.block(v.args[0]), at.chosen.norm.epsilon))
 
 
+def _norm_of_heads(at: OnSheet, v: Value) -> Cells:
+    x = v.args[0]
+    heads = [block for (name, _), block in at.blocks.items() if name == x.name]
+    own = heads.index(at.block(x))
+    return Cells(formulas.rms_normed_over_heads(at.sheet, heads, own, at.chosen.norm.epsilon))
+
+
 def _activation(at: OnSheet, v: Value) -> Cells:
     symbols = " + ".join(plain(STEPS[each.name].symbol) for each in leaves(v) if each.op == "weight")
     heading = formulas.HEADINGS["linear_part"].format(symbol=f"Y {symbols}", shape="{shape}")
@@ -207,8 +215,8 @@ def _activation(at: OnSheet, v: Value) -> Cells:
 
 def _rope(at: OnSheet, v: Value) -> Cells:
     block = at.block(v.args[0])
-    if "frequencies" in at.inputs:
-        return Cells(formulas.rotated_by(at.sheet, block, at.inputs["frequencies"]))
+    if angles := facts_of(at.config).rotation_name(at.writer.layer):
+        return Cells(formulas.rotated_by(at.sheet, block, at.inputs[angles]))
     return Cells(formulas.rotated(at.sheet, block, at.config.rope_base, at.inputs["rope_base"].at(0, 0)))
 
 
@@ -254,6 +262,7 @@ OPERATIONS: dict[str, Callable[[OnSheet, Value], Cells]] = {
     "mix": _product,
     "tanh": _tanh,
     "norm": _norm,
+    "norm_of_heads": _norm_of_heads,
     "activation": _activation,
     "rope": _rope,
     "as_keys": lambda at, v: at.cells(v.args[0]),

@@ -19,6 +19,7 @@ HEADINGS = Words(
     {
         "angles": "p θ · angles · {shape} · how far each pair of columns is rotated at each position, counted from 0",
         "root": "root of the mean square of each row · {shape} · √(mean square + {epsilon})",
+        "root_of_heads": "root of the mean square of each row in all heads · {shape} · √(mean square + {epsilon})",
         "spread": "mean and deviation of each row · {shape} · √(variance + {epsilon})",
         "angles_of_model": "p θ · angles · {shape} · each position, counted from 0, times the angles a position",
         "linear_part": "{symbol} · {shape} · the hidden units before the kink",
@@ -137,6 +138,25 @@ def rms_normed(sheet: Sheet, source: Block, epsilon: float) -> Formula:
         HEADINGS["root"].format(shape=shape(array), epsilon=added),
         array,
         lambda i, j: f"SQRT(SUMSQ({source.row(i)})/{X.shape[1]}+{added})",
+        rows=source.rows,
+        columns=(translate(ROOT),),
+    )
+    return lambda i, j: f"{source.at(i, j)}/{root.at(i, 0)}"
+
+
+def rms_normed_over_heads(sheet: Sheet, heads: Sequence[Block], at: int, epsilon: float) -> Formula:
+    """Return each row of one head over the root of the mean square of that row in all heads, added to the sheet."""
+    source = heads[at]
+    array = np.sqrt((np.hstack([block.array for block in heads]) ** 2).mean(axis=1, keepdims=True) + epsilon)
+    added, n = np.format_float_positional(epsilon), sum(block.array.shape[1] for block in heads)
+
+    def squares(i: int) -> str:
+        return "+".join(f"SUMSQ({block.row(i)})" for block in heads)
+
+    root = sheet.add(
+        HEADINGS["root_of_heads"].format(shape=shape(array), epsilon=added),
+        array,
+        lambda i, j: f"SQRT(({squares(i)})/{n}+{added})",
         rows=source.rows,
         columns=(translate(ROOT),),
     )

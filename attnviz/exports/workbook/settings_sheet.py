@@ -17,7 +17,7 @@ from attnviz.engine.tables.scores import SCORES
 from attnviz.exports.workbook.layout import Block, Book, Formula, Sheet
 from attnviz.exports.workbook.score_formulas import added
 from attnviz.exports.workbook.steps import StepWriter
-from attnviz.settings.counting import ordinals
+from attnviz.settings.counting import ordinal, ordinals
 from attnviz.settings.language import Words, translate, translate_all
 
 NAMES = {"setting": "Setting", "embedded": "X"}
@@ -44,6 +44,8 @@ HEADINGS = Words(
         "temperature": "temperature T · the scores are divided by it",
         "rope_base": "base · of the angles by which queries and keys are rotated",
         "frequencies": "θ · the angle a position by which each pair of columns of queries and keys is rotated",
+        "frequencies_of_layers": "θ · the angle a position by which each pair of columns of queries and keys is "
+        "rotated in the layers {layers}",
     }
 )
 
@@ -61,14 +63,15 @@ def setting(book: Book, trace: Trace, names: Sequence[str]) -> Mapping[str, Bloc
     sheet = book.sheet(NAMES["setting"], TITLES["setting"], [*translate_all(LINES), *_chosen(trace), *trace.notes])
     if "scaled" not in trace.layers[0]:
         return {}
-    frequencies = facts_of(trace.config).frequencies
-    base = ["rope_base"] if POSITIONS[trace.config.position].rotate and frequencies is None else []
+    rotations = facts_of(trace.config).rotations
+    base = ["rope_base"] if POSITIONS[trace.config.position].rotate and not rotations else []
     scale, others = _scale(sheet, trace), dict.fromkeys(("softcap", "temperature", *base, *names))
     values = {name: getattr(trace.config, name) for name in others if name != "scale"}
     blocks = {"scale": scale} | {name: _number(sheet, name, value) for name, value in values.items()}
-    if frequencies is not None:
-        rows = (ROWS["frequencies"],)
-        blocks["frequencies"] = sheet.add(HEADINGS["frequencies"], frequencies[None], None, rows=rows)
+    for name, (frequencies, layers) in rotations.items():
+        which = "frequencies" if len(rotations) == 1 else "frequencies_of_layers"
+        heading = HEADINGS[which].format(layers=", ".join(str(ordinal(layer)) for layer in layers))
+        blocks[name] = sheet.add(heading, frequencies[None], None, rows=(ROWS["frequencies"],))
     return blocks
 
 
