@@ -228,6 +228,7 @@ def test_without_each_part_says_what_becomes_of_the_word_and_what_is_said_instea
             shares = softmax(made.scores(off)[-1])
             assert found.difference[i, j] == pytest.approx(attribute(off, word, other).logit - before, abs=1e-11)
             assert found.share[i, j] == pytest.approx(shares[word], abs=1e-12)
+            assert found.other_share[i, j] == pytest.approx(shares[other], abs=1e-12)
             assert (found.said[i, j], found.said_share[i, j]) == (shares.argmax(), pytest.approx(shares.max()))
             assert found.rank[i, j] == 1 + (shares > shares[word]).sum()
         heads = maps.without_each_head(trace, word, other, how)

@@ -29,12 +29,14 @@ class Without:
     All arrays are (layers, parts): the heads and, where layers have one, the feed-forward block as a last column.
 
     difference  the change of its logit against another word's;  share  what its share is then;  rank  its place
+    other_share the share of the other word then
     said        the number of the likeliest word then;  said_share  the share of that word
     before      the share of the word with all parts in place
     """
 
     difference: Array
     share: Array
+    other_share: Array
     rank: Array
     said: Array
     said_share: Array
@@ -72,7 +74,7 @@ def without_each_part(trace: Trace, word: str | int, instead_of: str | int, how:
     share of the word falls all the same. Raises ConfigError as `without_each_head`.
     """
     model, u = decoder_of(trace), direction(trace, word, instead_of)
-    number = model.word_number(word, trace)
+    number, other = (model.word_number(each, trace) for each in (word, instead_of))
 
     def shares(H: Array) -> Array:
         return softmax(logits(H, model.words_table, model.shape.logits_softcap))
@@ -84,6 +86,7 @@ def without_each_part(trace: Trace, word: str | int, instead_of: str | int, how:
     return Without(
         np.array([H @ u for H in ends]) - _read(trace, u),
         np.array([rows[:, number] for rows in each]),
+        np.array([rows[:, other] for rows in each]),
         np.array([[rank(row, number) for row in rows] for rows in each]),
         likeliest[..., 0].astype(int),
         likeliest[..., 1],
