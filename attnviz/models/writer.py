@@ -134,6 +134,15 @@ class Writer(ABC):
         written: str = getattr(self.tokenise, "piece", "#{}".format)(number)
         return written
 
+    def kind_of(self, number: int) -> str:
+        """Return what a word is that is none of a language: spare, end (it ends a text), unknown; empty for others."""
+        piece = self.piece(number)
+        if number in self._ends:
+            return "end"
+        if piece in getattr(self.tokenise, "spare", ()):
+            return "spare"
+        return "unknown" if piece == getattr(self.tokenise, "unknown", None) else ""
+
     def lent(self, trace: Trace) -> Mapping[int, str]:
         """Return the words of a run that stand in spare vectors, by the numbers of these: such a word is what is said.
 

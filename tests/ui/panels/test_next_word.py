@@ -45,9 +45,10 @@ def test_the_next_words_of_the_page_are_the_model_s_and_one_is_written_on() -> N
     at = shown("next_word", draw_seed="74", draw_top_k="5", next_word="the")
     frame = at.dataframe[0].value
     likely = model("gpt2").next_words(TEXT, 5)
-    assert frame.shape == (5, 2)
+    assert frame.shape == (5, 3)
     total = sum(share for _, share in likely)
-    np.testing.assert_allclose(frame.iloc[:, 1], [share / total for _, share in likely])
+    np.testing.assert_allclose(frame.iloc[:, 2], [share / total for _, share in likely])
+    assert frame.iloc[:, 1].tolist() == [percent(share / total) for _, share in likely]
     rank, share = model("gpt2").ranks(model("gpt2")(TEXT), "the")[-1]
     assert f"“the” has rank {rank} of 288" in page_text(at)
     assert share < 0.5
@@ -315,3 +316,37 @@ def test_the_parts_of_a_model_with_blocks_add_up_on_the_page() -> None:
     table = at.dataframe[-2].value.set_index("Part")
     assert table.loc["feed-forward 3", "Its own part"] == found.feed_forward[2]
     assert table.loc["feed-forward 3", "Looks most at"] == ""
+
+
+def test_what_is_no_word_of_a_language_is_explained_where_it_stands_among_the_next_words() -> None:
+    hosting.offer_those_in_the_package()
+    sentence = "When Zelda and John went to the shop, John gave a book to"
+    at = opened(model="small", sentence=sentence, panel="next_word")
+    assert clean(at)
+    listed = at.dataframe[0].value["word"].tolist()
+    spare = [word for word in listed if re.fullmatch(r"\[\d\]", word)]
+    assert spare
+    assert "zelda" in listed  # which stands in a spare word itself, and is explained no further
+    said = ", ".join(f"“{word}”" for word in spare)
+    assert f"A spare word such as {said} stands for any word that the model does not know" in page_text(at)
+    assert at.dataframe[0].value["share"].tolist()[-1] == "< 1 %"
+    at = opened(model="plain", sentence=MARY, panel="owed_to")
+    assert any(said.startswith("<s> ") for said in at.dataframe[-2].value["Then said"])
+    assert "“<s>” is the mark between two texts; where it is drawn, the text ends." in unescape(page_text(at))
+    assert "spare word" not in page_text(opened(model="full", sentence="after june comes", panel="next_word"))
+
+
+def test_the_field_of_the_mask_says_that_of_the_model() -> None:
+    hosting.offer_those_in_the_package()
+    at = opened(model="small", sentence=MARY)
+    assert at.multiselect(key="mask").proto.placeholder == "Causal, the model's own"
+    assert opened().multiselect(key="mask").proto.placeholder == "No mask"
+
+
+def test_the_three_faces_stand_above_the_maps_too() -> None:
+    hosting.offer_those_in_the_package()
+    at = opened()
+    at.segmented_control(key="face-above").set_value("trained").run()
+    assert clean(at)
+    assert at.query_params["model"] == f"small~{load('small').digest}"
+    assert at.segmented_control(key="face").value == "trained"

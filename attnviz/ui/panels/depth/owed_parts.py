@@ -21,7 +21,7 @@ from attnviz.text.query_sentences import visible_token
 from attnviz.ui.components import number_tables
 from attnviz.ui.panels.depth import head_roles
 from attnviz.ui.panels.depth.head_maps import number
-from attnviz.ui.panels.depth.next_word import shown_word
+from attnviz.ui.panels.depth.next_word import say_special, shown_word
 from attnviz.ui.session.notices import paragraph
 
 WORDS = Words(
@@ -127,6 +127,7 @@ def table(trace: Trace, word: int, off: Without, found: Attribution) -> None:
         WORDS["looks"]: [_looks(trace, *at) for at in parts],
     }
     number_tables.show(pd.DataFrame(columns), hide_index=True, key="owed-table", height="content")
+    say_special(trace, [int(off.said[at]) for at in parts])
 
 
 def roles_table(trace: Trace, off: Without, here: dict[tuple[int, int], Behaviour], tested: Roles | None) -> None:
