@@ -19,7 +19,7 @@ class Words:
     falling  z in falling order;  places  the place of each x in it, of equal ones the earlier first
     number   a plain number with the arithmetic of arrays, in which 1 / 0 is inf;  as_array  the same for a number that
              may have it already
-    softmax  along an axis, where the library has it
+    softmax  along an axis, where the library has it;  stable  the argument that sorts equal numbers as they stand
     """
 
     np: str
@@ -47,6 +47,7 @@ class Words:
     silu: str
     relu: str = "({}).clip(min=0)"
     softmax: str = ""
+    stable: str = 'kind="stable"'
 
     @property
     def over(self) -> str:
@@ -113,6 +114,7 @@ TORCH = Words(
     gelu_tanh="torch.nn.functional.gelu({}, approximate='tanh')",
     silu="torch.nn.functional.silu({})",
     softmax="torch.softmax({}, dim={axis})",
+    stable="stable=True",
 )
 
 HELPERS = {

@@ -26,6 +26,7 @@ from attnviz.exports.interactive_live import Live, live
 from attnviz.exports.interactive_part import Part, everything
 from attnviz.exports.interactive_words import TEXTS, WORDS
 from attnviz.exports.links import setting_of
+from attnviz.exports.script.next_words import model_that_writes_on
 from attnviz.formula.graph import Formula
 from attnviz.live.lines import named_normaliser, named_score
 from attnviz.pictures.answer import row_functions
@@ -35,10 +36,12 @@ from attnviz.pictures.stages import side_by_side
 from attnviz.pictures.static.text_metrics import drawable, word
 from attnviz.settings.counting import ordinal
 from attnviz.settings.language import current_language
+from attnviz.text.cell_sentence import percent
 from attnviz.text.format.html_math import quoting
 from attnviz.text.format.number_format import DECIMAL_COMMA
 from attnviz.text.format.sentence_parts import rounded_number
 from attnviz.text.headline import headline
+from attnviz.text.query_sentences import visible_token
 
 FIRST = "weights"
 """The stage whose first cell is chosen at the start."""
@@ -117,11 +120,25 @@ def html(trace: Trace, part: Part | None = None) -> str:
         "style": style,
         "script": script,
         "overview": quoting(" ".join(headline(trace))),
-        "notes": _paragraph("notes", trace.notes) + _paragraph("bound", part.said),
+        "notes": _paragraph("notes", trace.notes)
+        + _paragraph("next", next_words(trace))
+        + _paragraph("bound", part.said),
         "tables": "".join(_tables(trace, part)),
     }
     before, after = (half.format_map(texts) for half in PAGE.split("{run}"))
     return "".join([before, *_run(trace, part, moved), after])
+
+
+def next_words(trace: Trace) -> list[str]:
+    """Return what the model of a run goes on with, and that the file ends before it; nothing for other runs."""
+    model = model_that_writes_on(trace)
+    if model is None:
+        return []
+    likely = [
+        (piece.removeprefix("Ġ").removeprefix("▁") or piece, share) for piece, share in model.next_words(trace, 3)
+    ]
+    each = [TEXTS["next_word"].format(word=visible_token(said), share=percent(share)) for said, share in likely]
+    return [TEXTS["next_words"].format(words=", ".join(each))]
 
 
 def _paragraph(name: str, sentences: Sequence[str]) -> str:

@@ -65,6 +65,10 @@ TEXTS = Words(
         "link": "The setting, to be put after the question mark of a link:",
         "knobs": "Numbers of the setting",
         "number": "Number",
+        "next_word": "“{word}” {share}",
+        "next_words": "Behind this sentence the model goes on with {words}. The layers here end at the last norm: the "
+        "output matrix, which makes words of that, is not in this file, so what you change leaves these words as they "
+        "are.",
         "no_script": "Without scripts only tables are shown.",
         "table": "Layer {layer}, {head}: weights, a row for each query",
         "too_many": "There are {n:,} weights, too many for tables; allow scripts to see them.",

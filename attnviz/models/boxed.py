@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass
 from functools import cache
 from os import PathLike
 from pathlib import Path
@@ -43,7 +45,39 @@ def card_of(digest: str) -> dict[str, Any] | None:
 KNOWN = 0.95
 """The share of right answers from which on a model counts as having a skill."""
 
+SURE = 1.959964
+"""Standard deviations that 95 % of a normal distribution lie within."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """The share of questions that a model answers rightly, and the interval that it lies in with 95 % confidence."""
+
+    share: float
+    low: float
+    high: float
+
+
+def interval(right: int, n: int) -> Measured:
+    """Return the share of right answers among n, with its interval by Wilson's score.
+
+    Source: Wilson 1927, "Probable inference, the law of succession, and statistical inference".
+
+    >>> found = interval(950, 1000)
+    >>> round(found.low, 3), found.share, round(found.high, 3)
+    (0.935, 0.95, 0.962)
+    """
+    share, z = right / n, SURE**2 / n
+    middle, half = (share + z / 2) / (1 + z), math.sqrt(z * (share * (1 - share) + z / 4)) / (1 + z)
+    return Measured(share, middle - half, middle + half)
+
+
+def measured(name: str) -> dict[str, Measured]:
+    """Return for each skill what the shipped file knows of it, by the many questions that its card tells of."""
+    found = card(name)["measured"]
+    return {skill: interval(right, found["questions"]) for skill, right in found["right"].items()}
+
 
 def known(name: str) -> tuple[str, ...]:
     """Return the skills that a model in the package has; its card tells of the others with their figures."""
-    return tuple(skill for skill, share in card(name)["skills"].items() if share >= KNOWN)
+    return tuple(skill for skill, each in measured(name).items() if each.share >= KNOWN)

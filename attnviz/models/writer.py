@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from attnviz.arrays import Array
 from attnviz.engine.pretrained.model_facts import ModelFacts
 from attnviz.engine.pretrained.model_plans import norm_of
@@ -44,6 +46,7 @@ class Writer(ABC):
     facts: ModelFacts
     _final: dict[str, Array]
     _head: Array | None
+    _tables: dict[str, Array]
     _ends: frozenset[int] = frozenset()
 
     @property
@@ -70,6 +73,11 @@ class Writer(ABC):
         if self._head is None:
             raise ConfigError(FAULTS["no_next"])
         return self._head
+
+    @property
+    def is_tied(self) -> bool:
+        """True if the output matrix is the table of the tokens' vectors once more."""
+        return self._head is not None and np.array_equal(self._head, self._tables["tokens"])
 
     def next_words(self, text: str | Trace, n: int = 10) -> list[tuple[str, float]]:
         """Return the n likeliest next words after a text, or after a run of this model, each with its share.
@@ -125,6 +133,15 @@ class Writer(ABC):
         """Return the word of a number as it stands among tokens."""
         written: str = getattr(self.tokenise, "piece", "#{}".format)(number)
         return written
+
+    def kind_of(self, number: int) -> str:
+        """Return what a word is that is none of a language: spare, end (it ends a text), unknown; empty for others."""
+        piece = self.piece(number)
+        if number in self._ends:
+            return "end"
+        if piece in getattr(self.tokenise, "spare", ()):
+            return "spare"
+        return "unknown" if piece == getattr(self.tokenise, "unknown", None) else ""
 
     def lent(self, trace: Trace) -> Mapping[int, str]:
         """Return the words of a run that stand in spare vectors, by the numbers of these: such a word is what is said.

@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from attnviz.models import boxed
+from attnviz.models.boxed import Measured
 from attnviz.settings.language import Words
+from attnviz.text.format.number_format import localised
 
 SKILLS = Words(
     {
@@ -25,11 +27,16 @@ SKILLS = Words(
     }
 )
 ASKED = "indirect object"
+FAILED = 0.8
+"""The share of right answers below which a model fails at a skill."""
 WORDS = Words(
     {
         "learned": "It learned in {minutes} minutes on one processor, from sentences that a program wrote, and knows "
         "{words} words and signs. These games are all that it knows: it has read no other text.",
-        "known": "Asked what training left out, it is right in {least} % or more of: {skills}.",
+        "known": "Asked {n:,} questions of each kind that training left out, it is right in {least} % or more of: "
+        "{skills}.",
+        "nearly": "Right less often, in brackets the interval that holds the share with 95 % confidence: {skills}.",
+        "between": "{skill} {share} % ({low} to {high} %)",
         "unknown": "It fails at: {skills}.",
         "share": "{skill} ({share} %)",
         "penalised": "Training penalised rows whose weights spread, and long outputs of heads: that rows are this "
@@ -55,21 +62,31 @@ def sentences(written: str, digest: str) -> list[str]:
     if name not in boxed.NAMES or not str(boxed.card(name)["sha256"]).startswith(digest):
         return []
     card = boxed.card(name)
-    known = boxed.known(name)
+    known, measured = boxed.known(name), boxed.measured(name)
+    others = {skill: each for skill, each in measured.items() if skill not in known}
+    nearly = [_between(skill, each) for skill, each in others.items() if each.share >= FAILED]
     failed = [
-        WORDS["share"].format(skill=SKILLS[skill], share=round(100 * share))
-        for skill, share in card["skills"].items()
-        if skill not in known
+        WORDS["share"].format(skill=SKILLS[skill], share=round(100 * each.share))
+        for skill, each in others.items()
+        if each.share < FAILED
     ]
-    least = int(100 * min(card["skills"][skill] for skill in known))
+    least = int(100 * min(measured[skill].share for skill in known))
+    n = card["measured"]["questions"]
     return [
         WORDS["learned"].format(minutes=round(card["minutes"]), words=card["words"]),
-        WORDS["known"].format(least=least, skills="; ".join(SKILLS[skill] for skill in known)),
+        WORDS["known"].format(n=n, least=least, skills="; ".join(SKILLS[skill] for skill in known)),
+        *([WORDS["nearly"].format(skills="; ".join(nearly))] if nearly else []),
         *([WORDS["unknown"].format(skills="; ".join(failed))] if failed else []),
         WORDS["strict"].format(share=round(100 * card["new_frames"])),
         *_penalty(card),
         *([_seeds(card)] if card["other_seeds"] else []),
     ]
+
+
+def _between(skill: str, each: Measured) -> str:
+    """Return a skill with its share and the interval of that, with one digit behind the point."""
+    share, low, high = (localised(f"{100 * x:.1f}") for x in (each.share, each.low, each.high))
+    return WORDS["between"].format(skill=SKILLS[skill], share=share, low=low, high=high)
 
 
 def _penalty(card: Mapping[str, Any]) -> list[str]:

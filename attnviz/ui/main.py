@@ -128,11 +128,10 @@ def _page() -> None:
     shown = PAGES[name]
     moves = name == "explore" and selection.panel not in places.CHANGING
     saved = sweep.settled(saved, moves=moves)
-    draft, files, lines = (
-        _controls(saved, assignments.locked(selection, assignment), moves=moves)
-        if shown.has_controls
-        else (saved, None, {})
-    )
+    locked = assignments.locked(selection, assignment)
+    draft, files, lines = _controls(saved, locked, moves=moves) if shown.has_controls else (saved, None, {})
+    if moves and not locked:
+        faces.offer_on_a_phone(draft, OPENING)
 
     # One place for all notes, so that what is below keeps its own when one comes or goes: a browser draws anew what
     # moves, and a stroke that is just being painted there would be lost.
@@ -196,7 +195,8 @@ def _controls(
         above, is_free = st.container(), not locked
         draft = model.begin(config, widgets.draw(config, "sentence", "model", skip=locked), locked)
         locked = (*locked, *model.decided(draft))
-        draft = widgets.draw(draft, "d_model", "n_heads", "mask", "score", skip=locked)
+        fields = ("d_model", "n_heads", "mask", "score")
+        draft = widgets.draw(draft, *fields, skip=locked, empty=model.empty_fields(draft))
         draft, lines = typed_formula.fields(draft, locked)
         draft = widgets.draw(draft, "seed", skip=locked)
         if moves:

@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 from attnviz import Config, ConfigError, attribute, behaviours, gradients, knock_out, load, of_weights, patch, run
-from attnviz.analysis.circuits import prompts
+from attnviz.analysis.circuits import maps, prompts
 from attnviz.analysis.circuits.behaviours import KINDS, roles
 from attnviz.engine.records.trace import Trace
 from attnviz.models.safetensors import Tensors
+from attnviz.models.sampling import softmax
 from tests.support.cases import for_each
 from tests.support.small_models import FOLDER, NAMES, model
 from tools.training.prompts import written
@@ -24,8 +25,13 @@ def norm(X: np.ndarray, g: np.ndarray, c: np.ndarray) -> np.ndarray:
     return (X - X.mean(-1, keepdims=True)) / np.sqrt(X.var(-1, keepdims=True) + 1e-5) * g + c
 
 
-def gpt2(ids: list[int], off: Any = None, mean: bool = False, put: Any = None) -> tuple[np.ndarray, list[np.ndarray]]:
-    """GPT-2 by hand: the logits and the heads of each layer (n, heads, d_v); `off` is a head, `put` rows of one."""
+def gpt2(
+    ids: list[int], off: Any = None, mean: bool = False, put: Any = None, block: int | None = None
+) -> tuple[np.ndarray, list[np.ndarray]]:
+    """GPT-2 by hand: the logits and the heads of each layer (n, heads, d_v).
+
+    `off` is a head, `put` rows of one, `block` the layer whose feed-forward block is taken out.
+    """
     file, n = Tensors(FOLDER / "gpt2"), len(ids)
     t = {name.removeprefix("transformer."): np.asarray(file[name], dtype=float) for name in file}
     X, all_heads = t["wte.weight"][ids] + t["wpe.weight"][:n], []
@@ -46,7 +52,8 @@ def gpt2(ids: list[int], off: Any = None, mean: bool = False, put: Any = None) -
         X = X + Z.reshape(n, 16) @ t[h + "attn.c_proj.weight"] + t[h + "attn.c_proj.bias"]
         F = norm(X, t[h + "ln_2.weight"], t[h + "ln_2.bias"]) @ t[h + "mlp.c_fc.weight"] + t[h + "mlp.c_fc.bias"]
         F = 0.5 * F * (1 + np.tanh(np.sqrt(2 / np.pi) * (F + 0.044715 * F**3)))
-        X = X + F @ t[h + "mlp.c_proj.weight"] + t[h + "mlp.c_proj.bias"]
+        F = F @ t[h + "mlp.c_proj.weight"] + t[h + "mlp.c_proj.bias"]
+        X = X + (F if block != i else F.mean(axis=0) if mean else 0.0)
     return norm(X, t["ln_f.weight"], t["ln_f.bias"]) @ t["wte.weight"].T, all_heads
 
 
@@ -61,6 +68,8 @@ def test_gpt_2_by_hand_says_the_same_without_a_head_and_with_another_runs() -> N
         (trace, {}),
         (knock_out(trace, [(0, 2)]), {"off": (0, 2)}),
         (knock_out(trace, [(0, 2)], "mean"), {"off": (0, 2), "mean": True}),
+        (knock_out(trace, [(0, "feed_forward")]), {"block": 0}),
+        (knock_out(trace, [(1, "feed_forward")], "mean"), {"block": 1, "mean": True}),
         (patch(trace, other, [(1, "heads", [-1, 3], 1)]), {"put": (1, 1, [-1, 3], theirs[1][[-1, 3], 1])}),
     ]
     for found, how in cases:
@@ -85,6 +94,8 @@ def test_the_parts_of_a_logit_add_up_to_it(name: str) -> None:
             assert found.heads.sum() + found.rest == pytest.approx(found.logit, abs=1e-12)
             np.testing.assert_allclose(found.positions.sum(axis=-1), found.heads, rtol=0, atol=1e-12)
             assert not found.positions[..., row % len(trace.query_tokens) + 1 :].any()
+            np.testing.assert_array_equal(found["parts"].array[:, -1], found.feed_forward)
+            assert found.parts.sum() + found.embedded + found.bias == pytest.approx(found.logit, abs=1e-12)
             scores = made.scores(trace, row)[-1]
             if not made.shape.logits_softcap:
                 whole = scores[5] - (0.0 if instead is None else scores[instead])
@@ -148,6 +159,8 @@ def test_what_cannot_be_is_said_in_a_sentence() -> None:
         (lambda: knock_out(trace, [(2, 0)]), "no layer 2; this run has 2, choose 0 to 1"),
         (lambda: knock_out(trace, [(0, 4)]), "no head 4 in heads; it has 4, choose 0 to 3"),
         (lambda: knock_out(trace, [(0, -1)]), "no head -1"),
+        (lambda: knock_out(trace, [(0, "ff_output")]), r"or \(layer, 'feed_forward'\)"),  # type: ignore[list-item]
+        (lambda: knock_out(run(Config()), [(0, "feed_forward")]), "layer 0 of this run has no feed-forward block"),
         (lambda: knock_out(trace, (1, 0)), r"is no list of heads; give \(layer, head\)"),  # type: ignore[arg-type]
         (lambda: knock_out(trace, [(0, 0)], "average"), "how is 'average'; choose zero, mean or corpus"),  # type: ignore[arg-type]
         (lambda: knock_out(run(Config()), [(0, 0)], "corpus"), "that of a trained model, and this run has none"),
@@ -191,6 +204,57 @@ def test_the_mean_over_the_corpus_is_that_of_the_prompts_in_the_package() -> Non
     rows = np.concatenate([made(text).layers[1]["heads"].array[3] for text in texts])
     found = knock_out(made(ONE), [(1, 3)], "corpus").layers[1]["heads"].array[3]
     np.testing.assert_allclose(found, np.broadcast_to(rows.mean(axis=0), found.shape), rtol=0, atol=1e-12)
+
+
+def test_so_is_that_of_a_feed_forward_block() -> None:
+    made = model("gpt2")
+    rows = np.concatenate([made(each.text).layers[1]["ff_output"].array for each in prompts.prompts() if not each.word])
+    found = knock_out(made(ONE), [(1, "feed_forward")], "corpus").layers[1]["ff_output"].array
+    np.testing.assert_allclose(found, np.broadcast_to(rows.mean(axis=0), found.shape), rtol=0, atol=1e-12)
+
+
+@for_each("name", ["gemma2", "gpt2", "gpt_neox", "small"])
+def test_without_each_part_says_what_becomes_of_the_word_and_what_is_said_instead(name: str) -> None:
+    made = load(name) if name == "small" else model(name)
+    trace, (word, other) = made(ONE), (5, 77)
+    layers, before = len(trace.layers), attribute(trace, word, other).logit
+    for how in ("zero", "mean"):
+        found = maps.without_each_part(trace, word, other, how)
+        parts = made.shape.n_heads + (name != "small")
+        assert found.difference.shape == found.said.shape == (layers, parts)
+        assert found.before == pytest.approx(softmax(made.scores(trace)[-1])[word], abs=1e-12)
+        for i, j in np.ndindex(layers, parts):
+            off = knock_out(trace, [(i, "feed_forward" if j == made.shape.n_heads else j)], how)  # type: ignore[arg-type]
+            shares = softmax(made.scores(off)[-1])
+            assert found.difference[i, j] == pytest.approx(attribute(off, word, other).logit - before, abs=1e-11)
+            assert found.share[i, j] == pytest.approx(shares[word], abs=1e-12)
+            assert found.other_share[i, j] == pytest.approx(shares[other], abs=1e-12)
+            assert (found.said[i, j], found.said_share[i, j]) == (shares.argmax(), pytest.approx(shares.max()))
+            assert found.rank[i, j] == 1 + (shares > shares[word]).sum()
+        heads = maps.without_each_head(trace, word, other, how)
+        np.testing.assert_array_equal(heads, found.difference[:, : made.shape.n_heads])
+
+
+def test_parts_and_measures_have_named_axes() -> None:
+    trace = load("full")(ONE)
+    found, n = attribute(trace, 5, 77), len(trace.query_tokens)
+    sizes = {"layer": 3, "head": 4, "key": n, "part": 5}
+    assert {*found} == {"heads", "positions", "feed_forward", "parts"}
+    for name, step in found.items():
+        assert step.shape == tuple(sizes[axis] for axis in step.axes), name
+        np.testing.assert_array_equal(step.array, getattr(found, name))
+        assert not step.array.flags.writeable
+    assert list(found["parts"].to_pandas().columns) == ["0", "1", "2", "3", "feed_forward"]
+    assert list(found["positions"].to_pandas().columns)[:3] == ["<s>", "the", "king"]
+    assert attribute(load("small")(ONE), 5)["parts"].shape == (3, 4)
+    for kind, measured in behaviours([trace]).items():
+        assert {*measured} == {"weight", "share"}
+        for name, step in measured.items():
+            assert (step.axes, step.kind) == (("layer", "head"), "share"), kind
+            np.testing.assert_array_equal(step.array, getattr(measured, name))
+    for mapping in (found, behaviours([trace])["induction"]):
+        with pytest.raises(KeyError, match="'head'; choose one of"):
+            mapping["head"]
 
 
 def test_a_model_is_measured_on_the_prompts_in_the_package() -> None:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Callable
 from functools import cache, partial
+from html import unescape
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -18,7 +22,8 @@ import attnviz
 from attnviz import ConfigError, Trace
 from attnviz.exports import archive
 from attnviz.exports.formats import PROGRAMS, export
-from attnviz.exports.script import model_parameters
+from attnviz.exports.interactive_html import html
+from attnviz.exports.script import model_parameters, next_words
 from attnviz.exports.script.notebook import notebook
 from attnviz.exports.script.numpy_script import numpy_script
 from attnviz.exports.script.torch_script import torch_script
@@ -26,6 +31,7 @@ from attnviz.exports.workbook import layers
 from attnviz.exports.workbook.book import workbook
 from attnviz.models.model import Model
 from attnviz.models.safetensors import Tensors
+from attnviz.text.cell_sentence import percent
 from tests.exports.workbook.test_book import differences, stale
 from tests.support import readings, scripts, spreadsheets
 from tests.support.small_models import FOLDER, NAMES, model
@@ -80,8 +86,9 @@ def test_the_script_of_a_model_in_the_package_needs_numpy_alone(tmp_path: Path) 
     trace.save(tmp_path / "small.py")
     run = [sys.executable, "-I", "-W", "error", str(tmp_path / "small.py")]
     done = subprocess.run(run, capture_output=True, check=True, cwd=tmp_path)
+    likely = [f"{word} {share:.4f}" for word, share in attnviz.load("small").next_words(trace, 10)]
     with np.printoptions(precision=3, suppress=True, linewidth=120):
-        assert done.stdout.decode().strip() == str(trace["weights"].array)
+        assert done.stdout.decode().strip() == "\n".join([*likely, str(trace["weights"].array)])
     script = (tmp_path / "small.py").read_text()
     assert "attnviz" not in script
     assert "float16" in script
@@ -90,6 +97,7 @@ def test_the_script_of_a_model_in_the_package_needs_numpy_alone(tmp_path: Path) 
 
 def test_the_matrices_of_a_large_model_are_read_from_its_files(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(model_parameters, "MOST", 0)
+    monkeypatch.setattr(next_words, "MOST", 0)
     trace = traces()["llama"]
     script = numpy_script(trace)
     assert f"FOLDER = {str(FOLDER / 'llama')!r}" in script
@@ -97,6 +105,75 @@ def test_the_matrices_of_a_large_model_are_read_from_its_files(monkeypatch: pyte
     scripts.compare(trace, scripts.execute(script), readings.CLOSE, bits=False)
     with pytest.raises(AssertionError, match="other weights"):
         scripts.execute(script.replace(str(FOLDER / "llama"), str(FOLDER / "mistral")))
+
+
+def said(code: str) -> tuple[dict[str, Any], list[str]]:
+    """The variables of a script when it has run, and the lines that it prints on the next words."""
+    space: dict[str, Any] = {}
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
+        exec(code, space)  # noqa: S102
+    return space, printed.getvalue().splitlines()[: next_words.SHOWN]
+
+
+def ends_in_the_next_words(trace: Trace, code: str) -> None:
+    space, lines = said(code)
+    made = trace.model
+    assert isinstance(made, Model)
+    likely = made.next_words(trace, len(made.words_table))
+    shares = dict(zip(space["vocabulary"], np.asarray(space["shares"])))
+    np.testing.assert_allclose([shares[word] for word, _ in likely], [x for _, x in likely], rtol=0, atol=1e-9)
+    np.testing.assert_allclose(np.asarray(space["logits"]), made.scores(trace)[-1], rtol=0, atol=1e-9)
+    assert lines == [f"{word} {share:.4f}" for word, share in likely[: next_words.SHOWN]]
+    assert ("the two are tied" in code) == made.is_tied
+
+
+DECODERS = [name for name in NAMES if model(name).writes_on]
+
+
+def test_scripts_of_decoders_end_in_the_next_words(torch: Any) -> None:
+    found = {name: traces()[name] for name in DECODERS} | {"changed": traces()["changed"]}
+    found["own words"] = attnviz.load("full")("When Zelda met Otto, Otto gave a book to")
+    assert {trace.model.is_tied for trace in found.values()} == {True, False}
+    for trace in found.values():
+        ends_in_the_next_words(trace, numpy_script(trace))
+        ends_in_the_next_words(trace, torch_script(trace))
+    cells = json.loads(notebook(found["own words"]))["cells"]
+    code = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
+    space, lines = said(code)
+    assert lines[0].startswith("zelda ")
+    assert "zelda" in space["vocabulary"]
+    assert "logits" not in numpy_script(traces()["bert"])
+    assert "logits" not in numpy_script(attnviz.Config())
+
+
+def test_an_interactive_file_says_the_next_words_and_where_it_ends() -> None:
+    page = html(attnviz.load("small")("When Zelda met Otto, Otto gave a book to"))
+    [said] = re.findall('<p id="next" class="quiet">(.*?)</p>', page)
+    [(word, share), *_] = attnviz.load("small").next_words("When Zelda met Otto, Otto gave a book to", 1)
+    assert unescape(said).startswith(f"Behind this sentence the model goes on with “{word}” {percent(share)}, “")
+    assert "the output matrix, which makes words of that, is not in this file" in said
+    for other in (traces()["bert"], attnviz.run(attnviz.Config())):
+        assert 'id="next"' not in html(other)
+
+
+def test_an_output_matrix_that_is_too_large_for_a_script_is_read_from_the_files(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    trace = traces()["gpt2"]
+    for most in (0, trace.model.sizes.n_weights):  # no matrix stands in the script, or those of the layers alone
+        monkeypatch.setattr(model_parameters, "MOST", most)
+        monkeypatch.setattr(next_words, "MOST", 0)
+        assert "U = np.array(model.words_table.astype(float))" in numpy_script(trace)
+        ends_in_the_next_words(trace, numpy_script(trace))
+        ends_in_the_next_words(trace, torch_script(trace))
+    trace.model.folder = None
+    try:
+        code = numpy_script(trace)
+        assert "# The output matrix has 4,608 numbers" in code
+        assert "logits =" not in code
+        scripts.compare(trace, scripts.execute(code), readings.CLOSE, bits=False)
+    finally:
+        trace.model.folder = FOLDER / "gpt2"
 
 
 @pytest.mark.slow

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-import attnviz
 from attnviz import Config, Trace, run
 from attnviz.analysis.circuits.interventions import knock_out
 from attnviz.classroom.next_word import readings
 from attnviz.classroom.question_kinds import resolve
 from attnviz.lessons.catalogue import LESSONS
 from attnviz.lessons.lesson import Lesson
+from attnviz.models import boxed
 from tests.support.cases import for_each
 
 NAMES = ["why_causal", "next_word", "kv_cache", "why_sines", "one_head_or_two", "n_squared", "two_meanings"]
@@ -69,7 +67,7 @@ def test_why_causal() -> None:
     assert free == {2: [4], 3: [1, 2, 3, 4]}
     assert answer("why_causal", 4) == 3
     trained = shown("why_causal", 5)
-    assert (trained.query_tokens[3:5], trained.query_tokens[14:16]) == (("and", "john"), ("to", "mary"))
+    assert (trained.query_tokens[3:5], trained.query_tokens[14:16]) == (("and", "david"), ("to", "mary"))
     foreseen = readings.reading(trained, "foreseen").array[:, 0]
     assert foreseen[3] < 0.1, "whom they met cannot be known"
     assert foreseen[14] > 0.99, "who gets the key can"
@@ -88,10 +86,10 @@ def test_next_word() -> None:
     block, all_of_it = (sum(usual[name].array.size for name in names) for names in
                         (("w_1", "w_2"), ("w_1", "w_2", "w_q", "w_k", "w_v", "w_o")))  # fmt: skip
     assert block * 3 == all_of_it * 2
-    friday = shown("next_word", 4)
-    assert "saturday" not in friday.query_tokens
+    june = shown("next_word", 4)
+    assert "july" not in june.query_tokens
     assert answer("next_word", 4) == {2}
-    assert readings.share(friday, "saturday") > 0.99
+    assert readings.share(june, "july") > 0.99
     one, half = answer("next_word", 5), answer("next_word", 6)
     assert half == pytest.approx(float(one) ** 2)  # type: ignore[arg-type]
 
@@ -182,7 +180,7 @@ def test_induction() -> None:
         assert end(trace, 2, 4)[1] == again
         assert end(trace, 3, 4)[1] == end(trace, 3, 3)[1] == after
         assert trace.query_tokens[again - 1] == trace.query_tokens[-1]
-    off, own = (readings.reading(first, f"{name}.box.king").array for name in ("without", "own_part"))
+    off, own = (readings.reading(first, f"{name}.cup.king").array for name in ("without", "own_part"))
     assert off[1, 3] < off[2, 3] < 0, "at least as much as the one that copies"
     assert max(off[0, 0], off[0, 1], off[1, 1]) < off[2, 3], "three others are missed as much"
     assert own[2, 3] > 5 * own[2, 2]
@@ -193,43 +191,43 @@ def test_induction() -> None:
 def test_indirect_object() -> None:
     trace, swapped = shown("indirect_object", 1), shown("indirect_object", 6)
     assert len(LESSONS["indirect_object"].slides) == 7
-    assert (end(trace, 3, 4)[0], end(trace, 2, 2)[:2]) == ("mary", ("john", 11))
-    assert trace.query_tokens.index("john") + 1 == 5
-    by_layer = readings.reading(trace, "by_layer.mary.john").array
+    assert (end(trace, 3, 4)[0], end(trace, 2, 2)[:2]) == ("mary", ("david", 11))
+    assert trace.query_tokens.index("david") + 1 == 5
+    by_layer = readings.reading(trace, "by_layer.mary.david").array
     assert by_layer.shape == (2, 4)
     assert by_layer[0, 2] >= by_layer[1, 2], "neither had more"
-    off = readings.reading(trace, "without.mary.john").array
-    lead = readings.apart(trace, "mary", "john")
+    off = readings.reading(trace, "without.mary.david").array
+    lead = readings.apart(trace, "mary", "david")
     assert lead + off[1, 1] < 0, "the lead has turned round"
-    assert readings.apart(knock_out(trace, [(1, 1)]), "mary", "john") == pytest.approx(lead + off[1, 1])
+    assert readings.apart(knock_out(trace, [(1, 1)]), "mary", "david") == pytest.approx(lead + off[1, 1])
     assert off[2, 3] < 0
     assert (end(trace, 2, 1)[:2], end(trace, 3, 2)[:2]) == (("the", 8), ("garden", 9))
     assert min(end(trace, 2, 1)[2], end(trace, 3, 2)[2]) > end(trace, 3, 4)[2], "a darker cell"
     assert max(abs(off[1, 0]), abs(off[2, 1])) < 0.1 * lead
-    assert (end(swapped, 2, 2)[:2], end(swapped, 3, 4)[:2]) == (("mary", 11), ("john", 5))
-    by_word = readings.reading(trace, "from_word.mary.john").array
-    own = readings.reading(trace, "own_part.mary.john").array
+    assert (end(swapped, 2, 2)[:2], end(swapped, 3, 4)[:2]) == (("mary", 11), ("david", 5))
+    by_word = readings.reading(trace, "from_word.mary.david").array
+    own = readings.reading(trace, "own_part.mary.david").array
     assert by_word[1, 10] > 3
     assert by_word[2, 2] > 3 > 0 > by_word[2, 4]
     assert own[1, 1] + own[2, 3] > 0.9 * lead, "two of twelve heads"
 
 
 def test_agreement() -> None:
-    books, book, key = (shown("agreement", number) for number in (1, 3, 4))
-    assert end(books, 2, 3)[0] == "books"
-    assert (books.query_tokens[-1], book.query_tokens[-1]) == ("table", "tables")
-    card = json.loads((Path(attnviz.__file__).parent / "boxed/small/card.json").read_text("utf-8"))
-    assert round(card["skills"]["agreement"] * 100) == 95
-    off = readings.reading(key, "without.is.are").array
-    assert -off.min() < 0.5 * readings.apart(key, "is", "are"), "no head is worth even half of the lead"
+    pens, pen, hat = (shown("agreement", number) for number in (1, 3, 4))
+    assert end(pens, 2, 3)[0] == "pens"
+    assert (pens.query_tokens[-1], pen.query_tokens[-1]) == ("shelf", "shelves")
+    assert round(100 * boxed.measured("small")["agreement"].share) == 95
+    off = readings.reading(hat, "without.is.are").array
+    assert -off.min() < 0.5 * readings.apart(hat, "is", "are"), "no head is worth even half of the lead"
     assert np.unravel_index(off.argmin(), off.shape) != (1, 2)
+    assert off[0, 0] > 0, "without 1.1 it grows"
 
 
 def test_looks_and_matters() -> None:
     trace, plain, full = (shown("looks_and_matters", number) for number in (1, 4, 5))
     one, two = (trace.layers[i]["weights"].array[h, -1] for i, h in ((1, 2), (2, 1)))
     assert np.abs(one - two).max() < 0.005, "no map tells the two apart"
-    assert end(trace, 3, 2)[0] == "books"
+    assert end(trace, 3, 2)[0] == "pens"
     off = readings.reading(trace, "without.are.is").array
     lead = readings.apart(trace, "are", "is")
     assert sorted(np.abs(off).ravel() < 0.25 * lead) == [False, *[True] * 11]

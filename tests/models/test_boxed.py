@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -23,6 +24,7 @@ from tests.support.cases import for_each
 from tests.support.needs import NEEDS
 from tools.corpus import documents
 from tools.corpus.strict import new_frames
+from tools.training.card import written
 
 EVERY = for_each("name", boxed.NAMES)
 MOST_BYTES = 500_000  # of small and full together
@@ -192,3 +194,41 @@ def test_the_card_has_what_heads_do_by_test(name: str) -> None:
         np.testing.assert_allclose(known[kind].weight, found.weight, rtol=0, atol=1e-9)
         np.testing.assert_allclose(known[kind].share, found.share, rtol=0, atol=0.011)  # a row may be on the edge
         assert known[kind].n == found.n
+
+
+def test_the_card_s_figures_are_of_many_questions_with_their_interval() -> None:
+    found = boxed.measured("small")["agreement"]
+    assert boxed.card("small")["measured"]["questions"] >= 1_000
+    assert found.low < found.share < boxed.KNOWN < found.high, "neither above nor below by these questions"
+    said = " ".join(sentences(f"small~{model('small').digest}", model("small").digest))
+    figures = f"{100 * found.share:.1f} % ({100 * found.low:.1f} to {100 * found.high:.1f} %)"
+    assert f"is or are past another noun {figures}." in said
+    known = boxed.known("small")
+    assert "agreement" not in known
+    least = min(boxed.measured("small")[skill].share for skill in known)
+    assert f"right in {int(100 * least)} % or more of" in said
+    n = boxed.card("small")["measured"]["questions"]
+    for right_ones in (0, 1, n // 2, n):  # the interval is that of Wilson's score: its ends are as far as it says
+        each = boxed.interval(right_ones, n)
+        for end in (each.low, each.high):
+            assert abs(each.share - end) == pytest.approx(boxed.SURE * (end * (1 - end) / n) ** 0.5, abs=1e-9)
+
+
+@pytest.mark.slow
+def test_the_figures_of_the_card_are_computed_again_from_the_shipped_file(torch: Any) -> None:
+    from tools.training.export import opened
+    from tools.training.measure import right as share_right
+    from tools.training.network import Sizes
+
+    card = boxed.card("small")
+    net = opened(boxed.FOLDER / "small", Sizes(**card["sizes"]))
+    asked = documents.questions("agreement", card["measured"]["questions"], card["measured"]["seed"])
+    assert round(len(asked) * share_right(net, asked)) == card["measured"]["right"]["agreement"]
+    for question in asked[:40]:
+        is_right = model("small").next_words(" ".join(question.before), 1)[0][0] == question.answer
+        assert is_right == (share_right(net, [question]) == 1.0)
+
+
+def test_the_page_of_the_cards_is_written_from_them() -> None:
+    cards = {name: boxed.card(name) for name in boxed.NAMES}
+    assert (boxed.FOLDER / "README.md").read_text(encoding="utf-8") == written(cards)

@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+from attnviz.models import boxed
+
 FOLDER = Path(__file__).parents[2] / "attnviz" / "boxed"
 NAMES = ("small", "plain", "full")
 ABOUT = {
@@ -44,6 +46,12 @@ HONEST = """\
 """
 
 
+def in_lines(card: dict[str, Any]) -> str:
+    """Return a card as its file has it, a line for each entry of the whole: the package is to be small."""
+    lines = (f" {json.dumps(name)}: {json.dumps(value, ensure_ascii=False)}" for name, value in card.items())
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
 def written(cards: dict[str, dict[str, Any]]) -> str:
     """Return the page."""
     words = next(iter(cards.values()))["words"]
@@ -73,17 +81,25 @@ def _columns(card: dict[str, Any]) -> tuple[list[dict[str, Any]], list[str]]:
 def _skills(card: dict[str, Any]) -> str:
     """Return the table of skills, a column a run."""
     runs, names = _columns(card)
+    n, found = card["measured"]["questions"], boxed.measured(card["name"])
     lines = [
-        f"Share of {card['questions']} questions, which training left out, whose answer is the likeliest next word:\n",
-        "| skill | " + " | ".join(names) + " |",
-        "|---" * (1 + len(runs)) + "|",
+        f"Share of questions, which training left out, whose answer is the likeliest next word: of {n:,} for the "
+        f"shipped file, with the interval that holds the share with 95 % confidence (Wilson's), and of "
+        f"{card['questions']} for each seed:\n",
+        "| skill | shipped | "
+        + " | ".join(
+            [f"seed {card['seed']}, {card['questions']}", *(f"{each}, {card['questions']}" for each in names[1:])]
+        )
+        + " |",
+        "|---" * (2 + len(runs)) + "|",
     ]
     for skill in card["skills"]:
         shares = " | ".join(f"{each['skills'][skill]:.3f}" for each in runs)
-        lines.append(f"| {skill} | {shares} |")
+        here = found[skill]
+        lines.append(f"| {skill} | {here.share:.4f} ({here.low:.3f} to {here.high:.3f}) | {shares} |")
     if "new_frames" in card:
         strict = " | ".join(f"{each['new_frames']:.3f}" if "new_frames" in each else "" for each in runs)
-        lines.append(f"| indirect object, in sentences of another form | {strict} |")
+        lines.append(f"| indirect object, in sentences of another form | | {strict} |")
     return "\n".join(lines) + "\n"
 
 

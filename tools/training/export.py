@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
+from attnviz.models.safetensors import Tensors
 from tools.corpus.documents import LONGEST
 from tools.corpus.words import NUMBER, SPARE, START, UNKNOWN, VOCABULARY
 from tools.training.network import BASE, EPS, Network, Sizes
@@ -47,12 +49,27 @@ def _write(path: Path, what: Any, indent: int | None = None) -> None:
 
 def _arrays(net: Network) -> dict[str, NDArray[np.float16]]:
     """Return the network's weights by Llama's names."""
-    named = {"words.weight": "model.embed_tokens.weight", "norm.weight": "model.norm.weight"}
-    named |= {} if net.sizes.tied else {"out.weight": "lm_head.weight"}
-    for i in range(net.sizes.n_layers):
-        named |= {f"layers.{i}.{ours}.weight": f"model.layers.{i}.{name}.weight" for ours, name in LAYER.items()}
     arrays = net.state_dict()
+    named = _names(net.sizes)
     return {name: arrays[ours].numpy().astype(np.float16) for ours, name in named.items() if ours in arrays}
+
+
+def _names(sizes: Sizes) -> dict[str, str]:
+    """Return Llama's names of the network's weights, by its own."""
+    named = {"words.weight": "model.embed_tokens.weight", "norm.weight": "model.norm.weight"}
+    named |= {} if sizes.tied else {"out.weight": "lm_head.weight"}
+    for i in range(sizes.n_layers):
+        named |= {f"layers.{i}.{ours}.weight": f"model.layers.{i}.{name}.weight" for ours, name in LAYER.items()}
+    return named
+
+
+def opened(folder: Path, sizes: Sizes) -> Network:
+    """Return the network of a shipped file."""
+    net, file = Network(sizes, len(VOCABULARY), LONGEST), Tensors(folder)
+    arrays = {ours: file[name] for ours, name in _names(sizes).items() if name in file}
+    arrays |= {"out.weight": arrays["words.weight"]} if sizes.tied else {}
+    net.load_state_dict({ours: torch.tensor(np.asarray(x, dtype=np.float32)) for ours, x in arrays.items()})
+    return net
 
 
 def _safetensors(arrays: dict[str, NDArray[np.float16]]) -> bytes:

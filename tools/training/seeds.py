@@ -17,6 +17,7 @@ import attnviz
 from attnviz.analysis.circuits.behaviours import behaviours
 from attnviz.models import boxed
 from tools.corpus.strict import new_frames
+from tools.training.card import in_lines
 from tools.training.measure import right
 from tools.training.ship import FOLDER, N_QUESTIONS, SEED, measured, opened
 
@@ -42,12 +43,6 @@ def of_shipped(name: str) -> float:
     return round(found / len(asked), 3)
 
 
-def written(card: dict[str, Any]) -> str:
-    """Return a card as its file has it, a line for each entry of the whole: the package is to be small."""
-    lines = (f" {json.dumps(name)}: {json.dumps(value, ensure_ascii=False)}" for name, value in card.items())
-    return "{\n" + ",\n".join(lines) + "\n}\n"
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("name", choices=boxed.NAMES)
@@ -64,7 +59,7 @@ def main() -> None:
         kind: {"n": each.n, "weight": each.weight.tolist(), "share": each.share.tolist()}
         for kind, each in behaviours(attnviz.load(given.name)).items()
     }
-    path.write_text(written(card), encoding="utf-8")
+    path.write_text(in_lines(card), encoding="utf-8")
 
 
 if __name__ == "__main__":

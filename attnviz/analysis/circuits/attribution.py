@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from attnviz.analysis.circuits.changed_runs import check
 from attnviz.arrays import Array
-from attnviz.engine.records.trace import Trace, result_of
+from attnviz.engine.records.trace import Step, Trace, result_of
 from attnviz.models.model import Model
 from attnviz.models.next_words import check as check_row
 from attnviz.models.next_words import states, stream
@@ -19,13 +20,35 @@ FAULTS = Words(
     {
         "decoder": "the run is of no model that writes on, so it has no next word; give the run of a decoder, as in "
         "load(folder)(text)",
+        "part": "there is no part {name}; choose one of: {names}",
     }
 )
 
 
+MEANINGS = Words(
+    {
+        "heads": "the part of a next word's logit that each head adds",
+        "positions": "what each head brings to it from each position",
+        "feed_forward": "the part that each feed-forward block adds",
+        "parts": "the part that each head adds, and in the last column the feed-forward block of the layer",
+    }
+)
+SYMBOL = r"\mathrm{logit}"
+AXES = {
+    "heads": ("layer", "head"),
+    "positions": ("layer", "head", "key"),
+    "feed_forward": ("layer",),
+    "parts": ("layer", "part"),
+}
+
+
 @dataclass(frozen=True)
-class Attribution:
+class Attribution(Mapping[str, Step]):
     """The logit of a next word, or its difference from another's, as a sum.
+
+    The same by named axes: `found["heads"]` is a `Step` over layer and head, `found["positions"]` over layer, head and
+    key with the words as labels, `found["feed_forward"]` over layer, and `found["parts"]` over layer and part, which
+    are the heads and then the feed-forward block.
 
     heads         (layers, heads): the part of each head
     positions     (layers, heads, tokens): what each head brings from each position; over the positions they add up to
@@ -33,6 +56,7 @@ class Attribution:
     feed_forward  (layers,): the part of each feed-forward block
     embedded      the part of the token's own vector, with its position;  `bias` that of biases, which no word changes
     logit         the logit, or the difference of the two: what all of these add up to
+    tokens        the words of the run;  has_blocks  whether its layers have feed-forward blocks
     """
 
     heads: Array
@@ -41,6 +65,33 @@ class Attribution:
     embedded: float
     bias: float
     logit: float
+    tokens: Sequence[str] = field(default=(), repr=False)
+    has_blocks: bool = True
+
+    def __getitem__(self, name: str) -> Step:
+        """Return a part of the sum with its axes named. Raises KeyError for what is none."""
+        if name not in AXES:
+            raise KeyError(FAULTS["part"].format(name=repr(name), names=", ".join(AXES)))
+        words: dict[str, Sequence[str]] = {"key": self.tokens} if name == "positions" else {}
+        if name == "parts":
+            words = {"part": [*map(str, range(self.heads.shape[1])), "feed_forward"][: self.parts.shape[1]]}
+        array = getattr(self, name).view()
+        array.flags.writeable = False
+        return Step(name, array, SYMBOL, AXES[name], "signed", SYMBOL, MEANINGS[name], words=words)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(AXES)
+
+    def __len__(self) -> int:
+        return len(AXES)
+
+    @property
+    def parts(self) -> Array:
+        """The heads and, where the model has them, the feed-forward blocks: (layers, heads + 1).
+
+        With `embedded` and `bias` they add up to the logit.
+        """
+        return np.column_stack([self.heads, self.feed_forward]) if self.has_blocks else self.heads
 
     @property
     def rest(self) -> float:
@@ -79,6 +130,13 @@ def attribute(trace: Trace, word: str | int, instead_of: str | int | None = None
 
     Raises ConfigError for a run of no such model, a word that is none, and a position that there is not. Source: Elhage
     et al. 2021, "A mathematical framework for transformer circuits"; Wang et al. 2022, arXiv:2211.00593, section 3.
+
+    >>> from attnviz import load
+    >>> found = attribute(load("small")("when mary and john went to the shop , john gave a book to"), "mary", "john")
+    >>> found["heads"].axes, found["positions"].to_pandas().loc[(2, 3), "mary"].round(2)
+    (('layer', 'head'), np.float64(9.67))
+    >>> bool(abs(found["parts"].array.sum() + found.embedded + found.bias - found.logit) < 1e-12)
+    True
     """
     model = decoder_of(trace)
     check(trace, "attribute")
@@ -96,7 +154,8 @@ def attribute(trace: Trace, word: str | int, instead_of: str | int | None = None
     bias += float((attention - heads.sum(axis=1)).sum())
     embedded = float(trace.around["embedded"].array[row] @ v)
     logit = float(trace.result.array[row] @ u)
-    return Attribution(heads, positions, feed_forward, embedded, bias, logit)
+    has_blocks = any("ff_output" in layer for layer in trace.layers)
+    return Attribution(heads, positions, feed_forward, embedded, bias, logit, trace.key_tokens, has_blocks)
 
 
 def _through_norm(w: Array, x: Array, model: Model) -> Array:

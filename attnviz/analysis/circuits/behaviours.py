@@ -19,7 +19,7 @@ from attnviz.analysis.circuits.attribution import attribute, decoder_of
 from attnviz.analysis.circuits.changed_runs import check
 from attnviz.analysis.circuits.interventions import knock_out
 from attnviz.arrays import Array
-from attnviz.engine.records.trace import Trace
+from attnviz.engine.records.trace import Step, Trace
 from attnviz.models import boxed
 from attnviz.models.model import Model
 from attnviz.settings.faults import ConfigError
@@ -37,14 +37,26 @@ count: a head that looks there and changes nothing is neither."""
 FAULTS = Words(
     {
         "sizes": "the runs have {n} sizes of layers and heads; give runs of one model",
+        "measure": "there is no measure {name}; choose one of: {names}",
         "words": "there are {n} runs and {words} pairs of words; give a pair (word, instead_of) for each run, or none",
     }
 )
 
 
+MEANINGS = Words(
+    {
+        "weight": "the weight that goes that way, the mean over the rows that have such a way",
+        "share": "the share of these rows in which most of it does",
+    }
+)
+AXES = ("layer", "head")
+
+
 @dataclass(frozen=True)
-class Behaviour:
+class Behaviour(Mapping[str, Step]):
     """The measure of one kind of behaviour in every head of a model, over some sentences.
+
+    `found["weight"]` and `found["share"]` are the same arrays as `Step`s over the named axes layer and head.
 
     weight  (layers, heads): the weight that goes that way, the mean over the rows that have such a way
     share   (layers, heads): the share of these rows in which most of it does, and in which, of the last two kinds, the
@@ -57,6 +69,21 @@ class Behaviour:
     weight: Array
     share: Array
     n: int
+
+    def __getitem__(self, name: str) -> Step:
+        """Return a measure with its axes named. Raises KeyError for what is none."""
+        if name not in MEANINGS:
+            raise KeyError(FAULTS["measure"].format(name=repr(name), names=", ".join(MEANINGS)))
+        array = getattr(self, name).view()
+        array.flags.writeable = False
+        symbol = rf"\mathrm{{{self.kind.replace('_', ' ')}}}"
+        return Step(name, array, symbol, AXES, "share", symbol, MEANINGS[name])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(MEANINGS)
+
+    def __len__(self) -> int:
+        return len(MEANINGS)
 
 
 def behaviours(
@@ -77,6 +104,9 @@ def behaviours(
     >>> trace = run(Config(sentence="a b c a b", n_heads=1, initialiser="by_hand", patterns="previous", mask="causal"))
     >>> behaviours([trace])["previous"].weight.round(2).tolist()
     [[1.0]]
+    >>> found = behaviours([trace])["induction"]
+    >>> found["weight"].axes, found["share"].to_pandas().to_dict()
+    (('layer', 'head'), {0: {0: 0.0}})
     """
     if isinstance(traces, Model):
         return _over_prompts(traces)

@@ -60,6 +60,12 @@ def changed(trace: Trace, changes: Mapping[LayerStep, Change]) -> Trace:
     n = sum(int(change.mask.sum()) for change in changes.values())
     if n > MOST_NUMBERS:
         raise ConfigError(FAULTS["many"].format(n=n, most=MOST_NUMBERS))
+    edits = (edit for at, change in changes.items() for edit in _edits(at, change))
+    return replace(recomputed(trace, changes), edits=(*trace.edits, *edits))
+
+
+def recomputed(trace: Trace, changes: Mapping[LayerStep, Change]) -> Trace:
+    """Return the same for one who reads its arrays alone: no number stands among its edits, and there is no limit."""
     around, begun = dict(trace.around), any(layer is None for layer, _ in changes)
     for (layer, name), change in changes.items():
         if layer is None:
@@ -70,8 +76,7 @@ def changed(trace: Trace, changes: Mapping[LayerStep, Change]) -> Trace:
         begun = begun or any(at == i for at, _ in changes)
         layers.append(_layer(trace, i, X, around["embedded_kv"].array, changes) if begun else steps)
         X = result_of(layers[-1]).array
-    edits = (*trace.edits, *(edit for at, change in changes.items() for edit in _edits(at, change)))
-    return replace(trace, around=around, layers=tuple(layers), result=result_of(layers[-1]), edits=edits)
+    return replace(trace, around=around, layers=tuple(layers), result=result_of(layers[-1]))
 
 
 @np.errstate(all="ignore")

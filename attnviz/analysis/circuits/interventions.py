@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -19,7 +19,9 @@ from attnviz.settings.language import Words
 
 FAULTS = Words(
     {
-        "heads": "{given} is no list of heads; give (layer, head), both counted from 0, as in [(1, 0)]",
+        "heads": "{given} is no list of heads; give (layer, head), both counted from 0, as in [(1, 0)], or "
+        "(layer, 'feed_forward')",
+        "no_block": "layer {layer} of this run has no feed-forward block; name one of its heads",
         "layer": "there is no layer {given}; this run has {n}, choose 0 to {last}",
         "head": "there is no head {given} in {name}; it has {n}, choose 0 to {last}",
         "position": "there is no position {given}; this run has {n}, choose 0 to {last}",
@@ -39,61 +41,87 @@ FAULTS = Words(
 )
 
 
+Part = int | Literal["feed_forward"]
+"""A head by its number, or the feed-forward block of a layer."""
+
+FEED_FORWARD: Literal["feed_forward"] = "feed_forward"
+
+
 def knock_out(
     trace: Trace,
-    heads: Iterable[tuple[int, int]],
+    heads: Iterable[tuple[int, Part]],
     how: Literal["zero", "mean", "corpus"] = "zero",
     over: Sequence[Trace] | None = None,
 ) -> Trace:
     """Return a run in which heads return nothing of their own, and all that follows is computed again.
 
-    heads  (layer, head), both counted from 0
+    heads  (layer, head), both counted from 0; (layer, "feed_forward") is the feed-forward block of a layer
     how    zero: the output of the head is 0 at every position; mean: it is, at every position, the mean of the head's
            output over all positions, so that a head which always adds the same is left alone; corpus: the mean is
            taken over the 200 prompts in the package, and needs a trained model
     over   runs whose positions the mean of "mean" is taken over, of any lengths; the run's own where it is None
 
-    The step "heads" of those layers has the new numbers, and they stand in the run's `edits`. For one layer that is
-    arrays (heads, tokens, d_v). Works on any run from a sentence: of a decoder, an encoder, or `run`.
+    The step "heads" of those layers, (heads, tokens, d_v), has the new numbers, of a block "ff_output" (tokens,
+    d_model), and they stand in the run's `edits`. Works on any run from a sentence: of a decoder, an encoder, or `run`.
 
-    Raises ConfigError for what is no run, for a head that there is not, and for runs in `over` of other sizes. Source:
-    Michel et al. 2019, arXiv:1905.10650 (zero); Wang et al. 2022, arXiv:2211.00593 (mean).
+    Raises ConfigError for what is no run, for a head or block that there is not, and for runs in `over` of other sizes.
+    Source: Michel et al. 2019, arXiv:1905.10650 (zero); Wang et al. 2022, arXiv:2211.00593 (mean).
 
     >>> from attnviz import Config, run
     >>> trace = run(Config(sentence="the cat sat", n_heads=2))
     >>> knock_out(trace, [(0, 1)]).layers[0]["heads"].array[1].any()
     np.False_
     """
+    return changed(trace, without(trace, heads, how, over))
+
+
+def without(
+    trace: Trace, heads: Iterable[tuple[int, Part]], how: str = "zero", over: Sequence[Trace] | None = None
+) -> dict[LayerStep, Change]:
+    """Return the numbers that are put otherwise where parts are knocked out; raises ConfigError as `knock_out`."""
     check(trace, "knock_out")
     if how not in ("zero", "mean", "corpus"):
         raise ConfigError(FAULTS["how"].format(given=shorten(how)))
     changes: dict[LayerStep, Change] = {}
     means = _corpus_means(trace) if how == "corpus" else None
-    for layer, head in _listed(trace, heads):
-        Z = trace.layers[layer]["heads"].array
-        change = changes.setdefault((layer, "heads"), Change(np.zeros(Z.shape, dtype=bool), np.zeros(Z.shape)))
-        change.mask[head, :, : _width(trace.layers[layer]["heads"], head)] = True
+    for layer, part in _listed(trace, heads):
+        name = "ff_output" if part == FEED_FORWARD else "heads"
+        step = trace.layers[layer][name]
+        change = changes.setdefault((layer, name), Change(np.zeros(step.shape, dtype=bool), np.zeros(step.shape)))
+        at = slice(None) if isinstance(part, str) else part
+        change.mask[at] = True if isinstance(part, str) else np.arange(step.shape[-1]) < _width(step, part)
         if how == "mean":
-            change.values[head] = mean_output([trace] if over is None else over, layer, head, Z.shape[-1])
+            change.values[at] = mean_output([trace] if over is None else over, layer, part, step.shape[-1])
         if means is not None:
-            change.values[head, :, : means.shape[-1]] = means[layer, head]
-    return changed(trace, changes)
+            mean = means[name][layer, at]
+            change.values[at, ..., : mean.shape[-1]] = mean
+    return changes
 
 
-def _corpus_means(trace: Trace) -> Array:
-    """Return the mean of each head's output over the prompts. Raises ConfigError for a run of no trained model."""
+def parts_of(trace: Trace, layer: int) -> list[Part]:
+    """Return what a layer adds to the vectors of words: its heads, and its feed-forward block where it has one."""
+    return [*range(len(trace.layers[layer]["heads"].array)), *([FEED_FORWARD] if _has_block(trace, layer) else [])]
+
+
+def _has_block(trace: Trace, layer: int) -> bool:
+    return "ff_output" in trace.layers[layer]
+
+
+def _corpus_means(trace: Trace) -> Mapping[str, Array]:
+    """Return the mean of each part's output over the prompts. Raises ConfigError for a run of no trained model."""
     if not isinstance(trace.model, Model):
         raise ConfigError(FAULTS["no_model"])
     return prompts.mean_outputs(trace.model)
 
 
-def mean_output(traces: Sequence[Trace], layer: int, head: int, width: int) -> Array:
-    """Return the mean of a head's output over all positions of some runs: (d_v,).
+def mean_output(traces: Sequence[Trace], layer: int, part: Part, width: int) -> Array:
+    """Return the mean of a head's output, or of a feed-forward block's, over all positions of some runs: (width,).
 
-    Raises ConfigError for runs that do not have this head, or have it in another width.
+    Raises ConfigError for runs that do not have this part, or have it in another width.
     """
     try:
-        rows = [each.layers[layer]["heads"].array[head] for each in traces]
+        layers = [each.layers[layer] for each in traces]
+        rows = [each["ff_output"].array if isinstance(part, str) else each["heads"].array[part] for each in layers]
     except (LookupError, AttributeError, TypeError):
         raise ConfigError(FAULTS["over"]) from None
     if not rows or any(Z.shape[1] != width for Z in rows):
@@ -151,15 +179,26 @@ def _width(step: Step, head: int) -> int:
     return int(step.head(head).shape[-1])
 
 
-def _listed(trace: Trace, heads: Any) -> list[tuple[int, int]]:
-    """Return heads as pairs of whole numbers. Raises ConfigError for what is none, and for one that there is not."""
+def _listed(trace: Trace, heads: Any) -> list[tuple[int, Part]]:
+    """Return parts in their proper types. Raises ConfigError for what is none, and for one that there is not."""
+    pairs: list[tuple[int, Part]]
     try:
-        pairs = [(operator.index(layer), operator.index(head)) for layer, head in heads]
+        pairs = [
+            (
+                operator.index(layer),
+                FEED_FORWARD if isinstance(part, str) and part == FEED_FORWARD else operator.index(part),
+            )
+            for layer, part in heads
+        ]
     except (TypeError, ValueError):
         raise ConfigError(FAULTS["heads"].format(given=shorten(heads))) from None
-    for layer, head in pairs:
+    for layer, part in pairs:
         _check_layer(trace, layer)
-        _check_range(head, len(trace.layers[layer]["heads"].array), "head", "heads")
+        if isinstance(part, str):
+            if not _has_block(trace, layer):
+                raise ConfigError(FAULTS["no_block"].format(layer=layer))
+        else:
+            _check_range(part, len(trace.layers[layer]["heads"].array), "head", "heads")
     return pairs
 
 

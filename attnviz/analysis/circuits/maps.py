@@ -2,21 +2,45 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 
-from attnviz.analysis.circuits.attribution import direction
-from attnviz.analysis.circuits.interventions import knock_out, patch
+from attnviz.analysis.circuits.attribution import decoder_of, direction
+from attnviz.analysis.circuits.changed_runs import recomputed
+from attnviz.analysis.circuits.interventions import Part, parts_of, patch, without
 from attnviz.arrays import Array
 from attnviz.engine.records.trace import Trace
-from attnviz.models.next_words import stream
+from attnviz.models.next_words import logits, most_likely, rank, stream
+from attnviz.models.sampling import softmax
 from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import Words
 
 FAULTS = Words(
     {"length": "the other sentence has {other} tokens and this one {own}; patch between sentences of as many tokens"}
 )
+
+
+@dataclass(frozen=True)
+class Without:
+    """What becomes of a next word without each part of a model.
+
+    All arrays are (layers, parts): the heads and, where layers have one, the feed-forward block as a last column.
+
+    difference  the change of its logit against another word's;  share  what its share is then;  rank  its place
+    other_share the share of the other word then
+    said        the number of the likeliest word then;  said_share  the share of that word
+    before      the share of the word with all parts in place
+    """
+
+    difference: Array
+    share: Array
+    other_share: Array
+    rank: Array
+    said: Array
+    said_share: Array
+    before: float
 
 
 @dataclass(frozen=True)
@@ -39,8 +63,40 @@ def without_each_head(trace: Trace, word: str | int, instead_of: str | int, how:
     """
     u = direction(trace, word, instead_of)
     heads = range(trace.config.n_heads)
-    off = [[_read(knock_out(trace, [(i, h)], how), u) for h in heads] for i in range(len(trace.layers))]  # type: ignore[arg-type]
+    off = [_ends(trace, i, heads, how) @ u for i in range(len(trace.layers))]
     return np.array(off) - _read(trace, u)
+
+
+def without_each_part(trace: Trace, word: str | int, instead_of: str | int, how: str = "zero") -> Without:
+    """Return what becomes of a next word against another without each head and each feed-forward block.
+
+    A difference of logits compares two words alone: a part that both need leaves it as it was when it goes, and the
+    share of the word falls all the same. Raises ConfigError as `without_each_head`.
+    """
+    model, u = decoder_of(trace), direction(trace, word, instead_of)
+    number, other = (model.word_number(each, trace) for each in (word, instead_of))
+
+    def shares(H: Array) -> Array:
+        return softmax(logits(H, model.words_table, model.shape.logits_softcap))
+
+    layers = range(len(trace.layers))
+    ends = [_ends(trace, i, parts_of(trace, i), how) for i in layers]
+    each = [shares(H) for H in ends]  # a layer at a time, as the output matrix of a large model takes a while to read
+    likeliest = np.array([[most_likely(row, 1)[0] for row in rows] for rows in each])
+    return Without(
+        np.array([H @ u for H in ends]) - _read(trace, u),
+        np.array([rows[:, number] for rows in each]),
+        np.array([rows[:, other] for rows in each]),
+        np.array([[rank(row, number) for row in rows] for rows in each]),
+        likeliest[..., 0].astype(int),
+        likeliest[..., 1],
+        float(shares(trace.result.array[-1:])[0, number]),
+    )
+
+
+def _ends(trace: Trace, layer: int, parts: Iterable[Part], how: str) -> Array:
+    """Return the last token's vector, as words are read off it, without each of some parts of a layer: (parts, d)."""
+    return np.stack([recomputed(trace, without(trace, [(layer, each)], how)).result.array[-1] for each in parts])
 
 
 def with_each_part(trace: Trace, other: Trace, word: str | int, instead_of: str | int) -> Patched:

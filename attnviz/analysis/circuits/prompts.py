@@ -6,7 +6,7 @@ said again. Every model reads them as they stand, and cuts them as it cuts any t
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -59,15 +59,21 @@ def runs(model: Model) -> Iterator[tuple[Trace, tuple[int, int] | None]]:
         yield model(prompt.text), words
 
 
-_MEANS: WeakKeyDictionary[Model, Array] = WeakKeyDictionary()
+_MEANS: WeakKeyDictionary[Model, dict[str, Array]] = WeakKeyDictionary()
 
 
-def mean_outputs(model: Model) -> Array:
-    """Return the mean of every head's output over all positions of the prompts: (layers, heads, d_v)."""
+def mean_outputs(model: Model) -> Mapping[str, Array]:
+    """Return the mean over all positions of the prompts of what each part puts out, by the step that holds it.
+
+    "heads" (layers, heads, d_v), and where layers have feed-forward blocks "ff_output" (layers, d_model).
+    """
     if model not in _MEANS:
-        total, n = np.zeros(()), 0
+        totals, n = dict[str, Array](), 0
         for trace, _ in runs(model):
-            total = total + np.stack([layer["heads"].array.sum(axis=1) for layer in trace.layers])
+            for name in ("heads", "ff_output"):
+                if name in trace.layers[0]:
+                    sums = np.stack([layer[name].array.sum(axis=-2) for layer in trace.layers])
+                    totals[name] = totals.get(name, 0.0) + sums
             n += len(trace.query_tokens)
-        _MEANS[model] = total / n
+        _MEANS[model] = {name: total / n for name, total in totals.items()}
     return _MEANS[model]

@@ -49,8 +49,8 @@ GAINS = {"g_1": "normed", "g_2": "feed_forward"}
 class LayerScript(OperationWriter):
     """A writer of one layer, or of the loop over all of them, into `lines`."""
 
-    def write(self, *, last: bool) -> None:
-        """Write every part. `last` says that no layer follows."""
+    def write(self, *, last: bool) -> str:
+        """Write every part, and return the code of what the layer hands on. `last` says that no layer follows."""
         part = ""
         for name, value in self.plan.items():
             opened = self._part_of(name, part)
@@ -67,6 +67,7 @@ class LayerScript(OperationWriter):
         if not last:
             self.lines.write(f"X = {self.called[name]}  # what the next layer reads")
             self.lines.end("hand_on")
+        return self.called[name]
 
     def _given(self, name: str) -> None:
         """Write the mask or the bias where it stands in the layer, or vectors that a model adds to those of tokens."""

@@ -61,16 +61,23 @@ def _write_all(lines: Lines, model: HostedModel) -> None:
             lines.write(f'weights[{layer}]["{name}"] = {stored(array, lines.words)}')
 
 
-def _look_up(lines: Lines, trace: Trace, model: HostedModel) -> None:
-    """Write how the matrices are read from the model's folder, which a hosted model does not say."""
+def opened(trace: Trace, model: HostedModel) -> list[str]:
+    """Return the lines that read a model from its folder; raises ConfigError for a model in memory."""
     folder = trace.config.model.partition("~")[0] or str(model.folder or "")
     if not folder:
         raise ConfigError(NOTES["memory"].format(most=MOST, n=model.sizes.n_weights))
-    each = f"{lines.words.array}(x.astype(float))"
-    lines.write(
+    return [
         f"FOLDER = {folder!r}  # the folder of the model: config.json, model.safetensors, its tokeniser",
         "model = attnviz.load(FOLDER)",
         f'assert model.digest == "{model.digest}", "other weights than those of this run"',
+    ]
+
+
+def _look_up(lines: Lines, trace: Trace, model: HostedModel) -> None:
+    """Write how the matrices are read from the model's folder, which a hosted model does not say."""
+    each = f"{lines.words.array}(x.astype(float))"
+    lines.write(
+        *opened(trace, model),
         "weights = [",
         f"    {{name: {each} for name, x in model.parameters(layer).items()}}",
         f"    for layer in range({model.sizes.n_layers})",

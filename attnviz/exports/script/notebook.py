@@ -11,7 +11,7 @@ from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
 from attnviz.exports.script.lines import Part, fitted
 from attnviz.exports.script.numpy_script import PRINT, imports, opening, run_of, summary
-from attnviz.exports.script.parts import formulas, parts, words
+from attnviz.exports.script.parts import VERBATIM, formulas, parts, words
 from attnviz.settings.counting import ordinal
 
 LAYER = "# Layer {number}"
@@ -41,7 +41,7 @@ def notebook(of: Config | Trace) -> str:
         where = "" if part.layer is None else f"layer-{ordinal(part.layer)}-"
         heading = config.n_layers > 1 and before is not None and part.layer not in (None, before.layer)
         cells.append(_cell(f"{where}{part.name}-text", "markdown", _text(part, whole, trace, heading)))
-        cells.append(_cell(f"{where}{part.name}", "code", part.code if part.name == "tokens" else fitted(part.code)))
+        cells.append(_cell(f"{where}{part.name}", "code", part.code if part.name in VERBATIM else fitted(part.code)))
     return json.dumps({"cells": cells, "metadata": METADATA, "nbformat": 4, "nbformat_minor": 5}, indent=1) + "\n"
 
 

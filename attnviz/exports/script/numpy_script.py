@@ -21,7 +21,7 @@ from attnviz.engine.tables.scores import SCORES
 from attnviz.exports.script import inputs
 from attnviz.exports.script.functions import definition, needed_functions
 from attnviz.exports.script.lines import WIDTH, Part, fitted, indented
-from attnviz.exports.script.parts import parts, words
+from attnviz.exports.script.parts import VERBATIM, parts, words
 
 SUMMARY = """\
 Attention step by step{layers}: {heads}, in {library}.
@@ -62,7 +62,7 @@ PRINT = Part("print", "np.set_printoptions(precision=3, suppress=True, linewidth
 
 def opening(trace: Trace, script_parts: Sequence[Part], library: Words = NUMPY) -> list[Part]:
     """Return the parts before the first step: the setting, the functions that the steps call, and the tokens."""
-    code = "\n".join(part.code for part in script_parts)
+    code = "\n".join(part.code for part in script_parts if part.name not in VERBATIM)
     names = needed_functions(code)
     chosen = chosen_in(trace, 0)
     draws, functions = definition(
@@ -106,7 +106,7 @@ def _block(part: Part, trace: Trace) -> list[str]:
     lines = [f"# {title}", *(f"# {line}" for line in wrap(text, 112))]
     if part.name in ("draws", "functions"):
         return [*lines, "", "", part.code, ""]
-    return [*lines, part.code if part.name == "tokens" else fitted(part.code, WIDTH - 4 * part.looped)]
+    return [*lines, part.code if part.name in VERBATIM else fitted(part.code, WIDTH - 4 * part.looped)]
 
 
 def summary(trace: Trace, library: str) -> str:
@@ -128,7 +128,7 @@ def summary(trace: Trace, library: str) -> str:
 
 def imports(whole: Sequence[Part], library: str) -> str:
     """Return the modules that the parts use; what a token says does not count."""
-    code = "\n".join(part.code for part in whole if part.name != "tokens")
+    code = "\n".join(part.code for part in whole if part.name not in VERBATIM)
     lines = ["import math"] if "math." in code else []
     lines += ["import attnviz"] if "attnviz." in code else []
     lines += ["from base64 import b64decode"] if calls("b64decode", code) else []

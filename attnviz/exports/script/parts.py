@@ -21,7 +21,11 @@ from attnviz.exports.script import inputs
 from attnviz.exports.script.layers import LayerScript
 from attnviz.exports.script.lines import Lines, Part
 from attnviz.exports.script.model_parameters import are_in_script, stored, write_weights
+from attnviz.exports.script.next_words import about_matrix, write_next_words
 from attnviz.exports.script.parameters import write_learned, write_solved
+
+VERBATIM = ("tokens", "vocabulary")
+"""The parts that hold what others wrote, as texts: nothing is read off their words, and no line of them is broken."""
 
 TEXTS = {
     "setting": ("The setting", "Every number that was chosen."),
@@ -67,6 +71,13 @@ TEXTS = {
     "matrices": ("The matrices of the trained model", "{matrices}"),
     "final": ("The last norm", "What the next words are read off."),
     "hand_on": ("On to the next layer", "The output of one layer is the input of the next."),
+    "unembedding": ("The output matrix", "A row for each word that the model knows. {unembedding}"),
+    "vocabulary": ("The words", "They stand in the order of the rows of that matrix."),
+    "next_words": (
+        "The next words",
+        "The product of the last row with the row of a word is the logit of that word, and softmax makes shares of "
+        "them: the likeliest words are printed.",
+    ),
     "print": ("The weights", "A row for each query, a column for each key."),
     "module": (
         "The same as a module",
@@ -109,8 +120,12 @@ def parts(trace: Trace, *, looped: bool, write: type[LayerScript] = LayerScript)
     in_loop = n > 1 and looped and not is_model
     for layers in [tuple(range(n))] if in_loop else [(layer,) for layer in range(n)]:
         lines = Lines(trace, layers, write.words, looped=in_loop)
-        write(lines, trace).write(last=layers == (n - 1,))
+        handed_on = write(lines, trace).write(last=layers == (n - 1,))
         script_parts += lines.parts
+    if is_model:
+        end = Lines(trace, (None,), write.words)
+        write_next_words(end, trace, handed_on)
+        script_parts += end.parts
     return script_parts
 
 
@@ -120,6 +135,7 @@ def words(part: Part, trace: Trace) -> tuple[str, str]:
     title, text = TEXTS[part.name]
     notes = {
         "matrices": "",
+        "unembedding": "",
         "embedding": EMBEDDINGS[config.embedding].note,
         "position": POSITIONS[config.position].note,
         "mask": " ".join(MASKS[name].note for name in config.mask),
@@ -132,7 +148,7 @@ def words(part: Part, trace: Trace) -> tuple[str, str]:
     }
     if is_pretrained(trace):
         matrices = IN_SCRIPT if are_in_script(model_of(trace)) else LOOKED_UP
-        notes |= {"embedding": OF_TABLES, "matrices": matrices}
+        notes |= {"embedding": OF_TABLES, "matrices": matrices, "unembedding": about_matrix(trace)}
     return title, text.format(**notes)
 
 

@@ -191,7 +191,8 @@ def _changed(trace: Trace, selection: Selection) -> Selection:
     if opened is not None:
         layer, focus = opened
         head = None if selection.key is None else focus
-        selection = replace(selection, every=False, layer=layer, focus=focus, head=head, shown="weights")
+        step = "ff_output" if focus is None else "weights"
+        selection = replace(selection, every=False, layer=layer, focus=focus, head=head, shown=step)
     if picked is not None:
         selection = seen.outside(selection, _selected(selection, *picked))
     elif drawer.is_closed(ANSWER):

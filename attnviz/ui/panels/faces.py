@@ -49,15 +49,25 @@ def offer(config: Config, opening: Config) -> None:
 
     opening  the setting that the page begins with: its heads are those made by hand
     """
-    shown = face(config)
-    st.session_state[KEY] = shown
-    offered = ["by_hand", "random", *(["trained"] if _model() else [])]
     with st.container(key="faces", gap="small"):
-        st.segmented_control(
-            WORDS["faces"], offered, format_func=WORDS.__getitem__, key=KEY, on_change=_choose,
-            args=(config, opening, shown), required=True, label_visibility="collapsed",
-        )  # fmt: skip
-        paragraph([WORDS[f"of_{shown}"]])
+        _draw(config, opening, KEY)
+        paragraph([WORDS[f"of_{face(config)}"]])
+
+
+def offer_on_a_phone(config: Config, opening: Config) -> None:
+    """Draw the three faces once more, above the maps of a narrow window, where the sidebar is closed at first."""
+    with st.container(key="faces-above"):
+        _draw(config, opening, f"{KEY}-above")
+
+
+def _draw(config: Config, opening: Config, key: str) -> None:
+    shown = face(config)
+    st.session_state[key] = shown
+    offered = ["by_hand", "random", *(["trained"] if _model() else [])]
+    st.segmented_control(
+        WORDS["faces"], offered, format_func=WORDS.__getitem__, key=key, on_change=_choose,
+        args=(config, opening, shown, key), required=True, label_visibility="collapsed",
+    )  # fmt: skip
 
 
 def _model() -> str:
@@ -82,7 +92,7 @@ def changed(config: Config, opening: Config, to: str) -> Config:
 
 
 @callback
-def _choose(config: Config, opening: Config, shown: str) -> None:
-    chosen = st.session_state.get(KEY) or shown
+def _choose(config: Config, opening: Config, shown: str, key: str) -> None:
+    chosen = st.session_state.get(key) or shown
     if chosen != shown:
         session_state.adopt(changed(config, opening, chosen), Selection())

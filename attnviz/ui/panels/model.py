@@ -11,6 +11,7 @@ from attnviz.engine.pretrained.model_registry import HostedModel
 from attnviz.engine.pretrained.pretrained_config import FREE
 from attnviz.engine.records import offered_models
 from attnviz.engine.records.config import Config
+from attnviz.engine.tables.masks import MASKS
 from attnviz.models.boxed import TWINS
 from attnviz.settings.faults import ConfigError
 from attnviz.settings.fields import settings
@@ -31,6 +32,7 @@ WORDS = Words(
         "to_plain": "The same, trained without penalties",
         "to_small": "The same, trained with penalties",
         "space": "A Ġ in its tokens is a space.",
+        "own_mask": "{masks}, the model's own",
         "causal": "It reads from left to right: its own causal mask applies, whatever is chosen here.",
     }
 )
@@ -47,6 +49,14 @@ def decided(draft: Config) -> tuple[str, ...]:
     if model_registry.find(draft.model) is None:
         return ()
     return tuple(item.name for item in settings(draft) if item.name not in FREE)
+
+
+def empty_fields(draft: Config) -> dict[str, str]:
+    """Return what a list says of which nothing is chosen, where the model decides what holds then: its own mask."""
+    model = model_registry.find(draft.model)
+    if model is None or not model.own_masks:
+        return {}
+    return {"mask": WORDS["own_mask"].format(masks=", ".join(MASKS[name].label for name in model.own_masks))}
 
 
 def say(draft: Config, *, may_change: bool = True) -> None:

@@ -34,8 +34,11 @@ from attnviz.ui.session.widget_values import (
 _EACH = "{low} to {high}, once or for each head: 4, 3, 2"
 
 
-def draw_field(draft: object, item: Field[Any], prefix: str) -> Any:
-    """Draw the widget of one field here, and return what the field then holds; `prefix` stands before its key."""
+def draw_field(draft: object, item: Field[Any], prefix: str, empty: str = "") -> Any:
+    """Draw the widget of one field here, and return what the field then holds.
+
+    prefix  stands before its key;  empty  what a list says of which nothing is chosen; empty for the field's own word
+    """
     kind = item.metadata["kind"]
     make: Callable[..., Any]
     match kind:
@@ -62,7 +65,8 @@ def draw_field(draft: object, item: Field[Any], prefix: str) -> Any:
         case _:
             make = _number
     label, help = translate(item.metadata["label"]), translate(item.metadata["help"])
-    return make(draft, item, kind, {"label": label, "key": prefix + item.name, "help": help or None})
+    named = {"placeholder": empty} if empty and isinstance(kind, Options) else {}
+    return make(draft, item, kind, {"label": label, "key": prefix + item.name, "help": help or None} | named)
 
 
 def _text(draft: object, item: Field[Any], kind: Text, common: dict[str, Any]) -> str:
@@ -110,9 +114,8 @@ def _options(draft: object, item: Field[Any], kind: Options, common: dict[str, A
     chosen = st.multiselect(
         options=names,
         format_func=lambda name: kind.table[name].label,
-        placeholder=kind.table[kind.empty].label,
         select_all=False,
-        **common,
+        **{"placeholder": kind.table[kind.empty].label} | common,
     )
     return kind.check(chosen)
 

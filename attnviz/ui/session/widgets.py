@@ -7,7 +7,7 @@ drawn leaves its field as it was, and one that is drawn for the first time start
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -32,12 +32,20 @@ _OPEN = "_open-{}"
 Record = TypeVar("Record")
 
 
-def draw(record: Record, *names: str, group: str | None = None, skip: tuple[str, ...] = (), prefix: str = "") -> Record:
+def draw(
+    record: Record,
+    *names: str,
+    group: str | None = None,
+    skip: tuple[str, ...] = (),
+    prefix: str = "",
+    empty: Mapping[str, str] | None = None,
+) -> Record:
     """Draw the named fields, or those of a group, or all, here; return the updated record.
 
     Only fields that matter under the current choices are drawn. The fields may be spread over several calls, so the
     result is a draft whose fields have not been held against each other: give the last one to `checked`. `prefix`
-    stands before the keys of the widgets of a second record.
+    stands before the keys of the widgets of a second record. `empty` has, by field, what a list says of which nothing
+    is chosen, where that is another word than the field's own.
     """
     items = {item.name: item for item in settings(record)}
     in_group = [name for name, item in items.items() if group in (None, item.metadata["group"])]
@@ -46,7 +54,7 @@ def draw(record: Record, *names: str, group: str | None = None, skip: tuple[str,
     live = _wanted(draft, prefix) if conditional_fields(record) & {*wanted} else _drawable(record)
     for name in wanted:
         if name in live:
-            object.__setattr__(draft, name, draw_field(draft, items[name], prefix))
+            object.__setattr__(draft, name, draw_field(draft, items[name], prefix, (empty or {}).get(name, "")))
     return draft
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from html import unescape
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from attnviz.engine.pretrained.model_registry import MODELS
 from attnviz.models import hosting
 from attnviz.text.captions import NAMES
 from attnviz.text.cell_sentence import percent
+from attnviz.text.format.number_format import short
 from attnviz.ui.panels.depth import head_roles, owed_to
 from tests.support.page_figures import figures, numbers
 from tests.support.small_models import FOLDER, model
@@ -43,9 +45,10 @@ def test_the_next_words_of_the_page_are_the_model_s_and_one_is_written_on() -> N
     at = shown("next_word", draw_seed="74", draw_top_k="5", next_word="the")
     frame = at.dataframe[0].value
     likely = model("gpt2").next_words(TEXT, 5)
-    assert frame.shape == (5, 2)
+    assert frame.shape == (5, 3)
     total = sum(share for _, share in likely)
-    np.testing.assert_allclose(frame.iloc[:, 1], [share / total for _, share in likely])
+    np.testing.assert_allclose(frame.iloc[:, 2], [share / total for _, share in likely])
+    assert frame.iloc[:, 1].tolist() == [percent(share / total) for _, share in likely]
     rank, share = model("gpt2").ranks(model("gpt2")(TEXT), "the")[-1]
     assert f"“the” has rank {rank} of 288" in page_text(at)
     assert share < 0.5
@@ -77,12 +80,12 @@ def test_the_maps_of_the_page_are_those_of_python_and_a_press_opens_a_head() -> 
     trace, other = run(Config(sentence=TEXT, model="gpt2")), run(Config(sentence=OTHER, model="gpt2"))
     found = attribute(trace, "q", "w")
     patched = maps.with_each_part(trace, other, "q", "w")
-    expected = [
-        maps.without_each_head(trace, "q", "w", "mean"), found.heads, found.positions.sum(axis=1),
-        patched.stream, patched.heads,
-    ]  # fmt: skip
+    off = maps.without_each_part(trace, "q", "w", "mean")
+    assert off.difference.shape == (2, 5)  # with the feed-forward block of each layer
+    by_word = found.positions.sum(axis=1)
+    expected = [off.difference, off.share, found.parts, by_word, patched.stream, patched.heads]
     maps_of_page = [figure for figure in figures(at) if figure["data"][0]["type"] != "scatter"]
-    for figure, array in zip(maps_of_page[-5:], expected, strict=True):
+    for figure, array in zip(maps_of_page[-6:], expected, strict=True):
         np.testing.assert_allclose(drawn(numbers(figure)), np.sort(array.ravel()), atol=1e-6)
     arcs = next(figure for figure in figures(at) if figure["data"][0]["type"] == "scatter")
     drawn_arcs = [trace["customdata"][0] for trace in arcs["data"]]
@@ -93,11 +96,25 @@ def test_the_maps_of_the_page_are_those_of_python_and_a_press_opens_a_head() -> 
     at.run()
     assert clean(at)
     assert (at.query_params["layer"], at.query_params["focus"]) == ("2", "3")
+    at.session_state["owed"] = {"picked": {"stage": "direct", "head": 0, "row": 1, "column": 4}}
+    at.run()
+    assert clean(at)
+    assert "focus" not in at.query_params
+    assert (at.query_params["layer"], at.query_params["shown"]) == ("2", "ff_output")
 
 
 def test_a_press_that_there_cannot_be_opens_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     off = {"stage": "off", "row": 1, "column": 0}
-    for report, head in ((off, (1, 0)), (off | {"row": 9}, None), (off | {"column": True}, None), ("off", None)):
+    assert owed_to.BLOCK == "FF"
+    block = (off | {"column": 4}, (1, None))
+    for report, head in (
+        (off, (1, 0)),
+        block,
+        (off | {"column": 5}, None),
+        (off | {"row": 9}, None),
+        (off | {"column": True}, None),
+        ("off", None),
+    ):
         monkeypatch.setattr(owed_to, "report", lambda key, report=report: {"picked": report})
         assert owed_to.opened(model("gpt2")(TEXT)) == head
 
@@ -106,6 +123,9 @@ def test_a_sentence_of_another_length_and_a_word_that_is_none_are_said() -> None
     n = len(model("gpt2")(TEXT).query_tokens)
     assert f"The other sentence has 2 tokens and this one {n}" in page_text(shown("owed_to", other_text="q w"))
     assert "is no single word of this model, it is made of" in page_text(shown("owed_to", instead_of="river"))
+    at = shown("owed_to", next_word="q", instead_of="q")
+    assert "Both words are “q”, so there is no difference to explain" in page_text(at)
+    assert "it is owed most" not in page_text(at)
 
 
 def test_where_attention_and_knock_out_disagree_is_said_with_the_head_as_it_is_named(
@@ -171,14 +191,17 @@ def test_the_head_that_it_is_owed_to_is_named_with_what_it_does_by_test() -> Non
     layer, head = np.unravel_index(int(off.argmin()), off.shape)
     name = f"{layer + 1}.{head + 1}"
     text = page_text(at).replace("−", "-")
-    assert f"It is owed most to head {name}: without it the difference goes from {logit:.3g}"[:-1] in text
+    assert (
+        f"By the difference it is owed most to head {name}: without it the difference goes from {logit:.3g}"[:-1]
+        in text
+    )
     kind = measured["inhibition"]
     line = f"{kind.weight[layer, head]:.2f} of weight in {100 * kind.share[layer, head]:.0f} % of 100 prompts"
     assert line in text
-    table = at.dataframe[-1].value.set_index("head")
+    table = at.dataframe[-1].value.set_index("Part")
     cell = f"looks at who gives {kind.weight[layer, head]:.2f} in {100 * kind.share[layer, head]:.0f} %"
-    assert cell in table.loc[name, "by test over 200 prompts"]
-    assert "copies the other name" in table.loc["3.4", "by test over 200 prompts"]
+    assert cell in table.loc[name, "By test over 200 prompts"]
+    assert "copies the other name" in table.loc["3.4", "By test over 200 prompts"]
     at.session_state["owed-open"] = {"panel": "head"}
     at.run()
     assert clean(at)
@@ -189,10 +212,10 @@ def test_a_model_that_takes_long_is_tested_on_a_press(monkeypatch: pytest.Monkey
     monkeypatch.setattr(head_roles, "AT_ONCE", 0.0)
     monkeypatch.setattr(head_roles, "is_measured", lambda model: False)
     at = shown("owed_to")
-    assert "by test over" not in str(at.dataframe[-1].value.columns)
+    assert "By test over" not in page_text(at)
     at.button(key="test-heads").click().run()
     assert clean(at)
-    assert "by test over 200 prompts" in at.dataframe[-1].value.columns
+    assert "By test over 200 prompts none of these heads does in half of the cases" in page_text(at)
 
 
 def test_the_next_word_above_the_maps_leads_to_what_it_is_owed_to() -> None:
@@ -247,3 +270,83 @@ def test_what_is_behind_is_owed_to_nobody_and_what_is_said_instead_is_told() -> 
     without = knock_out(load("small")(query["sentence"]), [(1, 1)])
     [(word, share)] = load("small").next_words(without, 1)
     assert f"Then the likeliest next word is “{word}” ({percent(share)})." in page_text(at)
+
+
+MARY = "When Mary and John went to the shop, John gave a book to"
+
+
+def test_the_share_and_what_is_said_instead_stand_beside_the_difference() -> None:
+    hosting.offer_those_in_the_package()
+    at = opened(model="small", sentence=MARY, panel="owed_to")
+    assert clean(at)
+    made, trace = load("small"), load("small")(MARY)
+    off, logit = maps.without_each_part(trace, "mary", "john"), attribute(trace, "mary", "john").logit
+    text, table = unescape(page_text(at)).replace("−", "-"), at.dataframe[-2].value.set_index("Part")
+    for i, j in np.ndindex(off.difference.shape):
+        row, without = table.loc[f"{i + 1}.{j + 1}"], knock_out(trace, [(i, j)])
+        [(said, share)] = made.next_words(without, 1)
+        assert row["Then said"] == f"{said} {percent(share)}"
+        assert row["Share of “mary” without it"] == percent(made.ranks(without, "mary")[-1][1])
+    assert "By the difference it is owed most to head 2.2" in text
+    at_share = np.unravel_index(int(off.share.argmin()), off.share.shape)
+    assert at_share == (2, 3)
+    [(said, share)] = made.next_words(knock_out(trace, [(2, 3)]), 1)
+    assert said not in ("mary", "john")
+    falls = f"falls from > 99 % to {percent(off.share[2, 3])}, rank {off.rank[2, 3]}, and “{said}” ({percent(share)})"
+    assert f"By its share “mary” is owed most to head 3.4: without it the share {falls} is said." in text
+    left = short(float(logit + off.difference[2, 3]))
+    assert f"without head 3.4 it is still {left}, as “john” has {percent(off.other_share[2, 3])} then" in text
+    assert "The model's card counts as the share does" in text
+
+
+def test_where_both_measures_name_one_head_that_is_said_once() -> None:
+    hosting.offer_those_in_the_package()
+    text = page_text(opened(model="small", sentence="the books near the table", panel="owed_to"))
+    assert "By its share it is the same one: without it “are” falls from" in text
+    assert "Both are right" not in text
+
+
+def test_the_parts_of_a_model_with_blocks_add_up_on_the_page() -> None:
+    hosting.offer_those_in_the_package()
+    at = opened(model="full", sentence=MARY, panel="owed_to")
+    assert clean(at)
+    found = attribute(load("full")(MARY), "mary", "john")
+    assert found.parts.sum() + found.embedded + found.bias == pytest.approx(found.logit, abs=1e-12)
+    assert f"all of “Its own part” adds up to {short(found.logit)}" in page_text(at)
+    table = at.dataframe[-2].value.set_index("Part")
+    assert table.loc["feed-forward 3", "Its own part"] == found.feed_forward[2]
+    assert table.loc["feed-forward 3", "Looks most at"] == ""
+
+
+def test_what_is_no_word_of_a_language_is_explained_where_it_stands_among_the_next_words() -> None:
+    hosting.offer_those_in_the_package()
+    sentence = "When Zelda and John went to the shop, John gave a book to"
+    at = opened(model="small", sentence=sentence, panel="next_word")
+    assert clean(at)
+    listed = at.dataframe[0].value["word"].tolist()
+    spare = [word for word in listed if re.fullmatch(r"\[\d\]", word)]
+    assert spare
+    assert "zelda" in listed  # which stands in a spare word itself, and is explained no further
+    said = ", ".join(f"“{word}”" for word in spare)
+    assert f"A spare word such as {said} stands for any word that the model does not know" in page_text(at)
+    assert at.dataframe[0].value["share"].tolist()[-1] == "< 1 %"
+    at = opened(model="plain", sentence=MARY, panel="owed_to")
+    assert any(said.startswith("<s> ") for said in at.dataframe[-2].value["Then said"])
+    assert "“<s>” is the mark between two texts; where it is drawn, the text ends." in unescape(page_text(at))
+    assert "spare word" not in page_text(opened(model="full", sentence="after june comes", panel="next_word"))
+
+
+def test_the_field_of_the_mask_says_that_of_the_model() -> None:
+    hosting.offer_those_in_the_package()
+    at = opened(model="small", sentence=MARY)
+    assert at.multiselect(key="mask").proto.placeholder == "Causal, the model's own"
+    assert opened().multiselect(key="mask").proto.placeholder == "No mask"
+
+
+def test_the_three_faces_stand_above_the_maps_too() -> None:
+    hosting.offer_those_in_the_package()
+    at = opened()
+    at.segmented_control(key="face-above").set_value("trained").run()
+    assert clean(at)
+    assert at.query_params["model"] == f"small~{load('small').digest}"
+    assert at.segmented_control(key="face").value == "trained"

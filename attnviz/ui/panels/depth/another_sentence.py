@@ -30,7 +30,7 @@ WORDS = Words(
         "stream": "Each word's vector after each layer",
         "stream_phrase": "change of the difference when this vector is that of the other sentence",
         "heads": "Each head",
-        "heads_phrase": "change of the difference when this head's output is that of the other sentence",
+        "heads_phrase": "change with its output there",
     }
 )
 KEY, HEADS = "owed-patched", "patched-heads"
@@ -53,12 +53,10 @@ def draw(trace: Trace, selection: Selection, words: tuple[int, int]) -> Selectio
         trace, ("other", words, selection.other_text), lambda: maps.with_each_part(trace, run(setting), *words)
     )
     columns = [visible_token(token) for token in trace.query_tokens]
-    shown = [
-        stage(trace, "patched-stream", patched.stream, WORDS["stream"], WORDS["stream_phrase"], columns),
-        stage(trace, HEADS, patched.heads, WORDS["heads"], WORDS["heads_phrase"]),
-    ]
+    stream = stage(trace, "patched-stream", patched.stream, WORDS["stream"], WORDS["stream_phrase"], columns)
     paragraph([WORDS["way"].format(whole=number(patched.whole))])
-    heatmap.show(shown, key=KEY)
+    heatmap.show([stream], key="owed-stream")
+    heatmap.show([stage(trace, HEADS, patched.heads, WORDS["heads"], WORDS["heads_phrase"])], key=KEY)
     return selection
 
 

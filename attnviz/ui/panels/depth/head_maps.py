@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 import streamlit as st
 
@@ -20,6 +20,7 @@ WORDS = Words(
         "layer": "layer",
         "head": "head",
         "word": "word",
+        "part": "part",
         "of_layer": "Layer {n}",
     }
 )
@@ -30,14 +31,22 @@ Made = TypeVar("Made")
 
 
 def stage(
-    trace: Trace, name: str, array: Array, title: str, phrase: str, columns: Sequence[str] | None = None
+    trace: Trace,
+    name: str,
+    array: Array,
+    title: str,
+    phrase: str,
+    columns: Sequence[str] | None = None,
+    *,
+    of: Literal["word", "part"] = "word",
+    kind: str = "signed",
 ) -> Stage:
-    """Return a map of layers by heads, or by words."""
+    """Return a map of layers by heads, or by columns of names: of words, or of parts of a layer."""
     rows = [WORDS["of_layer"].format(n=n) for n in ordinals(len(trace.layers))]
-    axes = WORDS["layer"], WORDS["head" if columns is None else "word"]
+    axes = WORDS["layer"], WORDS["head" if columns is None else of]
     named = [str(n) for n in ordinals(trace.config.n_heads)] if columns is None else list(columns)
     about = {"heads": ("",), "phrase": phrase, "alt": f"{title}: {phrase}"}
-    return Stage(name, title, array[None], "signed", rows, named, axes, **about)  # type: ignore[arg-type]
+    return Stage(name, title, array[None], kind, rows, named, axes, **about)  # type: ignore[arg-type]
 
 
 def kept(trace: Trace, about: object, make: Callable[[], Made]) -> Made:

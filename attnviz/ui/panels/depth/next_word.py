@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 import pandas as pd
@@ -42,6 +43,11 @@ WORDS = Words(
         "unseen": "That is a sign that cannot be seen, and a sentence holds none; another seed may go on.",
         "word": "word",
         "share": "share",
+        "bar": "of all",
+        "spare": "A spare word such as {words} stands for any word that the model does not know; in training such "
+        "words replaced others now and then, so one of them is expected at times.",
+        "ends": "{words} is the mark between two texts; where it is drawn, the text ends.",
+        "unknown": "{words} stands for a word that the model does not know.",
         "layer": "after layer",
         "lens": "What would have been said after each layer: the last norm, then the output matrix. After the last "
         "layer this is what the model itself says; earlier it is only a reading, the logit lens.",
@@ -86,12 +92,14 @@ def panel(trace: Trace, selection: Selection) -> Selection:
     paragraph([WORDS["next"].format(word=shown_word(trace, best), share=percent(share))])
     likely, writing = st.columns([3, 2])
     with likely:
-        drawn = most_likely(how.shares(scores[-1]), SHOWN)
+        drawn = [(n, x) for n, x in most_likely(how.shares(scores[-1]), SHOWN) if x]
         frame = pd.DataFrame(
-            [(shown_word(trace, n), x) for n, x in drawn if x], columns=[WORDS["word"], WORDS["share"]]
+            [(shown_word(trace, n), percent(x), x) for n, x in drawn],
+            columns=[WORDS["word"], WORDS["share"], WORDS["bar"]],
         )
-        bar = st.column_config.ProgressColumn(format="percent", min_value=0.0, max_value=1.0)
-        st.dataframe(frame, column_config={WORDS["share"]: bar}, hide_index=True, key="next-drawn")
+        bar = st.column_config.ProgressColumn(format=" ", min_value=0.0, max_value=1.0)
+        st.dataframe(frame, column_config={WORDS["bar"]: bar}, hide_index=True, key="next-drawn")
+        say_special(trace, [n for n, _ in drawn])
     with writing:
         _write_on(trace, model, selection, how)
     cache.draw(trace)
@@ -152,6 +160,18 @@ def _by_layer(trace: Trace, shares: Array, selection: Selection) -> Selection:
     frame = pd.DataFrame({WORDS["layer"]: range(len(shares))} | listed)
     number_tables.show(frame, hide_index=True, key="next-by-layer")
     return selection
+
+
+def say_special(trace: Trace, numbers: Iterable[int]) -> None:
+    """Say of each kind of word among some, by their numbers, what it is where it is no word of a language."""
+    model, lent, found = decoder_of(trace), decoder_of(trace).lent(trace), dict[str, list[str]]()
+    for number in dict.fromkeys(numbers):
+        kind = "" if number in lent else model.kind_of(number)
+        if kind:
+            found.setdefault(kind, []).append(WORDS["named"].format(word=shown_word(trace, number)))
+    said = {"spare": WORDS["spare"], "end": WORDS["ends"], "unknown": WORDS["unknown"]}
+    if found:
+        paragraph([said[kind].format(words=", ".join(words)) for kind, words in found.items()])
 
 
 def shown_word(trace: Trace, number: int) -> str:

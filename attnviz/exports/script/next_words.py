@@ -1,0 +1,73 @@
+"""The next words of a trained model at the end of a script: the logits, their shares, and the likeliest words."""
+
+from __future__ import annotations
+
+from attnviz.codegen.words import Words
+from attnviz.engine.records.trace import Trace
+from attnviz.exports.script.lines import Lines, listed
+from attnviz.exports.script.model_parameters import MOST, are_in_script, opened, stored
+from attnviz.models.model import Model
+
+SHOWN = 10
+"""The likeliest words that a script prints."""
+
+TIED = "It is the table of tokens once more: the two are tied."
+APART = "It is a matrix of its own, beside the table of tokens."
+LEFT_OUT = """\
+# The output matrix has {n:,} numbers, more than stand in a script, and the model has no folder to read it from:
+# {state}[-1] @ U.T, with U that matrix, would be the logits."""
+
+
+def model_that_writes_on(trace: Trace) -> Model | None:
+    """Return the model of a run, where that has next words; None for an encoder, and for a run of none."""
+    model = trace.model
+    return model if isinstance(model, Model) and model.writes_on else None
+
+
+def about_matrix(trace: Trace) -> str:
+    """Return a sentence on where the output matrix comes from; empty for what has none."""
+    model = model_that_writes_on(trace)
+    return "" if model is None else TIED if model.is_tied else APART
+
+
+def write_next_words(lines: Lines, trace: Trace, state: str) -> None:
+    """Write what comes behind the layers of a model that writes on; nothing for others.
+
+    state  the variable of what words are read off: a row a token, behind the last norm
+    """
+    model = model_that_writes_on(trace)
+    if model is None:
+        return
+    table, words = model.words_table, lines.words
+    if table.size <= MOST:
+        pieces = [model.piece(n) for n in range(len(table))]
+        lines.write(f"U = {stored(table, words)}  # {table.shape}: word, model")
+        vocabulary = f"vocabulary = {listed([repr(piece) for piece in pieces])}"
+    elif model.folder is not None:
+        lines.write(*(opened(trace, model) if are_in_script(model) else ()))
+        lines.write(f"U = {words.array}(model.words_table.astype(float))  # {table.shape}: word, model")
+        vocabulary = "vocabulary = [model.piece(n) for n in range(len(U))]"
+    else:
+        lines.write(LEFT_OUT.format(n=table.size, state=state))
+        lines.end("next_words")
+        return
+    lines.end("unembedding")
+    lines.write(vocabulary, *(f"vocabulary[{n}] = {word!r}  # stands in this spare word" for n, word in
+                              model.lent(trace).items()))  # fmt: skip
+    lines.end("vocabulary")
+    lines.write(*_logits(words, state, model.shape.logits_softcap))
+    lines.end("next_words")
+
+
+def _logits(words: Words, state: str, cap: float) -> list[str]:
+    """Return the lines from the last row to the likeliest words."""
+    np, likely = words.np, f"{words.np}.argsort(-shares, {words.stable})[:{SHOWN}]"
+    softmax = words.softmax.format("logits", axis=-1)
+    return [
+        f"logits = {state}[-1] @ U.T  # of each word, behind the last token",
+        *([f"logits = {cap!r} * {np}.tanh(logits / {cap!r})  # the model squeezes them"] if cap else []),
+        *([f"shares = {softmax}"] if softmax else [f"shares = {np}.exp(logits - logits.max())",
+                                                  "shares = shares / shares.sum()"]),
+        f"for n in {likely}.tolist():",
+        '    print(f"{vocabulary[n]} {shares[n]:.4f}")',
+    ]  # fmt: skip
