@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+import attnviz
 from attnviz import Config, Trace, run
 from attnviz.analysis.circuits.interventions import knock_out
 from attnviz.classroom.next_word import readings

@@ -183,9 +183,8 @@ def _changed(trace: Trace, selection: Selection) -> Selection:
     heads, seen = trace.config.n_heads, window.seen(trace, selection)
     before = selection = next_word.asked(selection)
     picked = _chosen(trace, selection)
-    opened = model_views.opened(trace)
-    if opened is None and selection.panel in OPENED:
-        opened = OPENED[selection.panel](trace)
+    in_panel = OPENED.get(selection.panel)
+    opened = model_views.opened(trace) or (None if in_panel is None else in_panel(trace))
     if selection.every:
         selection = model_views.chosen_pair(trace, selection)
     if opened is not None:
