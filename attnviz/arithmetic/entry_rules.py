@@ -10,6 +10,7 @@ import numpy as np
 
 from attnviz.arithmetic.entries import Entry, Operands, Rule, around, joined
 from attnviz.arithmetic.entry_symbols import letter
+from attnviz.arithmetic.model_rules import EachUnit, NormOfHeads, Route
 from attnviz.arithmetic.notation.derivation import largest
 from attnviz.arithmetic.notation.latex_numbers import chain
 from attnviz.arrays import Array
@@ -168,37 +169,6 @@ class Norm(Rule):
         return x, mean, float(np.sqrt(((x - mean) ** 2).mean() + at.position.chosen.norm.epsilon))
 
 
-class NormOfHeads(Rule):
-    """A row less the mean of the rows of all heads, over their deviation; under RMS over the root of the mean square.
-
-    A row of one head is written as any norm; only what stands under the root is that of all heads.
-    """
-
-    def _all(self, at: Entry, v: Value) -> Array:
-        heads = range(len(at.position.read[v.args[0].name].array))
-        axis = v.axes[0]
-        return np.concatenate([replace(at, index={**at.index, axis: h}).number(v.args[0]) for h in heads])
-
-    def number(self, at: Entry, v: Value) -> Array:
-        x = at.number(v.args[0])
-        first = at.index[v.axes[0]] * len(x)
-        return np.asarray(at.position.chosen.norm.fn(self._all(at, v)))[first : first + len(x)]
-
-    def size(self, at: Entry, v: Value) -> Array:
-        return np.abs(at.number(v)).max(initial=0.0) + np.abs(at.number(v.args[0])).max(initial=0.0) / self._root(at, v)
-
-    def written(self, at: Entry, v: Value, d: int | None) -> list[str]:
-        return [rf"\frac{{{at.written(v.args[0], d)[0]}}}{{{_SPREAD['RMS']}}}"]
-
-    def above(self, at: Entry, v: Value) -> list[str]:
-        n, fmt, x = len(self._all(at, v)), at.to.fmt, letter(v.args[0])
-        mean = rf"\tfrac{{1}}{{{n}}} \textstyle\sum_{{h,d}} ({x}^{{(h)}}_d)^2"
-        return chain(_SPREAD["RMS"], [rf"\sqrt{{{mean} + \epsilon}}", fmt.number(self._root(at, v))])
-
-    def _root(self, at: Entry, v: Value) -> float:
-        return float(np.sqrt((self._all(at, v) ** 2).mean() + at.position.chosen.norm.epsilon))
-
-
 _SPREAD = {"RMS": r"\rho", "LN": r"\sigma"}
 
 
@@ -282,6 +252,8 @@ RULES: Mapping[str, Rule] = {
     "norm": Norm(),
     "norm_of_heads": NormOfHeads(),
     "rope": Rope(),
+    "route": Route(),
+    "each_unit": EachUnit(),
     "as_keys": AsKeys(),
     "only_where": OnlyWhere(),
     "side_by_side": SideBySide(),

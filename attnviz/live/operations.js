@@ -91,6 +91,22 @@ function normOfHeads({ shape: [heads, rows, columns], centred, epsilon }, [x], o
   }
 }
 
+/** The shares of the experts that each row takes: of equal ones the earlier. @type {Fill<Operation<"route">>} */
+function route({ shape: [, , columns], chosen, addsUp }, [x], out, [, , r0, r1]) {
+  for (let r = r0; r < r1; r++) {
+    const scores = x.subarray(r * columns, (r + 1) * columns), most = Math.max(...scores);
+    const order = [...scores.keys()].sort((a, b) => scores[b] - scores[a] || a - b), kept = new Set(order.slice(0, chosen));
+    const parts = Array.from(scores, (each) => Math.exp(each - most));
+    const total = parts.reduce((sum, each, e) => (addsUp && !kept.has(e) ? sum : sum + each), 0);
+    parts.forEach((each, e) => (out[r * columns + e] = kept.has(e) ? each / total : 0));
+  }
+}
+
+/** The share of each hidden unit, that of its expert. @type {Fill<Operation<"each_unit">>} */
+function eachUnit({ shape: [, , columns], units }, [x], out, [, , r0, r1]) {
+  for (let o = r0 * columns; o < r1 * columns; o++) out[o] = x[Math.floor(o / units)];
+}
+
 /**
  * Add up some rows of Y, each times its number of x, into one row of the result: four columns at a time.
  *
@@ -268,6 +284,8 @@ export const FILLS = {
   "@": matrixProduct,
   norm,
   norm_of_heads: normOfHeads,
+  route,
+  each_unit: eachUnit,
   rope,
   score,
   mask: table,

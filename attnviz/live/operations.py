@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from attnviz.engine.external.layer_plans import chosen_in
+from attnviz.engine.plan.experts import Experts
 from attnviz.engine.plan.operations import OWN_NAMES
 from attnviz.engine.plan.values import Value
 from attnviz.engine.records.trace import Trace
@@ -42,6 +43,8 @@ class OperationWriter:
         self._facts: Mapping[str, Callable[[Value], Data]] = {
             **dict.fromkeys(("norm", "norm_of_heads"), self._norm),
             "activation": self._activation,
+            "route": self._route,
+            "each_unit": lambda v: {"units": self._experts.units, "args": self._args(*v.args)},
             "rope": self._rope,
             "score": self._score,
             "normalise": self._normalise,
@@ -83,6 +86,14 @@ class OperationWriter:
     def _activation(self, _: Value) -> Data:
         row: Any = self._chosen.activation
         return {"activation": row.fn.__name__}
+
+    @property
+    def _experts(self) -> Experts:
+        assert self._chosen.experts is not None  # noqa: S101  # a plan without experts never asks
+        return self._chosen.experts
+
+    def _route(self, value: Value) -> Data:
+        return {"chosen": self._experts.n_chosen, "addsUp": self._experts.adds_up}
 
     def _rope(self, value: Value) -> Data:
         frequencies = self._chosen.frequencies

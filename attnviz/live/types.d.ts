@@ -40,6 +40,8 @@ interface Facts {
   only_where: Nothing;
   norm: { centred: boolean; epsilon: number };
   norm_of_heads: { centred: boolean; epsilon: number };
+  route: { chosen: number; addsUp: boolean };
+  each_unit: { units: number };
   activation: { activation: Activation };
   rope: { widths: number[]; frequencies: number[] | null };
   score: { own: string[]; widths: number[]; group: number; hidden: number };

@@ -30,6 +30,8 @@ class Names:
     fused    how queries, keys and values share one matrix: not, by columns, or head by head
     up       the second matrix of a gate, of the same name as the first where one holds both
     norm_over_heads  whether the norm of queries, and that of keys, is one of all heads
+    router   the matrix that says which experts suit a token;  `experts` what stands before the number of an expert,
+             behind which hidden, up and down are named
     linear   whether a matrix is stored as (out, in), as nn.Linear does
     """
 
@@ -49,6 +51,8 @@ class Names:
     norm_keys: str = ""
     norm_over_heads: bool = False
     fused: str = ""
+    router: str = ""
+    experts: str = ""
     linear: bool = True
 
 
@@ -113,6 +117,13 @@ _GEMMA_2 = Names(
 )  # fmt: skip
 
 _GEMMA_3 = replace(_GEMMA_2, norm_queries="self_attn.q_norm", norm_keys="self_attn.k_norm")
+_MIXTRAL = replace(
+    _LLAMA, norm_queries="", norm_keys="", router="block_sparse_moe.gate", experts="block_sparse_moe.experts.",
+    hidden="w1", up="w3", down="w2",
+)  # fmt: skip
+_QWEN_3_MOE = replace(
+    _LLAMA, router="mlp.gate", experts="mlp.experts.", hidden="gate_proj", up="up_proj", down="down_proj"
+)
 _OLMO_2 = replace(
     _LLAMA, norm_1="", norm_2="", norm_1_out="post_attention_layernorm", norm_2_out="post_feedforward_layernorm",
     norm_over_heads=True,
@@ -153,6 +164,8 @@ FAMILIES = {
     "mistral": Family(llamas.llama, _LLAMA, "model.", **_LLAMAS),
     "qwen2": Family(llamas.llama, _LLAMA, "model.", **_LLAMAS),
     "qwen3": Family(llamas.llama, _LLAMA, "model.", **_LLAMAS),
+    "qwen3_moe": Family(llamas.qwen3_moe, _QWEN_3_MOE, "model.", **_LLAMAS),
+    "mixtral": Family(llamas.mixtral, _MIXTRAL, "model.", **_LLAMAS),
     "phi3": Family(llamas.llama, _PHI_3, "model.", **_LLAMAS),
     "starcoder2": Family(llamas.starcoder2, _STARCODER_2, "model.", **_LLAMAS),
     "olmo2": Family(llamas.olmo2, _OLMO_2, "model.", **_LLAMAS),

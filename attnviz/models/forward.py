@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from attnviz.arrays import Array
+from attnviz.engine.plan.experts import Experts
 from attnviz.engine.plan.layer_arrays import LayerArrays
 from attnviz.engine.plan.tracing import Has
 from attnviz.engine.plan.values import Value
@@ -38,6 +39,11 @@ def parts_of(shape: Shape, i: int, parameters: ModelParameters) -> Has:
 def activation_of(shape: Shape) -> str:
     """Return the row of FEED_FORWARDS whose activation the hidden units of a model have."""
     return "gelu_tanh" if shape.feed_forward == "geglu_tanh" else shape.feed_forward
+
+
+def experts_of(shape: Shape) -> Experts | None:
+    """Return the experts of the feed-forward blocks, None where each is one block."""
+    return Experts(shape.n_chosen, shape.shares_add_up, shape.units) if shape.n_experts else None
 
 
 def around_of(tables: Mapping[str, Array], parameters: ModelParameters) -> Has:

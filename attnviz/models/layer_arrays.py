@@ -10,6 +10,7 @@ import numpy as np
 
 from attnviz.arrays import Array
 from attnviz.engine.pretrained.model_facts import TensorSlice
+from attnviz.models import experts
 from attnviz.models.families import Family
 from attnviz.models.safetensors import Tensors, of_floats, shaped
 from attnviz.models.shapes.shape import Shape
@@ -20,7 +21,7 @@ OUTPUTS = ("lm_head.weight", "embed_out.weight")
 OLD_NAMES = {"weight": "gamma", "bias": "beta"}
 """The names of the gain of a norm and of what it adds in files that were converted from TensorFlow, as BERT's own."""
 
-APART = ("gpt_neox", "llama", "mistral", "olmo2", "phi3", "qwen2", "qwen3")
+APART = ("gpt_neox", "llama", "mistral", "mixtral", "olmo2", "phi3", "qwen2", "qwen3", "qwen3_moe")
 """The families in which it is not the table of tokens unless a config.json says so."""
 
 
@@ -100,6 +101,8 @@ class Arrays:
     def _feed_forward(self, at: str) -> dict[str, Array]:
         """Return the matrices and biases of the feed-forward block, and the gain of the norm before or after it."""
         shape, names = self._shape, self._family.names
+        if names.router:
+            return self._experts(at)
         if names.up == names.hidden:
             arrays = self._gated(at + names.hidden)
         else:
@@ -107,6 +110,18 @@ class Arrays:
             arrays |= self._block(at + names.up, "3", shape.d_model, shape.d_ff) if names.up else {}
         arrays |= self._block(at + names.down, "2", shape.d_ff, shape.d_model)
         return arrays | (self.norm(at + names.norm_2, "2", shape.d_model) if names.norm_2 else {})
+
+    def _experts(self, at: str) -> dict[str, Array]:
+        """Return the matrices of a block of experts, joined, that of its router, and the gain of the norm before it."""
+        shape, names = self._shape, self._family.names
+        router = names.router
+        if f"{self._base}{at}{router}.weight" not in self._tensors:
+            router = "mlp.gate"  # as Transformers 5 has it in memory
+        arrays = self._block(at + router, "router", shape.d_model, shape.n_experts)
+        each = {"gate": names.hidden, "up": names.up, "down": names.down}
+        joined, slices = experts.joined(self._tensors, f"{self._base}{at}{names.experts}", each, shape)
+        self.slices |= slices
+        return arrays | joined | self.norm(at + names.norm_2, "2", shape.d_model)
 
     def _gated(self, name: str) -> dict[str, Array]:
         """Return the matrices of a gate from the one that holds both, that of the activation first."""

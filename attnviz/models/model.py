@@ -102,6 +102,7 @@ class Model(Writer):
         self.facts = ModelFacts(
             tuple(slices for _, slices in each), arrays.slices, self.shape.frequencies, self.shape.windows,
             self.shape.eps, self.shape.norm == "layer", forward.activation_of(self.shape),
+            forward.experts_of(self.shape),
             tuple(forward.parts_of(self.shape, i, self.parameters(i)) for i in range(self.shape.n_layers)),
             forward.around_of(self._tables, self._norm),
         )  # fmt: skip

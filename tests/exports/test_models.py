@@ -179,7 +179,7 @@ def test_an_output_matrix_that_is_too_large_for_a_script_is_read_from_the_files(
 @pytest.mark.slow
 def test_a_workbook_recalculated_is_the_run_and_follows_what_is_changed_in_it(tmp_path: Path) -> None:
     pytest.importorskip("xlsxwriter")
-    runs = {name: model(name)("a") for name in ("bert", "qwen3")}
+    runs = {name: model(name)("a") for name in ("bert", "mixtral", "olmo2", "qwen3")}
     written = {name: Spreadsheet(workbook(trace)) for name, trace in runs.items()}
     files = {name: sheet.stripped() for name, sheet in written.items()}
     changes = {written["qwen3"].corner("g_q_1", 0, 2): 0.5, written["qwen3"].corner("temperature", 0, 0): 0.5}
@@ -195,7 +195,9 @@ def test_a_workbook_recalculated_is_the_run_and_follows_what_is_changed_in_it(tm
 @pytest.mark.slow
 def test_the_workbook_of_a_family_with_other_parts_holds_its_run() -> None:
     pytest.importorskip("xlsxwriter")
-    runs = {name: model(name)("a") for name in ("gemma2", "gemma3", "gpt_neox", "gpt2", "olmo2")}
+    runs = {
+        name: model(name)("a") for name in ("gemma2", "gemma3", "gpt_neox", "gpt2", "mixtral", "olmo2", "qwen3_moe")
+    }
     runs["changed"] = model("llama")("a", edits=[(None, "embedded_kv", (0, 1), 2.0), (1, "scores", (0, 0, 0), 2.0)])
     assert readings.disagreeing(runs, runs.values(), {"workbook": readings.by_workbook}) == []
 

@@ -49,6 +49,7 @@ SMALL: dict[str, Any] = {
     "max_position_embeddings": 40,
 }  # fmt: skip
 GROUPED = SMALL | {"num_key_value_heads": 2, "tie_word_embeddings": True}
+ENDS = dict.fromkeys(("bos_token_id", "eos_token_id", "pad_token_id"), 0)
 SCALED = {
     "rope_type": "llama3", "rope_theta": 500000.0, "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
     "original_max_position_embeddings": 16,
@@ -91,6 +92,15 @@ MODELS: dict[str, tuple[str, str, dict[str, Any], str]] = {
     "mistral": ("MistralConfig", "MistralForCausalLM", GROUPED | {"sliding_window": 4}, "bytes"),
     "qwen2": ("Qwen2Config", "Qwen2ForCausalLM", GROUPED, "qwen"),
     "qwen3": ("Qwen3Config", "Qwen3ForCausalLM", GROUPED | {"head_dim": 6}, "qwen"),
+    "mixtral": (
+        "MixtralConfig", "MixtralForCausalLM",
+        GROUPED | ENDS | {"sliding_window": 4, "intermediate_size": 8, "num_local_experts": 4}, "bytes",
+    ),
+    "qwen3_moe": (
+        "Qwen3MoeConfig", "Qwen3MoeForCausalLM",
+        GROUPED | ENDS | {"head_dim": 6, "moe_intermediate_size": 4, "num_experts": 5, "num_experts_per_tok": 3},
+        "qwen",
+    ),
     "phi3": (
         "Phi3Config", "Phi3ForCausalLM", GROUPED | {"sliding_window": 4, "pad_token_id": 0, "eos_token_id": 0}, "bytes",
     ),
@@ -240,7 +250,8 @@ def write(name: str) -> None:
     whole = json.loads(tokeniser.to_str())
     (folder / "tokenizer.json").write_text(json.dumps(whole, ensure_ascii=False, separators=(",", ":")), "utf-8")
     # Read back: what the file holds is the model, and RoPE's own numbers stay as they are made.
-    made = type(made).from_pretrained(folder, attn_implementation="eager", dtype=torch.float64).eval()
+    plain = {"experts_implementation": "eager"} if "num_experts_per_tok" in sizes or name == "mixtral" else {}
+    made = type(made).from_pretrained(folder, attn_implementation="eager", dtype=torch.float64, **plain).eval()
     found = expected(made, tokeniser)
     if name not in DOUBLE:  # they turn queries and norm rows in float32, whatever the model's own numbers are
         found = {key: x.astype(np.float32) if x.dtype == np.float64 else x for key, x in found.items()}

@@ -90,7 +90,7 @@ def test_a_layer_says_what_it_is_made_of(name: str) -> None:
     )
     assert ("ff_gate" in layer) == ("w_3" in layer) == shape.feed_forward.endswith(("glu", "glu_tanh"))
     assert ("projected_queries" in layer) == shape.rotates(0)
-    assert ("normed_queries" in layer) == (name in ("gemma3", "qwen3", "olmo2"))
+    assert ("normed_queries" in layer) == (name in ("gemma3", "qwen3", "qwen3_moe", "olmo2"))
     assert ("output_normed" in layer) == (name in ("gemma2", "gemma3", "olmo2"))
     assert ("added_normed" in layer) == (shape.norm_applied == "after")
     np.testing.assert_allclose(layer["ff_output"].array, layer["ff_hidden"].array @ layer["w_2"].array
@@ -195,6 +195,43 @@ def test_a_config_that_is_not_read_here_says_so_when_the_model_is_loaded(
     rewrite(copy, **changes)
     with pytest.raises(ConfigError, match=message):
         load(copy)
+
+
+@for_each("name", ["mixtral", "qwen3_moe"])
+def test_a_block_of_experts_is_the_sum_of_those_that_a_token_takes(name: str) -> None:
+    shape, layer = model(name).shape, model(name)("the king and the queen").layers[1]
+    x, shares = layer["ff_normed"].array, layer["expert_shares"].array
+    assert ((shares > 0).sum(axis=1) == shape.n_chosen).all()
+    assert shape.shares_add_up == np.allclose(shares.sum(axis=1), 1.0)
+    assert len(np.unique(shares > 0, axis=0)) > 1, "not the same ones for all tokens"
+    for row, taken, whole in zip(x, shares, layer["ff_output"].array, strict=True):
+        y = np.zeros(shape.d_model)
+        for e in np.flatnonzero(taken):
+            at = slice(e * shape.units, (e + 1) * shape.units)
+            gate = row @ layer["w_1"].array[:, at]
+            y += taken[e] * ((gate / (1 + np.exp(-gate)) * (row @ layer["w_3"].array[:, at])) @ layer["w_2"].array[at])
+        np.testing.assert_allclose(whole, y, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"num_experts_per_tok": 6}, "num_experts_per_tok is 6; what is read here: 1 to 5, the number of experts"),
+        ({"decoder_sparse_step": 2}, "decoder_sparse_step is 2; what is read here: 1"),
+        ({"mlp_only_layers": [0]}, r"mlp_only_layers is '\[0\]'; what is read here: None, \[\]"),
+        ({"norm_topk_prob": 1}, "norm_topk_prob is 1; what is read here: true, false"),
+        ({"num_local_experts": 4}, r"gate\.weight' has shape \(5, 16\); this model's config.json makes it \(4, 16\)"),
+    ],
+    ids=str,
+)
+def test_experts_that_are_not_read_here_are_said(changes: dict[str, Any], message: str, tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(FOLDER / "qwen3_moe", tmp_path / "model"))
+    rewrite(folder, norm_topk_prob=True)
+    shares = load(folder)("the king").layers[0]["expert_shares"].array
+    np.testing.assert_allclose(shares.sum(axis=1), 1.0)
+    rewrite(folder, **changes)
+    with pytest.raises(ConfigError, match=message):
+        load(folder)
 
 
 GEMMA_3 = {

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from attnviz import attribute, knock_out, patch
+from attnviz import attribute, gradients, knock_out, patch
 from tests.support.cases import for_each
 from tests.support.small_models import FOLDER, NAMES, model
 
@@ -34,6 +34,7 @@ def in_double(name: str, torch: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
     """A model of Transformers that computes in float64 wherever it would choose float32 itself."""
     transformers = pytest.importorskip("transformers")
     how = {"dtype": torch.float64, "attn_implementation": "eager"}
+    how |= {"experts_implementation": "eager"} if model(name).shape.n_experts else {}  # the others know no float64
     made = transformers.AutoModelForCausalLM.from_pretrained(FOLDER / name, **how).double().eval()
     monkeypatch.setattr(torch.Tensor, "float", torch.Tensor.double)
     monkeypatch.setattr(sys.modules[type(made).__module__], "torch", _Double(torch))
@@ -96,6 +97,23 @@ class Hooked:
 def test_it_is_what_hooks_in_pytorch_give(name: str, torch: Any) -> None:
     with pytest.MonkeyPatch.context() as monkeypatch:
         _compare(name, torch, monkeypatch)
+
+
+@for_each("name", [name for name in NAMES if model(name).writes_on])
+def test_slopes_are_those_of_autograd(name: str, torch: Any) -> None:
+    trace = model(name)(ONE)
+    G = np.random.default_rng(0).normal(size=trace.result.shape)
+    slopes = gradients(trace, {(len(trace.layers) - 1, trace.result.name): G})
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        made = in_double(name, torch, monkeypatch)
+        read = []
+        made.get_input_embeddings().register_forward_hook(lambda _, x, y: read.append(y) or y.retain_grad())
+        with torch.enable_grad():
+            last = made(torch.tensor([list(trace.token_ids)]), output_hidden_states=True).hidden_states[-1]
+            (last[0] * torch.tensor(G)).sum().backward()
+        theirs = read[0].grad[0].numpy()
+    ours = slopes["token_embeddings"].array
+    np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-9 * np.abs(theirs).max())
 
 
 def _compare(name: str, torch: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -27,12 +27,8 @@ MODELS: dict[str, tuple[str, dict[str, Any], str]] = {
     "Phi": ("PhiModel", WIDTHS, "queries"),
     "Helium": ("HeliumModel", GROUPED, "queries"),
     "Olmo": ("OlmoModel", WIDTHS, "queries"),
-    "Mixtral": ("MixtralModel", GROUPED | {"num_local_experts": 3}, "queries"),
-    "Qwen3Moe": (
-        "Qwen3MoeModel",
-        GROUPED | {"num_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 8},
-        "queries",
-    ),
+    "Phimoe": ("PhimoeModel", GROUPED | {"num_local_experts": 3}, "queries"),
+    "Olmoe": ("OlmoeModel", WIDTHS | {"num_experts": 4, "num_experts_per_tok": 2}, "queries"),
     "GptOss": ("GptOssModel", GROUPED | {"num_local_experts": 4}, "weights"),  # a sink in each row
     "Albert": ("AlbertModel", WIDTHS | {"embedding_size": 8}, "queries"),
     "ModernBert": ("ModernBertModel", WIDTHS, "queries"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 
 from attnviz.arithmetic.cell import derive
@@ -20,9 +22,22 @@ WORDS = "the king and the queen saw a dog and a cat"
 
 
 def in_file(tensors: Tensors, part: TensorSlice, d: int, head: int) -> np.ndarray:
+    if part.units or "…" in part.tensor:
+        return of_experts(tensors, part.at(d))
     tensor = np.asarray(tensors[part.tensor], dtype=float)
     n = part.number(d, head)
     return (tensor[:, n] if part.axis == "column" else tensor[n]) + part.plus
+
+
+def of_experts(tensors: Tensors, place: str) -> np.ndarray:
+    """What a place in the files says, such as experts.2.w1.weight[3], or that of several: experts.0…3.w2.weight[1]."""
+    name, row = place.removesuffix("]").split("[")
+    several = re.fullmatch(r"(.*\.)(\d+)…(\d+)(\..*)", name)
+    names = [name]
+    if several:
+        before, first, last, behind = several.groups()
+        names = [f"{before}{e}{behind}" for e in range(int(first), int(last) + 1)]
+    return np.concatenate([np.asarray(tensors[each], dtype=float)[int(row)] for each in names])
 
 
 @for_each("name", NAMES)

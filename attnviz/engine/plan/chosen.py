@@ -10,6 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from attnviz.arrays import Array
+from attnviz.engine.plan.experts import Experts
 from attnviz.engine.plan.values import Value
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.typed_rows import normaliser_of, score_of
@@ -72,6 +73,7 @@ class Chosen:
     norm: Norm = NORMS["none"]
     activation: FeedForward = FEED_FORWARDS["none"]
     turn: Turn | None = None
+    experts: Experts | None = None
     params: Mapping[str, Array] = field(default_factory=dict)
 
     @property

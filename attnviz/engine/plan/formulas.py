@@ -69,6 +69,8 @@ class FormulaWriter:
             "@": lambda x, W: f"{self._factor(x)} {self.of(W)}",
             "norm": lambda x: rf"\mathrm{{{norm}}}({self.of(x)})",
             "norm_of_heads": lambda x: rf"\mathrm{{{norm}}}([{letter_of(x)}_1\; {letter_of(x)}_2 \dots])_h",
+            "route": lambda x: rf"\mathrm{{top}}(\mathrm{{softmax}}({self.of(x)}))",
+            "each_unit": lambda x: rf"{self.of(x)}_{{e(d)}}",
             "activation": lambda x: f"f({self.of(x)})",
             "rope": lambda x: rf"R\, {self.of(x)}",
             "as_keys": self.of,

@@ -10,6 +10,7 @@ import numpy as np
 from attnviz.arrays import Array
 from attnviz.engine.numerics import products
 from attnviz.engine.plan.chosen import Chosen, Turn
+from attnviz.engine.plan.experts import Experts
 from attnviz.engine.plan.values import Axes, Value, axes_by_length
 
 
@@ -25,6 +26,12 @@ class LayerFacts:
         """The rotation of queries and keys."""
         assert self.chosen.turn is not None  # noqa: S101  # a plan without a rotation never asks
         return self.chosen.turn
+
+    @property
+    def experts(self) -> Experts:
+        """The experts of the feed-forward block."""
+        assert self.chosen.experts is not None  # noqa: S101  # a plan without experts never asks
+        return self.chosen.experts
 
     def turned(self, value: Value, X: Array, turn: Callable[[Array], Array]) -> Array:
         """Return queries or keys turned, each head over its true columns."""

@@ -8,7 +8,17 @@ from __future__ import annotations
 
 from attnviz.engine.plan.page import attention
 from attnviz.engine.plan.tracing import Page
-from attnviz.engine.plan.values import Value, activation, as_keys, norm, norm_of_heads, rope, side_by_side
+from attnviz.engine.plan.values import (
+    Value,
+    activation,
+    as_keys,
+    each_unit,
+    norm,
+    norm_of_heads,
+    rope,
+    route,
+    side_by_side,
+)
 
 
 def embedding(page: Page, E: Value) -> Value:
@@ -28,7 +38,7 @@ def trained_layer(page: Page, X: Value) -> Value:
 
     Norms before the block, behind it (OLMo 2), both (Gemma 2) or after the sum (BERT); norms of queries and keys, head
     by head (Qwen 3) or of all heads at once (OLMo 2); a block that reads what attention read (GPT-NeoX); gates (Llama);
-    no block at all (the model *small* in the package).
+    experts, of which a token takes a few (Mixtral); no block at all (the model *small* in the package).
 
     X (n, d) -> the layer's result, (n, d)
     """
@@ -52,10 +62,13 @@ def _feed_forward(page: Page, read: Value, Y: Value) -> Value:
     """Say the feed-forward block, and its output added to Y: (n, d)."""
     step, weight, has = page.step, page.weight, page.has
     read = step("ff_normed", norm(read) * weight("g_2") + weight("c_2")) if has.norm_before else read
+    share = None
+    if "w_router" in has.weights:
+        share = each_unit(step("expert_shares", route(step("router_scores", read @ weight("w_router")))))  # (n, d_ff)
     F = activation(read @ weight("w_1") + weight("b_1"))  # (n, d_ff)
     if has.gate:
         F = step("ff_gate", F) * step("ff_up", read @ weight("w_3") + weight("b_3"))
-    G = step("ff_output", step("ff_hidden", F) @ weight("w_2") + weight("b_2"))  # (n, d)
+    G = step("ff_output", step("ff_hidden", F * share) @ weight("w_2") + weight("b_2"))  # (n, d)
     G = step("ff_output_normed", norm(G) * weight("g_2_out") + weight("c_2_out")) if has.norm_behind else G
     G = step("ff_added", Y + G)
     return step("ff_added_normed", norm(G) * weight("g_2") + weight("c_2")) if has.norm_after else G

@@ -146,6 +146,26 @@ class Rope:
         return [at.turned(v, G, at.turn.back)]
 
 
+class Route:
+    """The shares of the experts that each row takes."""
+
+    def value(self, at: LayerFacts, v: Value, R: Array) -> Array:
+        return at.experts.shares(R)
+
+    def back(self, at: LayerFacts, v: Value, G: Array, y: Array, R: Array) -> Slopes:
+        return [at.experts.back(G, R, y)]
+
+
+class EachUnit:
+    """The share of each hidden unit, that of its expert."""
+
+    def value(self, at: LayerFacts, v: Value, shares: Array) -> Array:
+        return at.experts.each_unit(shares)
+
+    def back(self, at: LayerFacts, v: Value, G: Array, *_: Array) -> Slopes:
+        return [at.experts.added_up(G)]
+
+
 class AsKeys:
     """The same rows, read as what is attended to."""
 
@@ -272,6 +292,8 @@ OPERATIONS: dict[str, Operation] = {
     "norm_of_heads": NormOfHeads(),
     "activation": Activation(),
     "rope": Rope(),
+    "route": Route(),
+    "each_unit": EachUnit(),
     "as_keys": AsKeys(),
     "score": ScoreOf(),
     "only_where": OnlyWhere(),

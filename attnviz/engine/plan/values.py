@@ -102,6 +102,14 @@ norm = _same_axes("norm")
 tanh = _same_axes("tanh")
 rope = _same_axes("rope")
 norm_of_heads = _same_axes("norm_of_heads")
+route = _same_axes("route")
+
+
+def each_unit(shares: Value) -> Value:
+    """Return the share of each hidden unit, that of the expert which it is part of."""
+    return Value("each_unit", (shares,), (*shares.axes[:-1], "d_ff"))
+
+
 activation = _same_axes("activation")
 
 

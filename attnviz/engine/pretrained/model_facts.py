@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from attnviz.arrays import Array
+from attnviz.engine.plan.experts import Experts
 from attnviz.engine.plan.tracing import Has
 
 
@@ -17,6 +18,8 @@ class TensorSlice:
     axis    what of the tensor a column is: its row, its column, or an entry of a vector
     first   the index of column 0 of head 0;  `stride` how much further that of the next head is
     plus    what the model adds to each number of the file
+    units   the columns of each expert, one expert after the other; {e} in the name of the tensor is its number, and
+            a tensor without it holds all, the expert in front
     """
 
     tensor: str
@@ -25,6 +28,7 @@ class TensorSlice:
     first: int = 0
     stride: int = 0
     plus: float = 0.0
+    units: int = 0
 
     def number(self, column: int, head: int = 0) -> int:
         """Return the index of a column of a head along the tensor's axis.
@@ -39,7 +43,13 @@ class TensorSlice:
 
         >>> TensorSlice("query.weight", "row", stride=32).at(5, head=2), TensorSlice("c_attn.weight", "column").at(5)
         ('query.weight[69]', 'c_attn.weight[:, 5]')
+        >>> TensorSlice("experts.{e}.w1.weight", "row", units=4).at(9)
+        'experts.2.w1.weight[1]'
         """
+        if self.units:
+            e, n = divmod(column, self.units)
+            n += self.first
+            return f"{self.tensor.format(e=e)}[{n}]" if "{e}" in self.tensor else f"{self.tensor}[{e}, {n}]"
         n = self.number(column, head)
         return f"{self.tensor}[:, {n}]" if self.axis == "column" else f"{self.tensor}[{n}]"
 
@@ -54,6 +64,7 @@ class ModelFacts:
     windows      for each layer how many positions back it looks, None for all
     eps          what every norm adds to the mean square;  `centred` whether it takes the mean away first
     activation   of the hidden units, a row of FEED_FORWARDS
+    experts      of the feed-forward blocks, None where each is one alone
     parts        those of each layer;  `around` those of what the first one reads
     """
 
@@ -64,6 +75,7 @@ class ModelFacts:
     eps: float = 0.0
     centred: bool = True
     activation: str = "none"
+    experts: Experts | None = None
     parts: tuple[Has, ...] = ()
     around: Has = Has()
 

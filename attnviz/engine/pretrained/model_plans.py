@@ -32,7 +32,9 @@ def chosen_by_model(config: PretrainedConfig, layer: int | None) -> Chosen:
         fn, back = (partial(rotated, frequencies=each) for each in (frequencies, -frequencies))
         turn = Turn(fn, back, frequencies)
     activation = FEED_FORWARDS[facts.activation]
-    return replace(chosen_by(config), key_widths=None, norm=norm_of(facts), activation=activation, turn=turn)
+    return replace(
+        chosen_by(config), key_widths=None, norm=norm_of(facts), activation=activation, turn=turn, experts=facts.experts
+    )
 
 
 def norm_of(facts: ModelFacts) -> Norm:

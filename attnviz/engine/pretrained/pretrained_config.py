@@ -10,7 +10,7 @@ from attnviz.engine.records.head_settings import divisors
 from attnviz.engine.records.trace import Trace
 from attnviz.settings.fields import number, text, widths
 
-MOST_HEADS, MOST_LAYERS, MOST_WIDTH = 256, 256, 65_536
+MOST_HEADS, MOST_LAYERS, MOST_WIDTH, MOST_UNITS = 256, 256, 65_536, 4_194_304
 
 FREE = (
     "sentence",
@@ -45,7 +45,7 @@ class PretrainedConfig(Config):
     )
     n_layers: int = number(1, 1, MOST_LAYERS, label="Layers")
     d_model: int = number(1, 1, MOST_WIDTH, label="Embedding size")
-    d_ff: int = number(1, 1, MOST_WIDTH, label="Feed-forward width")
+    d_ff: int = number(1, 1, MOST_UNITS, label="Feed-forward width")
     d_k: int | tuple[int, ...] = widths(1, 1, MOST_WIDTH, most=1, label="Width of queries and keys, d_k")
     d_v: int | tuple[int, ...] = widths(1, 1, MOST_WIDTH, most=1, label="Width of values, d_v")
     beside: Config = Config()

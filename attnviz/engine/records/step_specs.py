@@ -44,6 +44,15 @@ OF_MODELS = {
     "output_normed": _signed(r"\hat Y", OUT, "what attention passes on, normalised before it is added"),
     "g_2": _signed("g_2", MODEL, "the gain of the feed-forward block's norm"),
     "c_2": _signed("c_2", MODEL, "added by the feed-forward block's norm"),
+    "w_router": _signed("W_R", ("out", "expert"), "says which expert suits a token"),
+    "router_scores": _signed("R", ("query", "expert"), "how well each expert suits a token"),
+    "expert_shares": Spec(
+        r"\hat R",
+        ("query", "expert"),
+        "share",
+        r"\hat R = \mathrm{top}(\mathrm{softmax}(R))",
+        "how much of each expert a token takes; e(d) is the expert of the hidden unit d",
+    ),
     "g_2_out": _signed("g_2'", ("out",), "the gain of the norm behind the feed-forward block"),
     "ff_output_normed": _signed(r"\hat G", OUT, "what the block passes on, normalised before it is added"),
     "g_f": _signed("g_F", MODEL, "the gain of the last norm"),
@@ -65,6 +74,7 @@ AXES = Words(
         "number": "one number for each head",
         "joined": "the columns of all heads side by side, the sum of their d_v",
         "out": "the columns of the output",
+        "expert": "the experts of the feed-forward block; a token takes a few of them",
         "d_ff": "the width of the feed-forward block",
     }
 )

@@ -157,6 +157,13 @@ def rms_norm_of_heads(x):
     """The row of each token in all heads over the root of their mean square."""
     return x / $np.sqrt((x**2).mean($axis=(0, 2), $keep=True) + $epsilon)
 ''',
+    "routed": '''
+def routed(x, n, adds_up):
+    """The softmax of each row, of which the n largest stay, as they are or divided by their sum."""
+    e = $np.exp(x - x.$largest($over))
+    kept = $np.where(is_top(x, n), e, 0.0)
+    return kept / (kept if adds_up else e).sum($over)
+''',
     "gelu": '''
 def gelu(x):
     """x times the normal distribution function of x."""

@@ -30,6 +30,7 @@ PARTS = {
     "added_normed": "after_attention",
     "ff_normed": "feed_forward",
     "w_1": "feed_forward",
+    "w_router": "feed_forward",
     "ff_added": "after_feed_forward",
     "ff_added_normed": "after_feed_forward",
     "g_f": "final",

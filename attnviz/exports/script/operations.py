@@ -58,6 +58,8 @@ class OperationWriter:
             "tanh": lambda v: f"{self.words.np}.tanh({self.code(v.args[0])})",
             "norm": self._norm,
             "norm_of_heads": lambda v: f"{rows.NORMS[self.config.norm]}_of_heads({self.code(v.args[0])})",
+            "route": self._route,
+            "each_unit": lambda v: self._each_unit(v),
             "activation": lambda v: self._by_word(rows.FEED_FORWARDS[self._chosen.activation.name], v),
             "only_where": lambda v: f"{self.words.np}.where(M, {self.code(v.args[0])}, -{self.words.np}.inf)",
             "rope": self._rope,
@@ -129,6 +131,16 @@ class OperationWriter:
         epsilon = short(self._chosen.norm.epsilon)
         unusual = "" if self._chosen.norm.epsilon == EPSILON else f", eps={epsilon}"
         return self._by_word(rows.NORMS[self.config.norm], value, epsilon=epsilon, unusual=unusual)
+
+    def _route(self, value: Value) -> str:
+        experts = self._chosen.experts
+        assert experts is not None  # noqa: S101  # a plan without experts never asks
+        return f"routed({self.code(value.args[0])}, {experts.n_chosen}, {experts.adds_up})"
+
+    def _each_unit(self, value: Value) -> str:
+        experts = self._chosen.experts
+        assert experts is not None  # noqa: S101
+        return f"{self.words.repeat}({self.code(value.args[0])}, {experts.units}, {self.words.axis}=1)"
 
     def _rope(self, value: Value) -> str:
         """Return queries or keys, rotated; heads of different width are rotated by their own."""

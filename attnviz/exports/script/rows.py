@@ -21,6 +21,8 @@ VARIABLES = {
     "normed_queries": "Q_normed",
     "normed_keys": "K_normed",
     "output_normed": "Y_out_normed",
+    "router_scores": "R",
+    "expert_shares": "R_shares",
     "ff_output_normed": "G_out_normed",
     "final_normed": "H_normed",
     "token_embeddings_kv": "E_kv",

@@ -206,6 +206,21 @@ def _norm_of_heads(at: OnSheet, v: Value) -> Cells:
     return Cells(formulas.rms_normed_over_heads(at.sheet, heads, own, at.chosen.norm.epsilon))
 
 
+def _route(at: OnSheet, v: Value) -> Cells:
+    scores, experts = at.block(v.args[0]), at.chosen.experts
+    assert experts is not None  # noqa: S101  # a plan without experts never asks
+    shares = experts.shares(scores.array)
+    many, whole = experts.n_chosen, experts.adds_up
+    return Cells(formulas.routed(at.sheet, scores, shares, n_chosen=many, adds_up=whole), PRECEDENCE["/"])
+
+
+def _each_unit(at: OnSheet, v: Value) -> Cells:
+    shares, experts = at.block(v.args[0]), at.chosen.experts
+    assert experts is not None  # noqa: S101
+    units = experts.units
+    return Cells(lambda i, j: shares.at(i, j // units), WHOLE)
+
+
 def _activation(at: OnSheet, v: Value) -> Cells:
     symbols = " + ".join(plain(STEPS[each.name].symbol) for each in leaves(v) if each.op == "weight")
     heading = formulas.HEADINGS["linear_part"].format(symbol=f"Y {symbols}", shape="{shape}")
@@ -265,6 +280,8 @@ OPERATIONS: dict[str, Callable[[OnSheet, Value], Cells]] = {
     "norm_of_heads": _norm_of_heads,
     "activation": _activation,
     "rope": _rope,
+    "route": _route,
+    "each_unit": _each_unit,
     "as_keys": lambda at, v: at.cells(v.args[0]),
     "score": _score,
     "only_where": _only_where,

@@ -20,6 +20,7 @@ HEADINGS = Words(
         "angles": "p θ · angles · {shape} · how far each pair of columns is rotated at each position, counted from 0",
         "root": "root of the mean square of each row · {shape} · √(mean square + {epsilon})",
         "root_of_heads": "root of the mean square of each row in all heads · {shape} · √(mean square + {epsilon})",
+        "experts": "experts that each token takes · {shape} · 1 for its {n} largest scores",
         "spread": "mean and deviation of each row · {shape} · √(variance + {epsilon})",
         "angles_of_model": "p θ · angles · {shape} · each position, counted from 0, times the angles a position",
         "linear_part": "{symbol} · {shape} · the hidden units before the kink",
@@ -161,6 +162,26 @@ def rms_normed_over_heads(sheet: Sheet, heads: Sequence[Block], at: int, epsilon
         columns=(translate(ROOT),),
     )
     return lambda i, j: f"{source.at(i, j)}/{root.at(i, 0)}"
+
+
+def routed(sheet: Sheet, scores: Block, shares: Array, *, n_chosen: int, adds_up: bool) -> Formula:
+    """Return the shares of the experts, from a block that is 1 where one is chosen: of equal ones the earlier."""
+
+    def is_chosen(i: int, j: int) -> str:
+        x, row = scores.at(i, j), scores.row(i)
+        before = [f"({scores.at(i, k)}={x})" for k in range(j)]
+        return f"IF({'+'.join([f'SUMPRODUCT(({row}>{x})*1)', *before])}<{n_chosen},1,0)"
+
+    heading = HEADINGS["experts"].format(shape=shape(shares), n=n_chosen)
+    chosen = sheet.add(heading, (shares > 0) * 1.0, is_chosen, rows=scores.rows, columns=scores.columns)
+
+    def share(i: int, j: int) -> str:
+        row = scores.row(i)
+        each = f"EXP({row}-MAX({row}))"
+        total = f"SUMPRODUCT({chosen.row(i)}*{each})" if adds_up else f"SUMPRODUCT({each})"
+        return f"{chosen.at(i, j)}*EXP({scores.at(i, j)}-MAX({row}))/{total}"
+
+    return share
 
 
 NORMS = {"pre": normed, "post": normed, "rms": rms_normed}

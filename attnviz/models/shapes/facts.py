@@ -16,7 +16,7 @@ FAULTS = Words(
         "size": "config.json says {name} is {given}; a model has {least} to {most}",
     }
 )
-MAX_SIZES = {"layers": 256, "heads": 256, "width": 65_536}
+MAX_SIZES = {"layers": 256, "heads": 256, "width": 65_536, "experts": 1024}
 
 ACTIVATIONS = {
     "gelu": "gelu",

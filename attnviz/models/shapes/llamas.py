@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 from attnviz.arrays import Array
@@ -43,6 +44,31 @@ def olmo2(facts: Facts) -> Shape:
     return llama(facts, norm_applied="behind", eps=facts.number("rms_norm_eps", 1e-5))
 
 
+def mixtral(facts: Facts) -> Shape:
+    """Return the shape of Mixtral: a block of experts, the shares of the chosen ones divided by their sum."""
+    return _with_experts(llama(facts, eps=facts.number("rms_norm_eps", 1e-5)), facts, 8, 2)
+
+
+def qwen3_moe(facts: Facts) -> Shape:
+    facts.only("decoder_sparse_step", 1)
+    facts.only("mlp_only_layers", None, [])
+    add_up = facts.get("norm_topk_prob", False)
+    if not isinstance(add_up, bool):
+        raise facts.odd("norm_topk_prob", add_up, "true, false")
+    units = facts.size("moe_intermediate_size", otherwise=768)
+    shape = replace(llama(facts), d_ff=units, shares_add_up=add_up)
+    return _with_experts(shape, facts, 128, 8)
+
+
+def _with_experts(shape: Shape, facts: Facts, usual: int, usually_chosen: int) -> Shape:
+    """Return a shape whose blocks are made of experts, each as wide as its block is."""
+    n = facts.size("num_experts" if facts.get("num_experts") else "num_local_experts", "experts", otherwise=usual)
+    chosen = facts.size("num_experts_per_tok", "experts", otherwise=usually_chosen)
+    if chosen > n:
+        raise facts.odd("num_experts_per_tok", chosen, f"1 to {n}, the number of experts")
+    return replace(shape, d_ff=n * shape.d_ff, n_experts=n, n_chosen=chosen)
+
+
 def gemma(facts: Facts) -> Shape:
     facts.only("use_bidirectional_attention", None, False)
     gated = {"feed_forward": "geglu_tanh"} if facts.get("hidden_act", "gelu") == "gelu" else {}
@@ -78,7 +104,7 @@ def _windows(facts: Facts, n_layers: int) -> tuple[int | None, ...]:
         return (None,) * n_layers
     reach, kinds = facts.size("sliding_window", otherwise=usual) - 1, facts.get("layer_types")
     if kinds is None:
-        if facts.family in ("mistral", "phi3", "starcoder2"):
+        if facts.family in ("mistral", "mixtral", "phi3", "qwen3_moe", "starcoder2"):
             return (reach,) * n_layers
         if facts.family == "gemma3_text":
             pattern = facts.size("sliding_window_pattern", otherwise=6)

@@ -11,7 +11,9 @@ from attnviz.arrays import Array
 class Shape:
     """The parts of the layers of one model.
 
-    d_ff         width of the feed-forward block, 0 for none
+    d_ff         width of the feed-forward block, 0 for none; that of all its experts
+    n_experts    the experts of which it is made, 0 where it is one block; a token takes `n_chosen` of them, and their
+                 shares are divided by their sum where `shares_add_up`
     norm         layer or rms;  `norm_applied` before, after the sum, behind the block before the sum, or both: before
                  and behind
     windows      for each layer how many positions back it looks, None for all
@@ -43,6 +45,14 @@ class Shape:
     gain: float = 0.0
     parallel: bool = False
     logits_softcap: float = 0.0
+    n_experts: int = 0
+    n_chosen: int = 0
+    shares_add_up: bool = True
+
+    @property
+    def units(self) -> int:
+        """The hidden units of one expert."""
+        return self.d_ff // max(self.n_experts, 1)
 
     def rotates(self, layer: int) -> bool:
         """Return whether a layer rotates queries and keys by their positions."""
