@@ -181,7 +181,8 @@ def _changed(trace: Trace, selection: Selection) -> Selection:
     heads, seen = trace.config.n_heads, window.seen(trace, selection)
     before = selection = next_word.asked(selection)
     picked = _chosen(trace, selection)
-    opened = model_views.opened(trace) or (owed_to.opened(trace) if selection.panel == "owed_to" else None)
+    owed = owed_to.opened(trace) if selection.panel == "owed_to" else None
+    opened = model_views.opened(trace) or owed
     if selection.every:
         selection = model_views.chosen_pair(trace, selection)
     if opened is not None:
@@ -189,6 +190,8 @@ def _changed(trace: Trace, selection: Selection) -> Selection:
         head = None if selection.key is None else focus
         step = "ff_output" if focus is None else "weights"
         selection = replace(selection, every=False, layer=layer, focus=focus, head=head, shown=step)
+        if opened is owed:  # it is owed to what the head does at the last word
+            selection = replace(selection, query=len(trace.query_tokens) - 1, key=None, dimension=None, head=None)
     if picked is not None:
         selection = seen.outside(selection, _selected(selection, *picked))
     elif drawer.is_closed(ANSWER):
