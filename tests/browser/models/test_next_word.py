@@ -9,6 +9,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 import pytest
 
 from tests.browser_idle import QUIET
+from tests.support.cases import for_each
 from tests.support.small_models import FOLDER, model
 
 pytestmark = pytest.mark.browser
@@ -66,7 +67,7 @@ def in_sight(page: Any, what: Any) -> None:
     )
 
 
-@pytest.mark.parametrize(("width", "height"), [(1280, 720), (390, 844)])
+@for_each(("width", "height"), [(1280, 720), (390, 844)])
 def test_three_presses_lead_from_the_opening_to_the_head_that_says_mary(
     browser_page: Any, site: Any, width: int, height: int
 ) -> None:
