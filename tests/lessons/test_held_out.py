@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-import pytest
-
 from attnviz.lessons.catalogue import LESSONS
 from attnviz.models import boxed
+from tests.support.cases import for_each
 from tools.corpus import documents
 from tools.corpus.drawing import held, pair
 from tools.corpus.lists import FORMS
@@ -45,7 +44,7 @@ def key_of(sentence: str) -> tuple[str, ...]:
     return ("list", *words[at : at + 2])
 
 
-@pytest.mark.parametrize(("name", "sentence"), sorted({*asked()}))
+@for_each(("name", "sentence"), sorted({*asked()}))
 def test_what_a_lesson_asks_is_kept_from_training(name: str, sentence: str) -> None:
     assert held(*key_of(sentence)), f"the lesson {name} asks {sentence!r}, which may stand in the training documents"
 

@@ -183,8 +183,8 @@ def _changed(trace: Trace, selection: Selection) -> Selection:
     heads, seen = trace.config.n_heads, window.seen(trace, selection)
     before = selection = next_word.asked(selection)
     picked = _chosen(trace, selection)
-    in_panel = OPENED.get(selection.panel)
-    opened = model_views.opened(trace) or (None if in_panel is None else in_panel(trace))
+    in_panel = OPENED[selection.panel](trace) if selection.panel in OPENED else None
+    opened = model_views.opened(trace) or in_panel
     if selection.every:
         selection = model_views.chosen_pair(trace, selection)
     if opened is not None:
@@ -192,6 +192,8 @@ def _changed(trace: Trace, selection: Selection) -> Selection:
         head = None if selection.key is None else focus
         step = "ff_output" if focus is None else "weights"
         selection = replace(selection, every=False, layer=layer, focus=focus, head=head, shown=step)
+        if opened is in_panel and selection.panel == "owed_to":  # it is owed to what the head does at the last word
+            selection = replace(selection, query=len(trace.query_tokens) - 1, key=None, dimension=None, head=None)
     if picked is not None:
         selection = seen.outside(selection, _selected(selection, *picked))
     elif drawer.is_closed(ANSWER):

@@ -9,6 +9,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 import pytest
 
 from tests.browser_idle import QUIET
+from tests.support.cases import for_each
 from tests.support.small_models import FOLDER, model
 
 pytestmark = pytest.mark.browser
@@ -52,16 +53,33 @@ def test_a_text_is_written_on_as_python_writes_it(browser_page: Any, site: Any) 
     heads.wait_for()
     heads.scroll_into_view_if_needed()
     box = heads.bounding_box()
-    page.mouse.click(box["x"] + 0.625 * box["width"], box["y"] + 0.75 * box["height"])  # layer 2, head 3
+    page.mouse.click(box["x"] + 0.5 * box["width"], box["y"] + 0.75 * box["height"])  # layer 2, head 3 of 4, then FF
     in_address(page, layer="2", focus="3", panel="owed_to")
 
 
-def test_three_presses_lead_from_the_opening_to_the_head_that_says_mary(browser_page: Any, site: Any) -> None:
+def in_sight(page: Any, what: Any) -> None:
+    """Wait until the whole of something stands in the window, so that nobody has to look for it."""
+    what.wait_for()
+    page.wait_for_function(
+        "(e) => { const b = e.getBoundingClientRect();"
+        " return b.width > 0 && b.left >= 0 && b.top >= 0 && b.right <= innerWidth && b.bottom <= innerHeight; }",
+        arg=what.element_handle(),
+    )
+
+
+@for_each(("width", "height"), [(1280, 720), (390, 844)])
+def test_three_presses_lead_from_the_opening_to_the_head_that_says_mary(
+    browser_page: Any, site: Any, width: int, height: int
+) -> None:
     page = browser_page
+    page.set_viewport_size({"width": width, "height": height})
     page.goto(site.url)
     page.locator(AT_REST).wait_for()
-    page.get_by_text("Trained", exact=True).first.click()
+    trained = page.get_by_text("Trained", exact=True).filter(visible=True)
+    in_sight(page, trained)
+    trained.click()
     in_address(page, sentence=MARY)
+    in_sight(page, page.get_by_role("button", name="Whom is it owed to?").first)
     page.get_by_role("button", name="Next word: “mary”").wait_for()
     page.get_by_role("button", name="Whom is it owed to?").first.click()
     in_address(page, panel="owed_to")
@@ -72,9 +90,11 @@ def test_three_presses_lead_from_the_opening_to_the_head_that_says_mary(browser_
         " return y > -60 && y < 120; }"
     )  # the panel is at the top of the window, though it grew below what was there
     assert why.bounding_box()["y"] < page.viewport_size["height"]
+    in_sight(page, page.get_by_role("button", name="Show head 2.2 above"))
     page.get_by_role("button", name="Show head 2.2 above").click()
-    in_address(page, layer="2", focus="2")
+    in_address(page, layer="2", focus="2", query="15")  # the last word, which the next one is read off
     page.wait_for_function("() => document.querySelector('.st-key-stage').getBoundingClientRect().top > -60")
+    in_sight(page, page.locator(".st-key-telling").get_by_text("to attends to john").first)
 
 
 def test_the_logits_end_the_path_and_the_model_without_the_penalty_is_one_press_away(

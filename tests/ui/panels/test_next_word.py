@@ -96,6 +96,7 @@ def test_the_maps_of_the_page_are_those_of_python_and_a_press_opens_a_head() -> 
     at.run()
     assert clean(at)
     assert (at.query_params["layer"], at.query_params["focus"]) == ("2", "3")
+    assert at.query_params["query"] == str(len(trace.query_tokens))
     at.session_state["owed"] = {"picked": {"stage": "direct", "head": 0, "row": 1, "column": 4}}
     at.run()
     assert clean(at)
