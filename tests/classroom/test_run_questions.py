@@ -234,3 +234,15 @@ def test_the_mask_is_not_drawn_before_it_is_answered() -> None:
     assert assignments.given_away(replace(seen, task_hidden=hidden), [question]) == ()
     drawn = np.isin(np.arange(16), [*question.right]).reshape(4, 4)
     assert np.array_equal(drawn, np.tri(4, dtype=bool))
+
+
+def test_every_kind_goes_to_the_platform_or_is_said_to_be_left_out() -> None:
+    config = setting(7)
+    for kind in question_codec.KINDS:
+        item = next((each for each in items() if each[0] == kind), question_codec.item(kind, {"query": 2, "key": 1}))
+        task = Assignment(task_questions=(item,))
+        written = ET.fromstring(moodle.xml(config, task))  # noqa: S314
+        exported = [each for each in written if each.get("type") != "category"]
+        left_out = moodle.left_out(assignments.resolved_questions(task, run(config)))
+        assert (len(exported), left_out) in ((1, ()), (0, (1,))), kind
+        assert bool(left_out) == (kind in ("order", "mask", "slider"))

@@ -274,7 +274,7 @@ def _pictures(
     rows: Sequence[Sequence[Stage]], large: bool, view: View, question: ResolvedQuestion | None, at: str
 ) -> None:
     """Draw the pictures, a row at a time; in large type they are kept within the screen. `question`: the open one."""
-    lettering = heatmap.Lettering(is_question=question is not None)
+    lettering = picked_answer.lettering(question)
     for number, row in enumerate(filter(None, rows)):
         stages = [replace(picture, large=large) for picture in row]
         picked = picked_answer.cell(question, row, question_panel.answer_key(at)) if question else None

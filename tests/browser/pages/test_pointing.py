@@ -15,13 +15,14 @@ from attnviz.settings import url_codec
 from attnviz.ui.session.selection import Selection
 from tests.browser_idle import QUIET
 from tests.classroom.test_printed_forms import HEAD, QUESTION, WHOLE
+from tests.support.cases import for_each
 
 pytestmark = pytest.mark.browser
 CONFIG = Config(sentence="the cat sat down", n_heads=2, mask="causal")
 CELL = question_codec.item("cell", {"head": 2, "query": 3, "key": 2})
 
 
-@pytest.mark.parametrize("is_hidden", [False, True])
+@for_each("is_hidden", [False, True])
 def test_the_cell_is_pointed_at_in_the_map(is_hidden: bool, app: Any, browser_page: Any) -> None:
     hidden = ("weights", *assignments.PANELS) if is_hidden else ()
     task = assignments.with_setting(Assignment(task_questions=(CELL,), task_hidden=hidden), CONFIG)
@@ -37,6 +38,10 @@ def test_the_cell_is_pointed_at_in_the_map(is_hidden: bool, app: Any, browser_pa
     size = box.bounding_box()
     box.click(position={"x": 0.4 * size["width"], "y": 0.6 * size["height"]})
     browser_page.evaluate(QUIET)
+    (tip,) = [each for each in browser_page.locator(".attn-tip").all_inner_texts() if each]
+    assert tip.startswith("head 2")
+    assert "sat" not in tip  # which would say whose cell it is
+    assert asked.get_by_text("Its numbers are left out").count() == is_hidden
     chosen = asked.get_by_role("combobox")
     assert chosen.input_value() == "row 3, column 2"
     asked.locator(".attn-focus").focus()

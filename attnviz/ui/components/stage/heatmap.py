@@ -108,10 +108,12 @@ class Lettering:
 
     signs        a minus also in negative cells that are too small for their number, as always in print
     is_question  a number that is NaN is one that a question asks for
+    is_unnamed   a cell is to be found by its row and its column, so what stands beside the pointer names neither
     """
 
     signs: bool = False
     is_question: bool = False
+    is_unnamed: bool = False
 
 
 def show(
@@ -145,6 +147,7 @@ def show(
         "words": _words(is_question=lettering.is_question),
         "axes": {axis: language.translate(axis) for stage in stages for axis in stage.axes},
         "signs": lettering.signs,
+        "unnamed": lettering.is_unnamed,
         "focus": None if heads.film is None else heads.film.head,
         "heads": heads.number,
         "answered": heads.answered,

@@ -18,8 +18,9 @@ export class Tip {
     const { axes, heads, columns } = picture.meta;
     const lines = [];
     if (head !== undefined && heads[head]) lines.push(line("", heads[head]));
-    if (row !== undefined) lines.push(line(heatmap.axis(axes[0]), picture.rowWord(row), picture.positions(row, 0)));
-    if (column !== undefined) lines.push(line(heatmap.axis(axes[1]), picture.columnWord(column), columns ? picture.positions(column, 1) : ""));
+    const isNamed = !heatmap.data.unnamed;
+    if (isNamed && row !== undefined) lines.push(line(heatmap.axis(axes[0]), picture.rowWord(row), picture.positions(row, 0)));
+    if (isNamed && column !== undefined) lines.push(line(heatmap.axis(axes[1]), picture.columnWord(column), columns ? picture.positions(column, 1) : ""));
     if (head !== undefined && row !== undefined && column !== undefined) lines.push(line("value", picture.describe({ head, row, column }), picture.digits({ head, row, column })));
     const sum = head === undefined || row === undefined ? null : picture.editedSum(head, row);
     if (sum !== null) lines.push(line("meaning", heatmap.data.words.row_sum.replace("{sum}", inLanguage(fourDigits(sum), heatmap.data.words))));

@@ -179,6 +179,8 @@ export interface StageData extends StagesSent {
   axes: Record<string, string>;
   /** Whether negative cells that are too small for their number have a minus. */
   signs: boolean;
+  /** A cell is to be found by its row and its column, so the tip names neither. */
+  unnamed: boolean;
   view: Sharing;
   /** The head that is shown alone; of how many. */
   focus: number | null;

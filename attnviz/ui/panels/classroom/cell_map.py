@@ -15,8 +15,11 @@ from attnviz.settings.counting import index_of
 from attnviz.settings.language import Words
 from attnviz.ui.components.stage import heatmap
 from attnviz.ui.panels.classroom import picked_answer
+from attnviz.ui.session.notices import paragraph
 
-WORDS = Words({"grey": "left out"})
+WORDS = Words(
+    {"grey": "left out", "hidden": "Its numbers are left out here: other questions of the assignment may ask for them."}
+)
 
 
 def of_head(question: Question, trace: Trace, *, is_shown: bool) -> Stage:
@@ -38,7 +41,10 @@ def take(question: ResolvedQuestion, stage: Stage, key: str) -> None:
 
 def draw(question: ResolvedQuestion, stage: Stage, key: str) -> None:
     """Draw the map with the chosen cell marked."""
-    heatmap.show([stage], key=_pictures(key), picked=picked_answer.cell(question, [stage], key))
+    if stage.grey == WORDS["grey"]:
+        paragraph([WORDS["hidden"]])
+    picked, lettering = picked_answer.cell(question, [stage], key), picked_answer.lettering(question)
+    heatmap.show([stage], key=_pictures(key), picked=picked, lettering=lettering)
 
 
 def _pictures(key: str) -> str:

@@ -9,6 +9,7 @@ import streamlit as st
 from attnviz.classroom.resolved_question import ResolvedQuestion
 from attnviz.pictures.stage_record import Stage
 from attnviz.ui.components.stage import picking
+from attnviz.ui.components.stage.heatmap import Lettering
 from attnviz.ui.components.stage.picking import Picked
 from attnviz.ui.session.browser import component
 from attnviz.ui.session.browser.uninterrupted import uninterrupted
@@ -32,6 +33,11 @@ def option_at(question: ResolvedQuestion, stages: Sequence[Stage], picked: Picke
     elif axes[-1] == question.axis:
         position = picked.column
     return position if position is not None and position < len(question.options) else None
+
+
+def lettering(question: ResolvedQuestion | None) -> Lettering:
+    """Return how the pictures of an open question are lettered; None for one that is answered, or none."""
+    return Lettering(is_question=question is not None, is_unnamed=question is not None and question.form == "cell")
 
 
 def cell(question: ResolvedQuestion, stages: Sequence[Stage], key: str) -> Picked | None:

@@ -80,7 +80,7 @@ def page(config: Config, selection: Selection) -> Selection:
             _own_judgement(asked, at)
     _next(config, selection, dealt, is_open)
     if shown:
-        lettering = heatmap.Lettering(is_question=is_open)
+        lettering = picked_answer.lettering(dealt.question if is_open else None)
         heatmap.show(shown, key=PICTURES, view=_VIEW, lettering=lettering)
     if not is_open and dealt.question.lines:
         question_panel.arithmetic(dealt.question.lines, at)
