@@ -76,35 +76,22 @@ function norm({ shape: [, rows, columns], centred, epsilon }, [x], out, [h0, h1,
     }
 }
 
-/** The rows of a token in all heads, normalised as one. @type {Fill<Operation<"norm_of_heads">>} */
-function normOfHeads({ shape: [heads, rows, columns], centred, epsilon }, [x], out, [h0, h1, r0, r1]) {
-  const count = heads * columns, step = rows * columns;
-  /** @param {number} r @param {(x: number) => number} of */
-  const meanOf = (r, of) => {
-    let total = 0;
-    for (let first = r * columns; first < x.length; first += step) for (let o = first; o < first + columns; o++) total += of(x[o]);
-    return total / count;
-  };
-  for (let r = r0; r < r1; r++) {
-    const mean = centred ? meanOf(r, Number) : 0, root = Math.sqrt(meanOf(r, (each) => (each - mean) ** 2) + epsilon);
-    for (let h = h0; h < h1; h++) for (let o = h * step + r * columns, end = o + columns; o < end; o++) out[o] = (x[o] - mean) / root;
-  }
+/** The rows of a token in all heads over the root of their mean square. @type {Fill<Operation<"norm_of_heads">>} */
+function normOfHeads({ shape: [heads, rows, columns], epsilon }, [x], out, [h0, h1, r0, r1]) {
+  const squares = new Float64Array(rows), size = rows * columns;
+  /** @param {number} o */
+  const row = (o) => Math.floor(o / columns) % rows;
+  x.forEach((each, o) => (squares[row(o)] += each * each));
+  for (let o = h0 * size, r = 0; o < h1 * size; o++) if ((r = row(o)) >= r0 && r < r1) out[o] = x[o] / Math.sqrt(squares[r] / heads / columns + epsilon);
 }
 
 /** The shares of the experts that each row takes: of equal ones the earlier. @type {Fill<Operation<"route">>} */
-function route({ shape: [, , columns], chosen, addsUp }, [x], out, [, , r0, r1]) {
-  for (let r = r0; r < r1; r++) {
-    const scores = x.subarray(r * columns, (r + 1) * columns), most = Math.max(...scores);
-    const order = [...scores.keys()].sort((a, b) => scores[b] - scores[a] || a - b), kept = new Set(order.slice(0, chosen));
-    const parts = Array.from(scores, (each) => Math.exp(each - most));
-    const total = parts.reduce((sum, each, e) => (addsUp && !kept.has(e) ? sum : sum + each), 0);
-    parts.forEach((each, e) => (out[r * columns + e] = kept.has(e) ? each / total : 0));
+function route({ shape: [, , n], chosen, addsUp }, [x], out, [, , r0, r1]) {
+  for (let o = r0 * n; o < r1 * n; o += n) {
+    const R = x.subarray(o, o + n), most = Math.max(...R), e = R.map((each) => Math.exp(each - most));
+    const kept = e.map((each, at) => (R.filter((y, k) => y > R[at] || (y === R[at] && k < at)).length < chosen ? each : 0));
+    out.set(kept.map((each) => each / (addsUp ? kept : e).reduce((a, b) => a + b)), o);
   }
-}
-
-/** The share of each hidden unit, that of its expert. @type {Fill<Operation<"each_unit">>} */
-function eachUnit({ shape: [, , columns], units }, [x], out, [, , r0, r1]) {
-  for (let o = r0 * columns; o < r1 * columns; o++) out[o] = x[Math.floor(o / units)];
 }
 
 /**
@@ -285,7 +272,9 @@ export const FILLS = {
   norm,
   norm_of_heads: normOfHeads,
   route,
-  each_unit: eachUnit,
+  each_unit: ({ shape: [, , columns], units }, [x], out, [, , r0, r1]) => {
+    for (let o = r0 * columns; o < r1 * columns; o++) out[o] = x[Math.floor(o / units)];
+  },
   rope,
   score,
   mask: table,

@@ -41,10 +41,11 @@ class OperationWriter:
         self._lengths = {a: n for each in steps for step in each.values() for a, n in zip(step.axes, step.shape)}
         self._lengths["head"] = trace.config.n_heads
         self._facts: Mapping[str, Callable[[Value], Data]] = {
-            **dict.fromkeys(("norm", "norm_of_heads"), self._norm),
+            "norm": self._norm,
+            "norm_of_heads": lambda _: {"epsilon": self._chosen.norm.epsilon},
             "activation": self._activation,
             "route": self._route,
-            "each_unit": lambda v: {"units": self._experts.units, "args": self._args(*v.args)},
+            "each_unit": lambda _: {"units": self._experts.units},
             "rope": self._rope,
             "score": self._score,
             "normalise": self._normalise,

@@ -39,7 +39,7 @@ interface Facts {
   as_keys: Nothing;
   only_where: Nothing;
   norm: { centred: boolean; epsilon: number };
-  norm_of_heads: { centred: boolean; epsilon: number };
+  norm_of_heads: { epsilon: number };
   route: { chosen: number; addsUp: boolean };
   each_unit: { units: number };
   activation: { activation: Activation };

@@ -26,6 +26,7 @@ from attnviz.models.layer_arrays import Arrays
 from attnviz.models.run_cache import RUNS, Kept, StepsLater
 from attnviz.models.run_record import RunRecord
 from attnviz.models.safetensors import Tensors
+from attnviz.models.shapes.facts import NotReadError
 from attnviz.models.tokenisers import tokeniser, unknown_words
 from attnviz.models.writer import Writer
 from attnviz.settings.counting import ordinal
@@ -45,6 +46,9 @@ FAULTS = Words(
         "folder": "{folder} is not a folder; give the one that holds config.json and model.safetensors, or name a "
         "model in the package: {boxed}",
         "config": "{folder} holds no config.json; save the model there with model.save_pretrained",
+        "not_read": "{why}; load it with Transformers and give it to of_model, which shows what PyTorch computes",
+        "table": "a table of vectors has shape {shape}; config.json makes its rows {d} wide",
+        "own": "{name} is the model's own; what can be changed is {free}",
         "empty": "the sentence has no tokens; type at least one word",
         "number": "the tokeniser gives a token the number {id}, and the model knows {n}; their files do not belong "
         "together",
@@ -73,7 +77,10 @@ class Model(Writer):
             raise ConfigError(FAULTS["folder"].format(folder=str(folder), boxed=", ".join(boxed.NAMES)))
         if not (place / "config.json").is_file():
             raise ConfigError(FAULTS["config"].format(folder=str(folder)))
-        self._load(tokeniser.json_file(place / "config.json"), Tensors(place))
+        try:
+            self._load(tokeniser.json_file(place / "config.json"), Tensors(place))
+        except NotReadError as error:
+            raise ConfigError(FAULTS["not_read"].format(why=error)) from None
         self.tokenise = tokeniser.read(place)
 
     @classmethod
@@ -110,13 +117,7 @@ class Model(Writer):
     def _check_tables(self) -> None:
         for array in self._tables.values():
             if array.ndim != 2 or array.shape[1] != self.shape.d_model:
-                raise ConfigError(
-                    translate(
-                        "a table of vectors has shape {shape}; config.json makes its rows {d} wide",
-                        shape=array.shape,
-                        d=self.shape.d_model,
-                    )
-                )
+                raise ConfigError(FAULTS["table"].format(shape=array.shape, d=self.shape.d_model))
 
     @cached_property
     def digest(self) -> str:
@@ -151,6 +152,7 @@ class Model(Writer):
         return ModelSizes(
             shape.n_layers, shape.n_heads, shape.n_kv_heads, shape.d_model, shape.d_head, shape.d_ff,
             self.facts.parts[0].gate, sum(each.size for layer in self._layers for each in layer.values()),
+            shape.n_experts, shape.n_chosen,
         )  # fmt: skip
 
     def tokens(self, config: Config) -> tuple[str, ...]:
@@ -174,11 +176,7 @@ class Model(Writer):
         """
         odd = sorted(set(free) - set(FREE))
         if odd:
-            raise ConfigError(
-                translate(
-                    "{name} is the model's own; what can be changed is {free}", name=odd[0], free=", ".join(FREE[1:])
-                )
-            )
+            raise ConfigError(FAULTS["own"].format(name=odd[0], free=", ".join(FREE[1:])))
         return self._run(self._setting({"max_tokens": self.most_tokens} | free | {"sentence": text}), edits)
 
     def run(self, config: Config, edits: Sequence[Edit] = ()) -> Trace:

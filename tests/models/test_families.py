@@ -176,7 +176,7 @@ def rewrite(folder: Path, **changes: Any) -> None:
     [
         ({"model_type": "t5"}, "model_type 't5' is not read here; .* are: bert, roberta.*; of_model shows any other"),
         ({"model_type": ["llama"]}, "model_type .* is not read here"),
-        ({"rope_parameters": {"rope_type": "yarn", "rope_theta": 1e4}}, "rope_type is 'yarn'; what is read"),
+        ({"rope_parameters": {"rope_type": "yarn", "rope_theta": 1e4}}, "rope_type is 'yarn'; .*llama3; .* of_model"),
         ({"hidden_act": "selu"}, "hidden_act is 'selu'; what is read here: silu"),
         ({"hidden_size": 0}, "hidden_size is 0; a model has 1 to 65536"),
         ({"hidden_size": 17, "head_dim": 4}, r"has shape \(288, 16\)|rows 17 wide|makes it"),

@@ -11,6 +11,7 @@ class ModelSizes:
 
     gated       whether the feed-forward block has two matrices on the way in
     n_weights   numbers of all of its layers
+    n_experts   the experts of which a feed-forward block is made, 0 where it is one;  `n_chosen` those of a token
     """
 
     n_layers: int
@@ -21,6 +22,8 @@ class ModelSizes:
     d_ff: int
     gated: bool
     n_weights: int
+    n_experts: int = 0
+    n_chosen: int = 0
 
     def of_layer(self, n: int) -> int:
         """Count the numbers in the steps of one layer for n tokens."""

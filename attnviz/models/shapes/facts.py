@@ -34,6 +34,10 @@ def _shown(value: Any) -> str:
     return repr(value) if isinstance(value, (int, float)) and abs(value) < 1e15 else shorten(str(value))
 
 
+class NotReadError(ConfigError):
+    """A config.json says what is not read here."""
+
+
 class Facts:
     """A config.json, asked for what is needed of it. Each question raises ConfigError for what cannot be."""
 
@@ -78,7 +82,7 @@ class Facts:
 
     @staticmethod
     def odd(name: str, value: Any, known: str) -> ConfigError:
-        return ConfigError(FAULTS["value"].format(name=name, given=_shown(value), known=known))
+        return NotReadError(FAULTS["value"].format(name=name, given=_shown(value), known=known))
 
 
 def divided(facts: Facts, d: int, n: int, name: str) -> int:

@@ -108,7 +108,7 @@ def _windows(facts: Facts, n_layers: int) -> tuple[int | None, ...]:
             return (reach,) * n_layers
         if facts.family == "gemma3_text":
             pattern = facts.size("sliding_window_pattern", otherwise=6)
-            return tuple(reach if (layer + 1) % pattern else None for layer in range(n_layers))
+            return tuple(None if layer % pattern == pattern - 1 else reach for layer in range(n_layers))
         if facts.family == "gemma2":
             return tuple(None if layer % 2 else reach for layer in range(n_layers))
         first = facts.get("max_window_layers", n_layers)

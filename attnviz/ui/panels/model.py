@@ -31,6 +31,7 @@ WORDS = Words(
         "token, heads of width {d_head}, and no feed-forward blocks. Its weights are {written}.",
         "to_plain": "The same, trained without penalties",
         "to_small": "The same, trained with penalties",
+        "experts": "Each block is made of {n_experts} experts, of which a token takes {n_chosen}.",
         "space": "A Ġ in its tokens is a space.",
         "own_mask": "{masks}, the model's own",
         "causal": "It reads from left to right: its own causal mask applies, whatever is chosen here.",
@@ -65,7 +66,9 @@ def say(draft: Config, *, may_change: bool = True) -> None:
     if model is not None:
         sizes = {name: getattr(model.sizes, name) for name in ("n_layers", "n_heads", "d_model", "d_head", "d_ff")}
         name = draft.model.partition("~")[0]
-        more = [WORDS["causal"]] if "causal" in model.own_masks else []
+        experts = {"n_experts": model.sizes.n_experts, "n_chosen": model.sizes.n_chosen}
+        more = [WORDS["experts"].format(**experts)] if model.sizes.n_experts else []
+        more += [WORDS["causal"]] if "causal" in model.own_masks else []
         more += [WORDS["space"]] if _has_spaces(model, draft) else []
         rest = WORDS["decides" if model.sizes.d_ff else "attention_alone"]
         card = model_card.sentences(name, model.digest)

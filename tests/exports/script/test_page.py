@@ -19,6 +19,7 @@ from attnviz.exports.script.numpy_script import numpy_script
 from attnviz.exports.script.torch_script import torch_script
 from tests.support import readings
 from tests.support.cases import for_each
+from tests.support.small_models import model
 
 SMALL = Config(sentence="the cat sat on", d_model=4, n_heads=2, d_k=2, d_v=2, mask="causal", residual=True)
 CALL, MODULE = "scaled_dot_product_attention(", "MultiheadAttention("
@@ -102,7 +103,7 @@ def test_a_factor_at_rest_is_not_named_and_one_that_is_not_is_in_the_formula() -
 
 
 def test_every_operation_has_its_code() -> None:
-    trace = run(replace(SMALL, norm="pre", feed_forward="relu"))
+    trace = model("mixtral")("a cat")
     writer = LayerScript(Lines(trace, (0,)), trace)
     made = Value("input", axes=("query", "model"), name="X")
     for op in {*OPERATIONS} - {"as_keys", "score", "normalise", "mix"}:

@@ -42,6 +42,14 @@ def bert() -> Iterator[str]:
     MODELS.clear()
 
 
+def test_the_page_says_of_how_many_experts_a_block_is_made() -> None:
+    hosting.offer([f"mixtral={FOLDER / 'mixtral'}"])
+    at = opened(model=f"mixtral~{MODELS['mixtral'].digest}", sentence="the king")
+    assert clean(at)
+    assert "feed-forward blocks of width 32." in page_text(at)
+    assert "Each block is made of 4 experts, of which a token takes 2." in page_text(at)
+
+
 def test_explore_draws_the_models_numbers_and_offers_what_is_free(bert: str) -> None:
     at = opened(model=bert, sentence=WORDS, layer="2", head="1", query="2", key="3")
     assert clean(at)
