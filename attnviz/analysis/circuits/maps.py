@@ -24,7 +24,7 @@ FAULTS = Words(
 
 @dataclass(frozen=True)
 class Without:
-    """What becomes of a next word without each part of a model.
+    """The fate of a next word without each part of a model.
 
     All arrays are (layers, parts): the heads and, where layers have one, the feed-forward block as a last column.
 

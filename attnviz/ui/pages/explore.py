@@ -183,17 +183,7 @@ def _changed(trace: Trace, selection: Selection) -> Selection:
     heads, seen = trace.config.n_heads, window.seen(trace, selection)
     before = selection = next_word.asked(selection)
     picked = _chosen(trace, selection)
-    in_panel = OPENED[selection.panel](trace) if selection.panel in OPENED else None
-    opened = model_views.opened(trace) or in_panel
-    if selection.every:
-        selection = model_views.chosen_pair(trace, selection)
-    if opened is not None:
-        layer, focus = opened
-        head = None if selection.key is None else focus
-        step = "ff_output" if focus is None else "weights"
-        selection = replace(selection, every=False, layer=layer, focus=focus, head=head, shown=step)
-        if opened is in_panel and selection.panel == "owed_to":  # it is owed to what the head does at the last word
-            selection = replace(selection, query=len(trace.query_tokens) - 1, key=None, dimension=None, head=None)
+    selection = _opened(trace, selection)
     if picked is not None:
         selection = seen.outside(selection, _selected(selection, *picked))
     elif drawer.is_closed(ANSWER):
@@ -226,6 +216,21 @@ def _changed(trace: Trace, selection: Selection) -> Selection:
     if (selection.query, selection.key) != (before.query, before.key):
         selection = window.held(selection, seen)
     return window.moved(selection, seen, overview.moved(KEY))
+
+
+def _opened(trace: Trace, selection: Selection) -> Selection:
+    """Return the selection with the head or the feed-forward block that was opened since the last run, if one was."""
+    in_panel = OPENED[selection.panel](trace) if selection.panel in OPENED else None
+    opened = model_views.opened(trace) or in_panel
+    if selection.every:
+        selection = model_views.chosen_pair(trace, selection)
+    if opened is None:
+        return selection
+    layer, focus = opened
+    if opened is in_panel and selection.panel == "owed_to":  # it is owed to what the head does at the last word
+        selection = replace(selection, query=len(trace.query_tokens) - 1, key=None, dimension=None)
+    selection = replace(selection, head=None if selection.key is None else focus, focus=focus)
+    return replace(selection, every=False, layer=layer, shown="ff_output" if focus is None else "weights")
 
 
 def _chosen(trace: Trace, selection: Selection) -> tuple[Picked, list[Stage]] | None:

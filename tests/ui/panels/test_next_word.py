@@ -298,6 +298,10 @@ def test_the_share_and_what_is_said_instead_stand_beside_the_difference() -> Non
     left = short(float(logit + off.difference[2, 3]))
     assert f"without head 3.4 it is still {left}, as “john” has {percent(off.other_share[2, 3])} then" in text
     assert "The model's card counts as the share does" in text
+    at.session_state["owed-open-share"] = {"panel": "head"}
+    at.run()
+    assert clean(at)
+    assert (at.query_params["layer"], at.query_params["focus"]) == ("3", "4")
 
 
 def test_where_both_measures_name_one_head_that_is_said_once() -> None:

@@ -1,4 +1,4 @@
-"""What a next word loses without each part of a model: in sentences, and as a table of the parts that do most."""
+"""The loss of a next word without each part of a model: in sentences, and as a table of the parts that do most."""
 
 from __future__ import annotations
 

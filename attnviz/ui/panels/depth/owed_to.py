@@ -46,10 +46,10 @@ WORDS = Words(
         "sum_alone": "As a sum: {heads} from the heads, {embedded} from the vector of the last word itself, {bias} "
         "from biases. The scale of the last norm is held, so it is exact.",
         "equal": "Both words are “{word}”, so there is no difference to explain; name another one after “rather than”.",
-        "off": "Difference without it",
+        "off": "Difference",
         "off_phrase": "its change without this part",
-        "share": "Share without it",
-        "share_phrase": "what “{word}” has then",
+        "share": "Share",
+        "share_phrase": "what “{word}” has without this part",
         "direct": "Its own part",
         "direct_phrase": "these add up",
         "positions": "From which word",
@@ -68,7 +68,7 @@ WORDS = Words(
 )
 # It runs the model once for each head and block, from its layer on, and as often again for another sentence.
 NEED = Need(fixed=24 * MB, held=2, made=1, busy=0.5, drawn=48, most=4 * SHORT)
-KEY, OPEN, MOST = "owed", "owed-open", "_owed-most"
+KEY, OPEN, OPEN_BY_SHARE, MOST = "owed", "owed-open", "owed-open-share", "_owed-most"
 LARGE, LITTLE = 0.5, 0.05
 """A head that gives this much weight to one word, and makes so little of the difference, shows that these are two."""
 NAMED = 3
@@ -104,9 +104,10 @@ def opened(trace: Trace) -> tuple[int, int | None] | None:
 
     The head is None for the feed-forward block of the layer.
     """
-    if next_word_link.is_pressed(OPEN):
-        layer, head = st.session_state.get(MOST, (len(trace.layers), 0))
-        return (layer, head) if layer < len(trace.layers) and head < trace.config.n_heads else None
+    for key in (OPEN, OPEN_BY_SHARE):
+        if next_word_link.is_pressed(key):
+            layer, head = st.session_state.get(MOST, {}).get(key) or (len(trace.layers), 0)
+            return (layer, head) if layer < len(trace.layers) and head < trace.config.n_heads else None
     for key in (KEY, another_sentence.KEY):
         pick = report(key).get("picked")
         if isinstance(pick, dict) and pick.get("stage") in ("off", "share", "direct", another_sentence.HEADS):
@@ -165,10 +166,7 @@ def _difference(trace: Trace, selection: Selection, words: tuple[int, int]) -> N
     tested = head_roles.of_prompts(trace)
     paragraph([said, *owed_parts.by_difference(trace, off, found.logit, tested or {})])
     paragraph(owed_parts.by_share(trace, words, off, found.logit))
-    most = owed_parts.most(off.difference[:, : trace.config.n_heads])
-    if found.logit > 0 and most is not None:
-        st.session_state[MOST] = most
-        next_word_link.show_head(name_of(*most), key=OPEN)
+    _ways_to_heads(off, found)
     paragraph([WORDS["sum" if found.has_blocks else "sum_alone"].format(**each)])
     heatmap.show(_of_parts(trace, off, found, word), key=KEY)
     heatmap.show([_of_words(trace, found)], key="owed-words")
@@ -196,6 +194,19 @@ def _arcs(trace: Trace, found: Attribution) -> None:
     paragraph([said])
     figure = arcs.arcs(found.positions, trace.query_tokens)
     st.plotly_chart(figures.as_written(figure), key="owed-arcs", config={"displayModeBar": False}, alt=said)
+
+
+def _ways_to_heads(off: Without, found: Attribution) -> None:
+    """Draw the way to the head that counts most by the difference, and to the one by the share if it is another."""
+    n = found.heads.shape[1]
+    by_difference = owed_parts.most(off.difference[:, :n]) if found.logit > 0 else None
+    by_share = owed_parts.most((off.share - off.before)[:, :n])
+    ways = {OPEN: by_difference, OPEN_BY_SHARE: by_share if by_share != by_difference else None}
+    st.session_state[MOST] = ways
+    with st.container(horizontal=True, key="owed-ways"):
+        for key, at in ways.items():
+            if at is not None:
+                next_word_link.show_head(name_of(*at), key=key)
 
 
 def _of_parts(trace: Trace, off: Without, found: Attribution, word: str) -> list[Stage]:
