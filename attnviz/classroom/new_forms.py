@@ -122,7 +122,8 @@ def _allowed_columns(allowed: Array) -> str:
     rows = []
     for row, cells in enumerate(allowed):
         edges = np.flatnonzero(np.diff(np.concatenate(([0], cells.astype(int), [0]))))
-        columns = ", ".join(f"{a + 1}" if b == a + 1 else f"{a + 1}–{b}" for a, b in edges.reshape(-1, 2).tolist())
+        runs = [(ordinal(first), end) for first, end in edges.reshape(-1, 2).tolist()]
+        columns = ", ".join(f"{first}" if first == last else f"{first}–{last}" for first, last in runs)
         rows.append(WORDS["mask_row"].format(row=ordinal(row), columns=columns or WORDS["mask_no_column"]))
     return "; ".join(rows)
 

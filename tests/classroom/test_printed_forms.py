@@ -9,7 +9,9 @@ import pytest
 
 from attnviz import Config, run
 from attnviz.classroom import question_codec
-from attnviz.classroom.printed import handout
+from attnviz.classroom.printed import course_handout, handout
+from attnviz.lessons.catalogue import LESSONS
+from attnviz.lessons.courses import COURSES
 from attnviz.lessons.lesson import Lesson
 from attnviz.lessons.read_lesson import read_lesson
 from attnviz.settings.language import set_language
@@ -127,3 +129,24 @@ def test_the_handout_of_an_assignment_keeps_them_too(kind: str) -> None:
         assert not any(cell for row in weights for cell in row)
         assert not any(cell == "–" for table in tables(html) for row in table for cell in row)
         assert grid(html) == [[""] * 4] * 4
+
+
+@pytest.mark.usefixtures("language_models")
+def test_the_handout_of_a_course_has_its_slides_and_asks_for_a_name_once() -> None:
+    course = COURSES["short"]
+    html, key = course_handout.html("short", solutions=False), course_handout.key("short")
+    slides = [LESSONS[name].slides[at] for name, at in course.places]
+    assert html.count("<section>") == len(slides)
+    asked = sum(slide.question is not None for slide in slides)
+    assert html.count('<div class="question">') == key.count('<div class="key">') == asked
+    assert html.count('<div class="who">') == 1
+    titles = [html.index(f"<h1>{LESSONS[part.lesson].title}") for part in course.parts]
+    assert titles == sorted(titles)
+    assert html.count("<body>") == html.count("<style>") == 1
+
+
+def test_the_handout_of_a_lesson_is_made_where_its_model_is() -> None:
+    for lesson in LESSONS.values():
+        models = {lesson.on(slide).model for slide in lesson.slides} - {""}
+        assert bool(handout.setting(lesson).model) == bool(models), lesson.name
+    assert handout.setting(*course_handout.lessons("single")).model

@@ -157,7 +157,7 @@ def test_a_setting_comes_back_from_the_slide_that_was_made_of_it(config: Config)
 
 
 def test_every_kind_of_question_becomes_one_of_a_lesson_that_opens() -> None:
-    config = Config(sentence="one two three", n_heads=2, d_model=4, d_k=2, d_v=2)
+    config = Config(sentence="one two three", n_heads=2, d_model=4, d_k=2, d_v=2, mask="prefix", prefix_length=2)
     text = draft.beginning(config)
     for kind in question_codec.KINDS:
         question = question_codec.to_question(question_codec.item(kind, {}))

@@ -1,4 +1,4 @@
-"""What a lesson's handout leaves out because a question asks for it, on whichever slide that is."""
+"""The parts of a lesson that its handout leaves out because a question asks for them, on whichever slide that is."""
 
 from __future__ import annotations
 

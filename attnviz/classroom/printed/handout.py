@@ -79,6 +79,15 @@ HARMLESS = ("ends", "foreseen")
 """What is read off a language model and answers no question of a handout by itself."""
 
 
+def setting(*lessons: Lesson) -> Config:
+    """Return the setting of lessons that says where their handout can be made: with a model, where a slide has one.
+
+    The weights of a model are in the process of the page alone.
+    """
+    settings = [lesson.on(slide) for lesson in lessons for slide in lesson.slides]
+    return next((each for each in settings if each.model), lessons[0].config)
+
+
 def html(
     source: Config | Lesson,
     *,
@@ -112,9 +121,9 @@ def html(
     title = drawable(title) or WORDS["title"]
     words = f"{title}, {WORDS['solutions']}" if solutions else title
     typeset = named(markup.escape(words)) if isinstance(source, Lesson) else markup.escape(words)
-    heading = f"<h1>{typeset}</h1>{'' if solutions else _who()}{head}"
+    heading = f"<h1>{typeset}</h1>{'' if solutions else who()}{head}"
     whole = "\n".join([heading, *body])
-    return PAGE.format(language=current_language(), title=markup.escape(words), style=_style(), body=whole)
+    return PAGE.format(language=current_language(), title=markup.escape(words), style=style(), body=whole)
 
 
 def _empty(source: Config | Lesson, items: Sequence[Asked], seed: int, digits: int) -> Paper:
@@ -166,15 +175,17 @@ def key(lesson: Lesson) -> str:
         grid = mask_grid(trace, slide.layer, solutions=True) if resolved.form == "mask" else ""
         lines.append(f'<div class="key"><b class="n">{n}</b>{words}<p><b>{answer}</b></p>{grid}</div>')
     whole = "\n".join([f"<h1>{named(markup.escape(title))}</h1>", *lines])
-    return PAGE.format(language=current_language(), title=markup.escape(title), style=_style(), body=whole)
+    return PAGE.format(language=current_language(), title=markup.escape(title), style=style(), body=whole)
 
 
 @cache
-def _style() -> str:
+def style() -> str:
+    """Return the style of a handout."""
     return Path(__file__).with_name("handout.css").read_text("utf-8")
 
 
-def _who() -> str:
+def who() -> str:
+    """Return where a name and a date are written."""
     return '<div class="who">' + "".join(f"<span>{WORDS[name]}</span>" for name in ("name", "date")) + "</div>"
 
 

@@ -43,10 +43,8 @@ from attnviz.ui.session.notices import paragraph
 from attnviz.ui.session.selection import Selection
 
 KEY, WAY, SENTENCE, ANSWER, CELLS = "explore", "way", "telling", "answer", "cells"
-TOOLS = 248  # pixels at the foot of the window for what changes something, so that both are seen
-OPENED = {"owed_to": owed_to.opened, "many": many_sentences.opened}
-"""What tells which head was pressed in a map of all of them, by the panel that draws it."""
-STRIP = 72  # pixels of the values that a field has moved through
+OPENED = {"owed_to": owed_to.opened, "many": many_sentences.opened}  # which head was pressed, by the panel
+TOOLS, STRIP = 248, 72  # pixels kept for what changes something, so that both are seen, and for a field's values
 STRIPS = ("layer", "shown", "specials", "colours", "from_query", "from_key")  # what their pictures depend on
 GONE = ("flow",)  # once a tab, now the strip over the maps
 

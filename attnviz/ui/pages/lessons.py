@@ -97,9 +97,8 @@ def _slide(config: Config, selection: Selection) -> Selection:
         picked_answer.take(question, stages, pictures=_pictures_key(0), answer=question_panel.answer_key(at))
     drawn = of_slide(slide, question, shown, at)
     with st.container(key="slide-large" if selection.presenter else "slide", gap="xsmall"):
-        if not selection.presenter:
-            path.goal(lesson, selection)
         if is_open or question is None or not selection.presenter:
+            path.goal(lesson, selection, is_brief=selection.presenter)
             st.markdown(localised(slides.fill_numbers(slide.text, shown)))
         if question is not None:
             question_panel.question_form(question, at, shown, selection.presenter)
@@ -311,10 +310,11 @@ def _ways_on(lesson: Lesson, slide: Slide, selection: Selection, setting: Config
             both = replace(target, page="compare", changes=changes)
             st.button(WORDS["compare"], key="to-compare", on_click=session_state.adopt, args=(setting, both))
         st.button(WORDS["assign"], key="to-assignment", on_click=_assign, args=(lesson, selection))
+        of = handout.setting(lesson)
         for name in ("blanks", "solutions"):
-            paper = admission.later(handout.NEED, setting, partial(handout.html, lesson, solutions=name == "solutions"))
+            paper = admission.later(handout.NEED, of, partial(handout.html, lesson, solutions=name == "solutions"))
             file = f"{lesson.name}-{name}.html"
             st.download_button(WORDS[name], paper, file, "text/html", key=f"sheet-{name}", on_click="ignore")
-        answers = admission.later(handout.NEED, setting, partial(handout.key, lesson))
+        answers = admission.later(handout.NEED, of, partial(handout.key, lesson))
         file = f"{lesson.name}-key.html"
         st.download_button(WORDS["key"], answers, file, "text/html", key="sheet-key", on_click="ignore")

@@ -206,3 +206,17 @@ def test_a_course_goes_from_lesson_to_lesson_and_says_the_time() -> None:
     assert parameters(at)["lesson"] == "two_meanings", (
         "a course that is chosen begins, wherever its lessons were opened"
     )
+
+
+def test_a_course_says_before_a_room_what_it_is_for_and_its_notes_know_it() -> None:
+    course = COURSES["single"]
+    at = lesson("two_meanings", 1, course="single", presenter="yes")
+    assert clean(at)
+    assert course.note in page_text(at)
+    links_of = [each.proto.url for each in at.get("link_button")]
+    assert any("notes=yes" in each and "course=single" in each for each in links_of)
+    at.button(key="space").click().run()
+    assert course.note not in page_text(at)
+    papers = list(lesson("two_meanings", 1, course="single").get("download_button"))
+    assert {"Handout to fill in", "Answer key"} <= {each.proto.label for each in papers}
+    assert any(each.proto.id.endswith("course-key") for each in papers)

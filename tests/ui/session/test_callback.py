@@ -52,7 +52,7 @@ def called_for_what_is_gone() -> None:
     config, selection = Config(), Selection()
     component._hear("gone", "picked", lambda: 1 / 0)
     what_if._typed("gone", config, selection, EditedMatrix(0, "scores", 0), 3, (), ())
-    controls._to_frame(config, selection)
+    controls._to_frame(config, selection, controls.slider_key())
     your_data._uploaded(config)
     your_data._pasted(config)
 

@@ -50,7 +50,7 @@ def tools(lesson: Lesson, selection: Selection) -> None:
         else:
             st.markdown(WORDS["file"])
     if in_library:
-        st.link_button(WORDS["notes"], link(selection, notes=True), help=WORDS["notes_help"])
+        st.link_button(WORDS["notes"], link(selection, notes=True, course=selection.course), help=WORDS["notes_help"])
 
 
 def _code(address: str) -> None:

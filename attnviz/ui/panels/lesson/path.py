@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import streamlit as st
 
+from attnviz.classroom.printed import course_handout, handout
 from attnviz.engine.records.config import Config
 from attnviz.lessons.catalogue import LESSONS
 from attnviz.lessons.courses import COURSES, Course
@@ -19,7 +21,7 @@ from attnviz.settings import url_codec
 from attnviz.settings.counting import ordinal
 from attnviz.settings.language import Words
 from attnviz.text.format.html_math import as_markdown
-from attnviz.ui.session import session_state, widget_values, widgets
+from attnviz.ui.session import admission, session_state, widget_values, widgets
 from attnviz.ui.session.notices import paragraph
 from attnviz.ui.session.selection import (
     EXPERIMENT_NAMES,
@@ -48,6 +50,10 @@ WORDS = Words(
         "next": "Next lesson: {title}",
         "practise": "Practise with new numbers",
         "further": "Continue on your own: {place}",
+        "paper": "The course on paper",
+        "blanks": "Handout to fill in",
+        "solutions": "Handout with solutions",
+        "key": "Answer key",
     }
 )
 
@@ -71,7 +77,26 @@ def choose(selection: Selection) -> Selection:
             captions=[_caption(name, selection) for name in names],
             key="lesson",
         )
+        _papers(selection)
     return selection if name in (None, selection.lesson) else within_course(replace(selection, lesson=name, slide=0))
+
+
+def _papers(selection: Selection) -> None:
+    """Draw the handouts of a course: one file for all that a class has of it."""
+    course = course_of(selection)
+    if course is None:
+        return
+    setting = handout.setting(*course_handout.lessons(course.name))
+    files = {
+        "blanks": partial(course_handout.html, course.name, solutions=False),
+        "solutions": partial(course_handout.html, course.name, solutions=True),
+        "key": partial(course_handout.key, course.name),
+    }
+    with st.expander(WORDS["paper"]):
+        for name, make in files.items():
+            paper = admission.later(handout.NEED, setting, make)
+            file = f"{course.name}-{name}.html"
+            st.download_button(WORDS[name], paper, file, "text/html", key=f"course-{name}", on_click="ignore")
 
 
 def _begun(selection: Selection, before: str) -> Selection:
@@ -157,12 +182,15 @@ def gone_through(selection: Selection) -> Selection:
     return replace(selection, done=(*selection.done, selection.lesson))
 
 
-def goal(lesson: Lesson, selection: Selection) -> None:
-    """Say on the first slide of a lesson how long it takes and what for, and on that of a course what that is for."""
+def goal(lesson: Lesson, selection: Selection, *, is_brief: bool) -> None:
+    """Say on the first slide of a lesson how long it takes and what for, and on that of a course what that is for.
+
+    is_brief  the latter alone, as there is no room for more
+    """
     course = course_of(selection)
     if course and course.places[0] == (selection.lesson, selection.slide):
         paragraph([course.note])
-    if selection.slide == 0:
+    if selection.slide == 0 and not is_brief:
         paragraph([WORDS["goal"].format(minutes=minutes(lesson, selection), goal=lesson.goal)])
 
 
