@@ -192,7 +192,7 @@ def _controls(
     moves  whether to offer that a field moves by itself, and the three faces
     """
     with st.sidebar:
-        above, is_free = st.container(), not locked
+        above, is_free = st.container(key="faces", gap="small"), not locked
         draft = model.begin(config, widgets.draw(config, "sentence", "model", skip=locked), locked)
         locked = (*locked, *model.decided(draft))
         fields = ("d_model", "n_heads", "mask", "score")

@@ -49,15 +49,16 @@ def offer(config: Config, opening: Config) -> None:
 
     opening  the setting that the page begins with: its heads are those made by hand
     """
-    with st.container(key="faces", gap="small"):
-        _draw(config, opening, KEY)
-        paragraph([WORDS[f"of_{face(config)}"]])
+    _draw(config, opening, KEY)
+    paragraph([WORDS[f"of_{face(config)}"]])
 
 
 def offer_on_a_phone(config: Config, opening: Config) -> None:
-    """Draw the three faces once more, above the maps of a narrow window, where the sidebar is closed at first."""
-    with st.container(key="faces-above"):
-        _draw(config, opening, f"{KEY}-above")
+    """Draw the three faces once more, above the maps of a narrow window, where the sidebar is closed at first.
+
+    They begin anew with each face: a browser that lags would send the one before, as if it had been pressed.
+    """
+    _draw(config, opening, f"{KEY}-above-{face(config)}")
 
 
 def _draw(config: Config, opening: Config, key: str) -> None:

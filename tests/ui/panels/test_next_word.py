@@ -351,7 +351,7 @@ def test_the_field_of_the_mask_says_that_of_the_model() -> None:
 def test_the_three_faces_stand_above_the_maps_too() -> None:
     hosting.offer_those_in_the_package()
     at = opened()
-    at.segmented_control(key="face-above").set_value("trained").run()
+    at.segmented_control(key="face-above-random").set_value("trained").run()
     assert clean(at)
     assert at.query_params["model"] == f"small~{load('small').digest}"
     assert at.segmented_control(key="face").value == "trained"
