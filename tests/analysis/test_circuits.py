@@ -9,6 +9,7 @@ import pytest
 
 from attnviz import Config, ConfigError, attribute, behaviours, gradients, knock_out, load, of_weights, patch, run
 from attnviz.analysis.circuits import maps, prompts
+from attnviz.analysis.circuits.attribution import products
 from attnviz.analysis.circuits.behaviours import KINDS, roles
 from attnviz.engine.records.trace import Trace
 from attnviz.models.safetensors import Tensors
@@ -96,6 +97,12 @@ def test_the_parts_of_a_logit_add_up_to_it(name: str) -> None:
             assert not found.positions[..., row % len(trace.query_tokens) + 1 :].any()
             np.testing.assert_array_equal(found["parts"].array[:, -1], found.feed_forward)
             assert found.parts.sum() + found.embedded + found.bias == pytest.approx(found.logit, abs=1e-12)
+            for layer, part in np.ndindex(found.parts.shape):
+                down = products(trace, 5, instead, layer, part, row)
+                assert down.total == found.parts[layer, part]
+                assert down.each.sum() + down.rest == pytest.approx(down.total, abs=1e-12)
+                if not {"g_2_out", "b_2"} & {*trace.layers[layer]} or part < made.shape.n_heads:
+                    assert abs(down.rest) < 1e-12, "biases alone are no products"
             scores = made.scores(trace, row)[-1]
             if not made.shape.logits_softcap:
                 whole = scores[5] - (0.0 if instead is None else scores[instead])

@@ -157,7 +157,7 @@ def test_an_interactive_file_says_the_next_words_and_where_it_ends() -> None:
 
 
 def test_an_output_matrix_that_is_too_large_for_a_script_is_read_from_the_files(
-    monkeypatch: pytest.MonkeyPatch,
+    monkeypatch: pytest.MonkeyPatch, torch: Any
 ) -> None:
     trace = traces()["gpt2"]
     for most in (0, trace.model.sizes.n_weights):  # no matrix stands in the script, or those of the layers alone

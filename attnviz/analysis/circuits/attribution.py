@@ -99,6 +99,26 @@ class Attribution(Mapping[str, Step]):
         return float(self.feed_forward.sum()) + self.embedded + self.bias
 
 
+@dataclass(frozen=True)
+class Products:
+    """One part of an attribution, taken down to its products.
+
+    numbers  the vector that the part puts out at the token: of a head d_v numbers, of a block its d_ff hidden units
+    worth    what 1 of each adds to the logit, through the matrix behind it, the last norm and the word's row
+    rest     what the biases behind it add;  total  the part: the sum of the products, and the rest
+    """
+
+    numbers: Array
+    worth: Array
+    rest: float
+    total: float
+
+    @property
+    def each(self) -> Array:
+        """The product of each number with its worth."""
+        return self.numbers * self.worth
+
+
 def decoder_of(trace: Trace) -> Model:
     """Return the model of a run. Raises ConfigError for a run of none, and of one that does not write on."""
     model = trace.model if isinstance(trace, Trace) else None
@@ -139,15 +159,7 @@ def attribute(trace: Trace, word: str | int, instead_of: str | int | None = None
     True
     """
     model = decoder_of(trace)
-    check(trace, "attribute")
-    u = direction(trace, word, instead_of)
-    check_row(trace, position, model.facts, model.shape.d_model)
-    row = position % len(trace.query_tokens)
-    last = trace.layers[-1]
-    v, bias = u, 0.0
-    if "g_f" in last:
-        v = _through_norm(u * last["g_f"].array, states(trace, row)[-1], model)
-        bias = float(last["c_f"].array @ u) if "c_f" in last else 0.0
+    u, v, bias, row = _read_off(trace, word, instead_of, position)
     parts = [_layer(trace, i, row, v, model) for i in range(len(trace.layers))]
     heads, positions = (np.stack([part[at] for part in parts]) for at in (0, 1))
     attention, feed_forward = (np.array([part[at] for part in parts]) for at in (2, 3))
@@ -156,6 +168,48 @@ def attribute(trace: Trace, word: str | int, instead_of: str | int | None = None
     logit = float(trace.result.array[row] @ u)
     has_blocks = any("ff_output" in layer for layer in trace.layers)
     return Attribution(heads, positions, feed_forward, embedded, bias, logit, trace.key_tokens, has_blocks)
+
+
+def products(
+    trace: Trace, word: str | int, instead_of: str | int | None, layer: int, part: int, position: int = -1
+) -> Products:
+    """Return one of the `parts` of `attribute`, taken down to its products: a head, or behind the heads the block.
+
+    All but `layer` and `part`, which count from 0, as in `attribute`, and so are the errors.
+
+    >>> from attnviz import load
+    >>> trace = load("small")("when mary and david went to the shop , david gave a book to")
+    >>> found = products(trace, "mary", "david", 2, 3)
+    >>> found.numbers.shape, bool(abs(found.each.sum() + found.rest - found.total) < 1e-12)
+    ((16,), True)
+    """
+    model = decoder_of(trace)
+    _, v, _, row = _read_off(trace, word, instead_of, position)
+    heads, _, _, feed_forward = _layer(trace, layer, row, v, model)
+    steps = trace.layers[layer]
+    if part < len(heads):
+        numbers, worth = steps["heads"].array[part, row], _worth_of_heads(steps, row, v, model)[part]
+        return Products(numbers, worth, 0.0, float(heads[part]))
+    if "g_2_out" in steps:
+        v = _through_norm(v * steps["g_2_out"].array, steps["ff_output"].array[row], model)
+    numbers, worth = steps["ff_hidden"].array[row], steps["w_2"].array @ v
+    return Products(numbers, worth, feed_forward - float(numbers @ worth), feed_forward)
+
+
+def _read_off(
+    trace: Trace, word: str | int, instead_of: str | int | None, position: int
+) -> tuple[Array, Array, float, int]:
+    """Return the row of the word, the vector whose product with the stream is its logit, what a bias adds, the row."""
+    model = decoder_of(trace)
+    check(trace, "attribute")
+    u = direction(trace, word, instead_of)
+    check_row(trace, position, model.facts, model.shape.d_model)
+    row = position % len(trace.query_tokens)
+    last = trace.layers[-1]
+    if "g_f" not in last:
+        return u, u, 0.0, row
+    v = _through_norm(u * last["g_f"].array, states(trace, row)[-1], model)
+    return u, v, float(last["c_f"].array @ u) if "c_f" in last else 0.0, row
 
 
 def _through_norm(w: Array, x: Array, model: Model) -> Array:
@@ -172,11 +226,18 @@ def _layer(trace: Trace, i: int, row: int, v: Array, model: Model) -> tuple[Arra
     attention = float((steps["added"].array[row] - X[row]) @ v)
     feed_forward = float((steps[stream(steps)].array[row] - steps["added"].array[row]) @ v)
     Z, A, V = steps["heads"].array, steps["weights"].array, steps["values"].array
-    w = _through_norm(v * steps["g_1_out"].array, steps["output"].array[row], model) if "g_1_out" in steps else v
-    M = steps["w_o"].array.reshape(len(Z), Z.shape[-1], -1) @ w  # (H, d_v): how much each number of a head adds
+    M = _worth_of_heads(steps, row, v, model)
     heads = (Z[:, row] * M).sum(axis=-1)
     by_value = (np.repeat(V, len(Z) // len(V), axis=0) @ M[..., None])[..., 0]  # (H, n)
     positions = np.where(A[:, row] > 0, A[:, row] * by_value, 0.0)
     by_hand = {index[0] for layer, name, index, _ in trace.edits if (layer, name) == (i, "heads") and index[1] == row}
     positions[sorted(by_hand)] = 0.0
     return heads, positions, attention, feed_forward
+
+
+def _worth_of_heads(steps: Mapping[str, Step], row: int, v: Array, model: Model) -> Array:
+    """Return how much 1 of each number of each head adds: (H, d_v)."""
+    Z = steps["heads"].array
+    w = _through_norm(v * steps["g_1_out"].array, steps["output"].array[row], model) if "g_1_out" in steps else v
+    worth: Array = steps["w_o"].array.reshape(len(Z), Z.shape[-1], -1) @ w
+    return worth

@@ -355,3 +355,23 @@ def test_the_three_faces_stand_above_the_maps_too() -> None:
     assert clean(at)
     assert at.query_params["model"] == f"small~{load('small').digest}"
     assert at.segmented_control(key="face").value == "trained"
+
+
+def test_a_part_of_the_sum_is_taken_down_to_its_products() -> None:
+    hosting.offer_those_in_the_package()
+    trace = load("full")(MARY)
+    found = attribute(trace, "mary", "john")
+    about = {"model": "full", "sentence": MARY, "panel": "owed_to", "next_word": "mary", "instead_of": "john"}
+    for query, total, n in (
+        ({"layer": "2", "focus": "3"}, found.heads[1, 2], trace.config.value_widths()[0]),
+        ({"layer": "3", "shown": "ff_output"}, found.feed_forward[2], trace.layers[2]["w_2"].array.shape[0]),
+    ):
+        at = opened(**about, **query)
+        assert clean(at)
+        [box] = [each for each in at.expander if "comes to" in each.label]
+        assert box.label.endswith(f"comes to {short(total)}: {n} products")
+        table = box.dataframe[0].value
+        numbers_of, worth, products = (table[name] for name in ("the number", "what 1 of it adds", "product"))
+        np.testing.assert_array_equal(numbers_of * worth, products)
+        assert products.sum() == pytest.approx(total, abs=1e-12)
+        assert f"The products add up to {short(total)}." in page_text(at)

@@ -27,7 +27,7 @@ from attnviz.text.cell_sentence import percent
 from attnviz.text.query_sentences import visible_token
 from attnviz.ui.components.pickers import next_word_link
 from attnviz.ui.components.stage import heatmap
-from attnviz.ui.panels.depth import another_sentence, head_roles, owed_parts
+from attnviz.ui.panels.depth import another_sentence, head_roles, owed_parts, owed_products
 from attnviz.ui.panels.depth.head_maps import kept, number, stage
 from attnviz.ui.panels.depth.next_word import WORDS as NEXT
 from attnviz.ui.panels.depth.next_word import is_offered, shown_word
@@ -172,6 +172,7 @@ def _difference(trace: Trace, selection: Selection, words: tuple[int, int]) -> N
     heatmap.show([_of_words(trace, found)], key="owed-words")
     blocks = WORDS["blocks"].format(title=WORDS["direct"], logit=number(found.logit))
     paragraph([WORDS["open"], *([blocks] if found.has_blocks else []), *_disagreement(trace, off, found)])
+    owed_products.draw(trace, selection, words, found, owed_parts.most(off.difference) or (0, 0))
     _arcs(trace, found)
     owed_parts.table(trace, words[0], off, found)
     owed_parts.roles_table(trace, off, _roles(trace, words), tested)
