@@ -92,10 +92,12 @@ def _weight(runs: QuestionContext, index: tuple[int, ...]) -> Iterator[Mistake]:
     S, masked = runs.step("scores").array[head], runs.step("masked").array[head]
     A = runs.step("weights").array[head]
     forbidden = np.isneginf(masked)
-    yield Mistake("scale", float(_softmax(np.where(forbidden[query], -np.inf, S[query]))[key]))
+    if (S[query] != runs.step("scaled").array[head, query]).any():
+        yield Mistake("scale", float(_softmax(np.where(forbidden[query], -np.inf, S[query]))[key]))
     if forbidden[query].any():  # before the columns: where all scores are equal, both lead to one number
         yield Mistake("mask", float(_softmax(runs.step("capped").array[head][query])[key]))
-    yield Mistake("columns", float(_softmax(masked[:, key])[query]))
+    if len(masked) > 1:
+        yield Mistake("columns", float(_softmax(masked[:, key])[query]))
     yield Mistake("no_softmax", float(masked[query, key]))
     with np.errstate(over="ignore"):
         yield Mistake("no_sum", float(np.exp(masked[query, key])))

@@ -13,10 +13,9 @@ from attnviz.arrays import Array
 from attnviz.classroom.next_word import readings
 from attnviz.classroom.resolved_question import Mistake, QuestionContext, ResolvedQuestion, required
 from attnviz.models.sampling import softmax
-from attnviz.settings.counting import ordinal
 from attnviz.settings.faults import ConfigError, shorten
 from attnviz.settings.language import Words
-from attnviz.text.format.number_format import short
+from attnviz.text.format.number_format import head_name, short
 from attnviz.text.format.sentence_parts import TOKEN, fill, rounded_number
 
 HARMLESS = 0.1
@@ -26,8 +25,9 @@ FAR = 0.01
 
 WORDS = Words(
     {
-        "next_word": "{word} has the share {share}, {second} comes second with {other}.",
-        "times": "The logits are {apart} apart: e to the power of {apart} / {temperature} is {value}.",
+        "next_word": "{word} has the share {share}; of the words to choose from, {second} comes next with {other}.",
+        "times": "The logits are {apart} apart: with all their digits, e to the power of {apart} / {temperature} is "
+        "{value}.",
         "head_owed": "Head {head}: without it the difference of {apart} changes by {change}.",
         "head_all": "Without one head at a time: {changes}.",
         "head_change": "{head}: {change}",
@@ -188,7 +188,7 @@ def _at(array: Array, flat: int) -> tuple[int, int]:
 
 def _name(head: tuple[int, int]) -> str:
     """Return a head as layer and head, counted from 1: 2.3."""
-    return f"{ordinal(head[0])}.{ordinal(head[1])}"
+    return head_name(*head)
 
 
 QUESTIONS = {"next_word": next_word, "times_as_likely": times_as_likely, "head_owed": head_owed}

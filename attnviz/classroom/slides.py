@@ -22,7 +22,7 @@ from attnviz.settings.faults import cut
 from attnviz.settings.language import Words, translate
 from attnviz.text import step_names
 from attnviz.text.captions import NAMES
-from attnviz.text.format.number_format import short
+from attnviz.text.format.number_format import short, with_head_names
 from attnviz.text.format.sentence_parts import within_sentence
 
 _READ = "|".join((*readings.OF_WORDS, *readings.READINGS))
@@ -55,6 +55,8 @@ def fill_numbers(text: str, trace: Trace) -> str:
     >>> fill_numbers("the first weight is [[weights.1.1.1.1]]", run(Config(sentence="one", n_heads=1)))
     'the first weight is 1'
     """
+    if trace.config.model:
+        text = with_head_names(text, len(trace.layers), trace.config.n_heads)
     text = text.replace(DIVISORS, score_variance.divisor_table(trace), 1) if DIVISORS in text else text
     measured = {name: score_variance.measure(name, trace, 0, {}) for name in set(MEASURE.findall(text))}
     text = MEASURE.sub(lambda named: format_number(measured[named[1]]), text)

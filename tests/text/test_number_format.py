@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from attnviz.analysis.head_kinds import HeadKind
 from attnviz.settings.language import set_language
-from attnviz.text.format.number_format import grouped, localised, short
+from attnviz.text.format.number_format import JOINER, grouped, head_name, localised, short, with_head_names
 from attnviz.text.head_sentences import lines, title
 from tests.support.cases import for_each
 
@@ -75,3 +75,16 @@ def test_what_a_head_is_called_has_the_decimal_sign_of_its_language() -> None:
     finally:
         set_language("en")
     assert said == ("über 6,3 Wörter", "eine Zeile verteilt sich auf 6,3 von 7 Wörtern")
+
+
+def test_the_name_of_a_head_keeps_its_point_in_german() -> None:
+    text = "Suche Kopf 2.4, ohne 1.4 sind es −10.06 und [[without.are.is.2.1]]; 5.1 ist keiner, 0.5 eine Zahl."
+    set_language("de")
+    said = localised(with_head_names(text, layers=3, heads=4)) + localised(f" Kopf {head_name(1, 2)}: −0.5")
+    set_language("en")
+    assert JOINER in said
+    assert said.replace(JOINER, "") == (
+        "Suche Kopf 2.4, ohne 1.4 sind es −10,06 und [[without.are.is.2.1]]; 5,1 ist keiner, 0,5 eine Zahl."
+        " Kopf 2.3: −0,5"
+    )
+    assert with_head_names(text, layers=3, heads=4) == text

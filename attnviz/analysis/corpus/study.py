@@ -68,8 +68,9 @@ class Study(Mapping[str, Step]):
 
     measures  by name. A mean over the rows of all texts for which it is defined, so that long texts count for more;
               NaN where there was none
-    kinds     (layers, heads): the kind that a head is of in most texts, one of attnviz.analysis.head_kinds.KINDS; in
-              how many of them says `study["kind_share"]`, and with how much of its weight `study["kind_weight"]`
+    kinds     (layers, heads): the kind that a head is of most often, one of attnviz.analysis.head_kinds.KINDS, of
+              equally frequent ones the first there; in how many of the texts, which may be less than half, says
+              `study["kind_share"]`, and with how much of its weight `study["kind_weight"]`
     n_texts, n_rows  how many texts and rows there were
     """
 

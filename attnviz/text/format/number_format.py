@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 
+from attnviz.settings.counting import ordinal
 from attnviz.settings.language import current_language
 
 DECIMAL_COMMA = ("de",)
@@ -25,6 +26,9 @@ _IN_TEXT = re.compile(r"\$[^$]*\$|`[^`]*`|“[^“”]*”|„[^„“]*“|(?<!
 """A number with a point in a text, or a formula; code and what is quoted are passed over, as is what has several
 points.
 """
+
+_HEAD = re.compile(r"(?<![\w.:,\[])([1-9]\d?)\.([1-9]\d?)(?![\d\w]|[.,]\d|\])")
+"""What may be the name of a head, layer and head: 2.3."""
 
 _IN_FORMULA = re.compile(r"(?<![\w.])(\d+)\.(\d+)(?!\.?\d)")
 _LISTED_IN_FORMULA = re.compile(r"(?<!\{),(\\;|\s)")
@@ -69,6 +73,32 @@ def localised(text: str) -> str:
         return text
     text = _IN_TEXT.sub(_with_comma, text)
     return _LIST.sub(lambda match: match[0].replace(", ", "; ") if re.search(r"\d,\d", match[0]) else match[0], text)
+
+
+JOINER = "\u2060"
+"""Takes no room, and parts no line. Behind the point in the name of a head it tells that from a number."""
+
+
+def head_name(layer: int, head: int) -> str:
+    """Return a head as layer and head, counted from 1, in a text that is still to be `localised`: 2.3.
+
+    >>> head_name(1, 2)
+    '2.3'
+    """
+    point = f".{JOINER}" if current_language() in DECIMAL_COMMA else "."
+    return f"{ordinal(layer)}{point}{ordinal(head)}"
+
+
+def with_head_names(text: str, layers: int, heads: int) -> str:
+    """Return a text that is still to be `localised`, in which heads of so many layers keep their points: 2.3."""
+    if current_language() not in DECIMAL_COMMA:
+        return text
+
+    def kept(match: re.Match[str]) -> str:
+        layer, head = int(match[1]), int(match[2])
+        return match[0].replace(".", f".{JOINER}") if layer <= layers and head <= heads else match[0]
+
+    return _HEAD.sub(kept, text)
 
 
 def _with_comma(match: re.Match[str]) -> str:

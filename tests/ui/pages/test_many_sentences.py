@@ -42,6 +42,14 @@ def test_sentences_are_offered_and_what_cannot_be_measured_is_said(monkeypatch: 
     assert f"Over {many_sentences.TAKEN} sentences" in page_text(at)
     at = opened(panel="many", texts="\n".join(["a b"] * 65))
     assert "65 sentences are more than the 64" in page_text(at)
+    cut = opened(panel="many", texts="the cat\n" + "the cat " * 40)
+    assert "Sentence 2: The sentence has 80 tokens; the first 64 are used." in page_text(cut)
+    one, other = Config(), ("a b c d e f", "one two one two")
+    kinds = study(lambda text: run(replace(one, sentence=text)), other)
+    told = opened(**linked(one, *other)).dataframe[-1].value
+    varies = kinds["kind_share"].array.ravel() <= 0.5
+    assert varies.any()
+    assert (told["does most often"] == "varies from sentence to sentence").tolist() == varies.tolist()
     edited = opened(**linked(Config(edits=((0, "weights", (1, 5, 0), 0.5),)), *TEXTS))
     assert "Numbers that were changed by hand" in page_text(edited)
     assert "Over 3 sentences" in page_text(edited)

@@ -22,8 +22,9 @@ WORDS = Words(
     {
         "measure": "Test all heads on {n} prompts",
         "wait": "Testing all heads on {n} prompts",
-        "about": "The last column is by test over {n} other sentences: the weight that goes there, and in what part of "
-        "the cases most of it does. The models of this package were trained on none of these sentences: lists said "
+        "about": "The last column is by test over {n} other sentences: the mean weight that goes there, and in what "
+        "part of the cases most of it does; for names only cases count in which the head is also worth a tenth of the "
+        "lead or more. The models of this package were trained on none of these sentences: lists said "
         "again for the first three kinds, and for names, sentences in which one of two people gives something to the "
         "other. A head without an entry does none of the five in half of the cases.",
     }

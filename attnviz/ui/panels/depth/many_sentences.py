@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -48,12 +49,15 @@ WORDS = Words(
         "of_kind": "in how many",
         "word": "mostly one word",
         "spread": "spread out",
+        "varies": "varies from sentence to sentence",
+        "further": "{n} more notes on other sentences are left out.",
         "save": "Save as CSV",
     }
 )
 SAID = Plural("Over {n} sentence of {rows} tokens.", "Over {n} sentences of {rows} tokens together.")
 KEY = "many-heads"
-MOST, TAKEN = 64, 20
+MOST, TAKEN, NOTED = 64, 20, 4
+HALF = 0.5
 NEED = Need(drawn=24, held=1, made=1, most=4 * SHORT)
 
 
@@ -88,24 +92,28 @@ def panel(trace: Trace, selection: Selection) -> Selection:
     except ConfigError as error:
         notice(refused(error))
         return selection
-    _draw(trace, selection, found)
+    _draw(trace, selection, *found)
     return selection
 
 
-def measured(config: Config, texts: tuple[str, ...]) -> Study:
-    """Return what every head of a setting does over the sentences.
+def measured(config: Config, texts: tuple[str, ...]) -> tuple[Study, tuple[str, ...]]:
+    """Return what every head of a setting does over the sentences, and the notes on their runs.
 
     Raises ConfigError for a sentence of which there is no run, with its number.
     """
     numbers = {text: n for n, text in reversed([*enumerate(texts, 1)])}
+    notes = dict[str, None]()
 
     def run_of(text: str) -> Trace:
         try:
-            return run(replace(config, sentence=text))
+            trace = run(replace(config, sentence=text))
         except ConfigError as error:
             raise ConfigError(WORDS["line"].format(n=numbers[text], why=error)) from error
+        notes.update((WORDS["line"].format(n=numbers[text], why=note), None) for note in trace.notes)
+        return trace
 
-    return study(run_of, texts)
+    found = study(run_of, texts)
+    return found, tuple(notes)
 
 
 def opened(trace: Trace) -> tuple[int, int] | None:
@@ -136,8 +144,11 @@ def _taken() -> str:
     return "\n".join(prompt.text for prompt in prompts()[::every])[:LONGEST_TEXTS]
 
 
-def _draw(trace: Trace, selection: Selection, found: Study) -> None:
+def _draw(trace: Trace, selection: Selection, found: Study, notes: Sequence[str]) -> None:
     """Draw a measure as a map of layers by heads, and a row a head with all of them."""
+    if notes:
+        further = len(notes) - NOTED
+        notice(*notes[:NOTED], *([WORDS["further"].format(n=further)] if further > 0 else []))
     meaning = (MEANINGS.get(selection.measure) or MEASURE_NAMES[selection.measure].note).rstrip(".")
     said = SAID.format(n=found.n_texts, rows=found.n_rows)
     paragraph([said, f"{meaning[0].upper()}{meaning[1:]}.", WORDS["open"]])
@@ -171,7 +182,7 @@ def _table(found: Study) -> pd.DataFrame:
     at = [(layer, head) for layer in range(layers) for head in range(heads)]
     rows: dict[str, list[object]] = {
         HEADS["head"]: [f"{ordinal(layer)}.{ordinal(head)}" for layer, head in at],
-        WORDS["kind"]: [_kind(str(found.kinds[each])) for each in at],
+        WORDS["kind"]: [_kind(found, each) for each in at],
         WORDS["of_kind"]: [percent(float(found["kind_share"].array[each])) for each in at],
     }
     for name, entry in MEASURE_NAMES.items():
@@ -180,5 +191,7 @@ def _table(found: Study) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def _kind(name: str) -> str:
-    return WORDS[name] if name in ("word", "spread") else KINDS[name]
+def _kind(found: Study, at: tuple[int, int]) -> str:
+    """Return what a head does in more than half of the sentences; where it is no one thing, that is said."""
+    name = str(found.kinds[at]) if found["kind_share"].array[at] > HALF else "varies"
+    return WORDS[name] if name in ("word", "spread", "varies") else KINDS[name]

@@ -39,6 +39,7 @@ WORDS = Words(
         "two": "Both are right: the difference compares the logits of these two words alone, and without {part} it is "
         "still {left}, as “{other}” has {other_share} then; the share is a probability among all words.",
         "card": "The model's card counts as the share does: it asks whether the word is still said.",
+        "little": "“{word}” has a share of {before}: too little to say to which part it is owed.",
         "neither": "Without any one part the share of “{word}” stays as high as it is.",
         "part": "Part",
         "off": "Difference without it",
@@ -53,6 +54,8 @@ WORDS = Words(
     }
 )
 LISTED = 12
+LITTLE = 0.01
+"""A word with a smaller share is not what the model says, and no part is what it would be owed to."""
 
 
 def name(layer: int, head: int) -> str:
@@ -95,6 +98,8 @@ def by_share(trace: Trace, words: tuple[int, int], off: Without, logit: float) -
     """Return what is said of the part without which the share of the word falls most, and why it may be another one."""
     word, other = (shown_word(trace, each) for each in words)
     at = most(off.share - off.before)
+    if off.before < LITTLE:
+        return [WORDS["little"].format(word=word, before=percent(off.before))]
     if at is None:
         return [WORDS["neither"].format(word=word)]
     facts = {
