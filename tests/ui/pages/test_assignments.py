@@ -297,7 +297,7 @@ def test_codes_are_marked_against_the_pasted_link() -> None:
     assert "There is no assignment in that link." in page_text(at)
     selection = Selection(page="assign", desk="student", assigned=assignments.encode(task))
     at.text_input(key="task-open").set_value(f"http://x/?{url_codec.query_string(CONFIG, selection)}").run()
-    assert "Marked against: **Title** &lt;b&gt; · 4 questions." in page_text(at)
+    assert "Marked against: **Title** &lt;b&gt; · questions: 4." in page_text(at)
     at.text_area(key="task-codes").set_value(f"=Ada,{code}\nBob,{code}").run()
     assert clean(at)
     assert "Valid codes: 1 of 2. Mean score 4.0 of 4." in page_text(at)

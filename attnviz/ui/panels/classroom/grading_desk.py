@@ -33,7 +33,7 @@ WORDS = Words(
         "link_note": "Paste the link that students were given, and press Enter.",
         "no_assignment": "No assignment is open: paste its link, or compose one.",
         "not_one": "There is no assignment in that link.",
-        "open": "Marked against: {title} · {n} questions.",
+        "open": "Marked against: {title} · questions: {n}.",
         "untitled": "an assignment without a title",
         "paste": "Names and codes, one student per line",
         "paste_note": "A name or number, a comma or a tab, and the code.",
