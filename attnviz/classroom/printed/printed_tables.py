@@ -20,7 +20,7 @@ from attnviz.settings.counting import ordinal, ordinals
 from attnviz.settings.language import Words, translate
 from attnviz.text.captions import NAMES
 from attnviz.text.format.html_math import formula, inline
-from attnviz.text.format.number_format import NEARLY_ZERO, ROUNDING, localised
+from attnviz.text.format.number_format import localised
 from attnviz.text.format.sentence_parts import QUOTED, within_sentence
 
 MAX_PRINTED_ROWS = 12
@@ -44,10 +44,8 @@ class Paper:
         """Return a number as it is printed; minus infinity is a stroke, as nothing may be attended to there."""
         if not np.isfinite(x):
             return MASKED_SIGN if x == -np.inf else "∞" if x > 0 else "?"
-        if abs(x) < ROUNDING:
-            return NEARLY_ZERO if x else "0"
         digits, _, power = f"{x:.{self.digits}g}".partition("e")
-        return f"{digits}e{int(power)}".replace("-", "−") if power else digits.replace("-", "−")
+        return f"{digits}e{int(power)}".replace("-", "−") if power else digits.replace("-", "−") if x else "0"
 
 
 def changes(trace: Trace, layer: int, name: str) -> bool:
