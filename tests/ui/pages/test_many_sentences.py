@@ -65,6 +65,9 @@ def test_sentences_are_offered_and_what_cannot_be_measured_is_said(monkeypatch: 
     monkeypatch.undo()
     at = opened(panel="many", measure="induction", texts="a dog ran", max_tokens="64")
     assert "Grey: not defined" in page_text(at)
+    wide = "w" * 200  # one token, but many characters; the others have 40
+    longest = many_sentences._longest(Config(), (wide, " ".join("a" * 40), "b c"))
+    assert longest.sentence == " ".join("a" * 40)
     large = Config(d_model=512, n_heads=16, n_layers=6, d_k=64)
     at = opened(**linked(large, *["one two three four five six seven eight"] * 64))
     assert "seconds" in page_text(at)

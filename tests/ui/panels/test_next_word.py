@@ -18,7 +18,7 @@ from attnviz.models import hosting
 from attnviz.text.captions import NAMES
 from attnviz.text.cell_sentence import percent
 from attnviz.text.format.number_format import short
-from attnviz.ui.panels.depth import head_roles, owed_to
+from attnviz.ui.panels.depth import head_maps, head_roles, owed_to
 from tests.support.page_figures import figures, numbers
 from tests.support.small_models import FOLDER, model
 from tests.ui.pages.test_explore import sent
@@ -116,7 +116,7 @@ def test_a_press_that_there_cannot_be_opens_nothing(monkeypatch: pytest.MonkeyPa
         (off | {"column": True}, None),
         ("off", None),
     ):
-        monkeypatch.setattr(owed_to, "report", lambda key, report=report: {"picked": report})
+        monkeypatch.setattr(head_maps, "report", lambda key, report=report: {"picked": report})
         assert owed_to.opened(model("gpt2")(TEXT)) == head
 
 

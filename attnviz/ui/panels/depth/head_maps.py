@@ -14,6 +14,7 @@ from attnviz.settings.counting import ordinals
 from attnviz.settings.language import Words
 from attnviz.text.format.number_format import localised, short
 from attnviz.ui.session import session_state
+from attnviz.ui.session.browser.component import checked_index, report
 
 WORDS = Words(
     {
@@ -47,6 +48,21 @@ def stage(
     named = [str(n) for n in ordinals(trace.config.n_heads)] if columns is None else list(columns)
     about = {"heads": ("",), "phrase": phrase, "alt": f"{title}: {phrase}"}
     return Stage(name, title, array[None], kind, rows, named, axes, **about)  # type: ignore[arg-type]
+
+
+def pressed(key: str, maps: Sequence[str], size: tuple[int, int]) -> tuple[int, int] | None:
+    """Return the row and the column that were pressed in one of these maps since the last run, from 0; None as a rule.
+
+    key  of the maps on the page;  size  the rows and columns that there are
+    """
+    pick = report(key).get("picked")
+    if not isinstance(pick, dict) or pick.get("stage") not in maps:
+        return None
+    try:
+        row, column = (checked_index(pick.get(name), n) for name, n in zip(("row", "column"), size))
+    except ValueError:
+        return None
+    return None if row is None or column is None else (row, column)
 
 
 def kept(trace: Trace, about: object, make: Callable[[], Made]) -> Made:

@@ -12,6 +12,7 @@ import streamlit as st
 from attnviz.analysis.circuits.prompts import prompts
 from attnviz.analysis.corpus.study import MEANINGS, Study, study
 from attnviz.engine.cost.need import SHORT, Need
+from attnviz.engine.cost.sizes import sizes
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.run import run
@@ -24,9 +25,8 @@ from attnviz.text.head_sentences import WORDS as KINDS
 from attnviz.ui.components import number_tables
 from attnviz.ui.components.stage import heatmap
 from attnviz.ui.panels.depth.head_maps import WORDS as HEADS
-from attnviz.ui.panels.depth.head_maps import kept, stage
+from attnviz.ui.panels.depth.head_maps import kept, pressed, stage
 from attnviz.ui.session import admission, session_state, widgets
-from attnviz.ui.session.browser.component import checked_index, report
 from attnviz.ui.session.failures import refused
 from attnviz.ui.session.notices import notice, paragraph
 from attnviz.ui.session.selection import LONGEST_TEXTS, MEASURE_NAMES, Selection
@@ -55,7 +55,7 @@ WORDS = Words(
     }
 )
 SAID = Plural("Over {n} sentence of {rows} tokens.", "Over {n} sentences of {rows} tokens together.")
-KEY = "many-heads"
+KEY, MAP = "many-heads", "many"
 MOST, TAKEN, NOTED = 64, 20, 4
 HALF = 0.5
 NEED = Need(drawn=24, held=1, made=1, most=4 * SHORT)
@@ -81,10 +81,10 @@ def panel(trace: Trace, selection: Selection) -> Selection:
     if len(texts) > MOST:
         notice(WORDS["most"].format(n=len(texts), most=MOST))
         return selection
-    longest = replace(config, sentence=max(texts, key=len))
-    if not admission.admitted(NEED, longest, again=len(texts)):
-        return selection
     try:
+        longest = _longest(config, texts)
+        if not admission.admitted(NEED, longest, again=len(texts)):
+            return selection
         with st.spinner(WORDS["wait"]):
             found = kept(
                 trace, ("many", texts), lambda: admission.repeated(config, len(texts), measured, texts, like=longest)
@@ -118,15 +118,15 @@ def measured(config: Config, texts: tuple[str, ...]) -> tuple[Study, tuple[str, 
 
 def opened(trace: Trace) -> tuple[int, int] | None:
     """Return the layer and the head that were pressed in the map since the last run, from 0; None as a rule."""
-    pick = report(KEY).get("picked")
-    if not isinstance(pick, dict):
-        return None
-    try:
-        layer = checked_index(pick.get("row"), len(trace.layers))
-        head = checked_index(pick.get("column"), trace.config.n_heads)
-    except ValueError:
-        return None
-    return None if layer is None or head is None else (layer, head)
+    return pressed(KEY, (MAP,), (len(trace.layers), trace.config.n_heads))
+
+
+def _longest(config: Config, texts: tuple[str, ...]) -> Config:
+    """Return the setting with the sentence that costs most: of many tokens, which need not have many characters.
+
+    Raises ConfigError for a sentence without tokens.
+    """
+    return max((replace(config, sentence=text) for text in texts), key=lambda each: sizes(each).seconds)
 
 
 def _lines(texts: str) -> tuple[str, ...]:
@@ -164,7 +164,7 @@ def _draw(trace: Trace, selection: Selection, found: Study, notes: Sequence[str]
 def _stage(trace: Trace, name: str, found: Study) -> Stage:
     """Return a measure as a map; cells without it are masked."""
     array = found[name].array
-    drawn = stage(trace, "many", np.nan_to_num(array), MEASURE_NAMES[name].label, "")
+    drawn = stage(trace, MAP, np.nan_to_num(array), MEASURE_NAMES[name].label, "")
     is_share = name not in ("entropy", "effective_keys", "mean_distance", "copying")
     masked = np.isnan(array)
     return replace(

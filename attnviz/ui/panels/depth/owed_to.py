@@ -28,12 +28,11 @@ from attnviz.text.query_sentences import visible_token
 from attnviz.ui.components.pickers import next_word_link
 from attnviz.ui.components.stage import heatmap
 from attnviz.ui.panels.depth import another_sentence, head_roles, owed_parts, owed_products
-from attnviz.ui.panels.depth.head_maps import kept, number, stage
+from attnviz.ui.panels.depth.head_maps import kept, number, pressed, stage
 from attnviz.ui.panels.depth.next_word import WORDS as NEXT
 from attnviz.ui.panels.depth.next_word import is_offered, shown_word
 from attnviz.ui.panels.depth.owed_parts import name as name_of
 from attnviz.ui.session import admission, widgets
-from attnviz.ui.session.browser.component import checked_index, report
 from attnviz.ui.session.failures import refused
 from attnviz.ui.session.notices import notice, paragraph
 from attnviz.ui.session.selection import Selection
@@ -108,16 +107,12 @@ def opened(trace: Trace) -> tuple[int, int | None] | None:
         if next_word_link.is_pressed(key):
             layer, head = st.session_state.get(MOST, {}).get(key) or (len(trace.layers), 0)
             return (layer, head) if layer < len(trace.layers) and head < trace.config.n_heads else None
+    maps, size = ("off", "share", "direct", another_sentence.HEADS), (len(trace.layers), len(parts_of(trace, 0)))
     for key in (KEY, another_sentence.KEY):
-        pick = report(key).get("picked")
-        if isinstance(pick, dict) and pick.get("stage") in ("off", "share", "direct", another_sentence.HEADS):
-            try:
-                layer = checked_index(pick.get("row"), len(trace.layers))
-                part = checked_index(pick.get("column"), len(parts_of(trace, 0)))
-            except ValueError:
-                continue
-            if layer is not None and part is not None:
-                return layer, part if part < trace.config.n_heads else None
+        at = pressed(key, maps, size)
+        if at is not None:
+            layer, part = at
+            return layer, part if part < trace.config.n_heads else None
     return None
 
 
