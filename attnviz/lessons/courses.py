@@ -100,7 +100,7 @@ COURSES: dict[str, Course] = table(
         (
             Part("two_meanings"),
             Part("bits", last=4),
-            Part("why_causal"),
+            Part("why_causal", pause=2),
             Part("how_a_head_learns"),
             Part("next_word"),
         ),

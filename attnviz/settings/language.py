@@ -19,11 +19,20 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar, overload
 
-LANGUAGES = {"en": "English", "de": "Deutsch"}
+LANGUAGES = {"en": "English", "de": "Deutsch", "es": "Español", "zh": "简体中文"}
 """The names of the languages, each in its own, by their codes (ISO 639-1)."""
+
+NEW = ("es", "zh")
+"""Languages whose sentences few have read yet; the page says so."""
+
+TERRITORIES = {"en": "en_US", "de": "de_DE", "es": "es_ES", "zh": "zh_CN"}
+"""The languages as `og:locale` names them."""
 
 WRITTEN = "en"
 """The language in which the sentences stand in the code."""
+
+FULL_STOPS = {"zh": "。"}
+"""The full stops of languages in which it is no point."""
 
 CATALOGUES = Path(__file__).parent.parent / "languages"
 DOMAIN = "attnviz"
@@ -62,6 +71,24 @@ def nearest_language(locale: str | None) -> str:
 def catalogue(language: str) -> gettext.NullTranslations:
     """Return the compiled catalogue of a language other than English."""
     return gettext.translation(DOMAIN, CATALOGUES, [language])
+
+
+def as_sentence(text: str) -> str:
+    """Return words in the current language as a sentence of it: with a capital at its beginning and a full stop.
+
+    >>> as_sentence("there is no such head")
+    'There is no such head.'
+    """
+    return f"{text[:1].upper()}{text[1:]}{full_stop()}"
+
+
+def full_stop() -> str:
+    """Return what ends a sentence in the current language.
+
+    >>> full_stop()
+    '.'
+    """
+    return FULL_STOPS.get(_current.get(), ".")
 
 
 def translate(english: str, /, **values: Any) -> str:

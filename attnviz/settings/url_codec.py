@@ -18,7 +18,7 @@ from attnviz.settings.allowed_in_words import allowed as allowed_by
 from attnviz.settings.faults import shorten
 from attnviz.settings.fields import Changes, default, settings, snap_to_valid
 from attnviz.settings.kinds import Named, Text
-from attnviz.settings.language import translate
+from attnviz.settings.language import full_stop, translate
 from attnviz.settings.link_check import CHECK, LENGTH, WITHOUT, checked, fault, heal
 from attnviz.settings.link_check import VERSION as VERSION
 from attnviz.settings.plain_text import clean
@@ -204,7 +204,7 @@ def _changes(kind: Changes, texts: Mapping[str, str], problems: list[str]) -> It
             problems.append(PROBLEMS["left"].format(label=it, given=shorten(text), allowed=allowed))
             continue
         if problem:
-            problems.append(f"{it} {problem}.")
+            problems.append(f"{it} {problem}{full_stop()}")
         yield item.name, _written(item, value)
 
 
@@ -233,7 +233,7 @@ def _value(item: Field[Any], text: str, problems: list[str]) -> Any:
         problems.append(PROBLEMS["outside"].format(label=_label(item), **facts))
         return default(item)
     if problem:
-        problems.append(f"{_label(item)} {problem}.")
+        problems.append(f"{_label(item)} {problem}{full_stop()}")
     return value
 
 

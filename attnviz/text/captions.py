@@ -10,7 +10,7 @@ from attnviz.arrays import Array
 from attnviz.engine.external.traces import are_shares
 from attnviz.engine.records.trace import Step, Trace
 from attnviz.settings.counting import ordinal
-from attnviz.settings.language import Plural, Words, translate
+from attnviz.settings.language import Plural, Words, as_sentence, translate
 from attnviz.text.format.sentence_parts import TEXT, Sentence, fill, name_token, rounded_number
 
 STAGES = Words(
@@ -166,7 +166,7 @@ def stage(trace: Trace, layer: int, name: str) -> str:
     elif name == "weights" and not are_shares(trace, layer):
         words = "weights_alone"
     if words not in STAGES:
-        return f"{step.meaning[0].upper()}{step.meaning[1:]}."
+        return as_sentence(step.meaning)
     n_query, n_key = len(trace.query_tokens), len(trace.key_tokens)
     return STAGES[words].format(queries=_count("query", n_query), keys=_count("key", n_key))
 

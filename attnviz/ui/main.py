@@ -18,7 +18,7 @@ from attnviz.engine.tables.initialisers import INITIALISERS
 from attnviz.lessons.read_lesson import MAX_LESSON_CHARACTERS
 from attnviz.models import hosting
 from attnviz.settings.faults import ConfigError
-from attnviz.settings.language import Words
+from attnviz.settings.language import Words, as_sentence
 from attnviz.text.headline import headline
 from attnviz.ui import manual_route
 from attnviz.ui.components import paste_guard
@@ -41,6 +41,7 @@ from attnviz.ui.session import (
     widgets,
 )
 from attnviz.ui.session.browser import component, styles, transport
+from attnviz.ui.session.callback import callback
 from attnviz.ui.session.failures import contained
 from attnviz.ui.session.notices import notice, paragraph
 from attnviz.ui.session.selection import Selection, outside, outside_lesson, within
@@ -116,7 +117,7 @@ def _page() -> None:
     (saved, selection), problems = session_state.read(
         Config, Selection, opening=(OPENING, Selection()), beside=("lang",)
     )
-    languages = locale.offer(partial(session_state.put, "lang"))
+    languages = locale.offer(_speak)
     assignment, faults = open_assignment(selection.assigned, saved)
     if not assignments.is_student(selection, assignment):
         selection = places.choose(selection)
@@ -184,6 +185,12 @@ def _notes(name: str, trace: Trace | None, selection: Selection) -> Selection:
     return within(selection, trace)
 
 
+@callback
+def _speak() -> None:
+    """Take the language that was chosen in the menu."""
+    session_state.put("lang", st.session_state[locale.MENU])
+
+
 def _controls(
     config: Config, locked: tuple[str, ...] = (), *, moves: bool = False
 ) -> tuple[Config, DeltaGenerator | None, dict[str, DeltaGenerator]]:
@@ -210,6 +217,7 @@ def _controls(
             if group:
                 draft = widgets.fold(draft, group, skip=skip)
         files = st.expander(WORDS["files"], key=session_state.FILES, on_change="rerun")
+        locale.say_if_new()
         return widgets.fitting(draft), files if files.open else None, lines
 
 
@@ -222,7 +230,7 @@ def _run(name: str, draft: Config, saved: Config, lines: dict[str, DeltaGenerato
         config = widgets.checked(draft)
         return config, _admitted(name, config)
     except ConfigError as error:
-        fault = f"{str(error)[0].upper()}{str(error)[1:]}."
+        fault = as_sentence(str(error))
     try:
         trace = _admitted(name, saved)
     except ConfigError:

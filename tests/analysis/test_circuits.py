@@ -9,7 +9,7 @@ import pytest
 
 from attnviz import Config, ConfigError, attribute, behaviours, gradients, knock_out, load, of_weights, patch, run
 from attnviz.analysis.circuits import maps, prompts
-from attnviz.analysis.circuits.attribution import products
+from attnviz.analysis.circuits.attribution import products, products_of_word
 from attnviz.analysis.circuits.behaviours import KINDS, roles
 from attnviz.engine.records.trace import Trace
 from attnviz.models.safetensors import Tensors
@@ -103,6 +103,10 @@ def test_the_parts_of_a_logit_add_up_to_it(name: str) -> None:
                 assert down.each.sum() + down.rest == pytest.approx(down.total, abs=1e-12)
                 if not {"g_2_out", "b_2"} & {*trace.layers[layer]} or part < made.shape.n_heads:
                     assert abs(down.rest) < 1e-12, "biases alone are no products"
+            for layer, key in np.ndindex(found.positions.shape[::2]):
+                word = products_of_word(trace, 5, instead, layer, key, row)
+                np.testing.assert_allclose(word.each, found.positions[layer, :, key], rtol=0, atol=1e-12)
+                assert word.total == pytest.approx(found.positions[layer, :, key].sum(), abs=1e-12)
             scores = made.scores(trace, row)[-1]
             if not made.shape.logits_softcap:
                 whole = scores[5] - (0.0 if instead is None else scores[instead])

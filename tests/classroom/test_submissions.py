@@ -57,6 +57,10 @@ def test_a_class_list_is_read_in_the_encodings_of_spreadsheets(encoding: str, se
         ("Vorname;Nachname;Matrikelnummer;Antwort 1", "Zoë;Müller;0042;{}", ["Müller, Zoë", "z"]),
         ("Nachname;Vorname;Ergebniscode", "Müller;Zoë;{}", ["Zoë Müller", "Müller Zoë", "Müller, Zoë"]),
         ("Name;Vorname;Abgabe", "Müller;Zoë;{}", ["Zoë Müller"]),
+        ("Nombre;Apellido(s);Respuesta 1", "Zoë;Müller;{}", ["Zoë Müller", "Müller, Zoë"]),
+        ("Nombre;Código", "Zoë Müller;{}", ["Zoë Müller"]),
+        ("姓氏;名;学号;提交", "李;明;007;{}", ["李明", "明 李"]),
+        ("姓名;结果代码", "李明;{}", ["李明"]),
         (
             "Student,ID,SIS User ID,SIS Login ID,Section,Code",
             '"Müller, Zoë",7,0042,zm,A,{}',

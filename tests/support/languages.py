@@ -19,6 +19,9 @@ class Table(gettext.NullTranslations):
     def ngettext(self, one: str, many: str, n: int) -> str:
         return self.gettext(one if n == 1 else many)
 
+    def pgettext(self, context: str, message: str) -> str:
+        return self.gettext(message)
+
 
 class Marked(gettext.NullTranslations):
     """A language that says everything between marks, and may tell what it was asked for."""
@@ -33,3 +36,6 @@ class Marked(gettext.NullTranslations):
 
     def ngettext(self, one: str, many: str, n: int) -> str:
         return self.gettext(one if n == 1 else many)
+
+    def pgettext(self, context: str, message: str) -> str:
+        return self.gettext(message)

@@ -237,7 +237,8 @@ def test_the_check_for_missed_words_can_fail() -> None:
 def test_a_link_says_the_language_only_when_it_was_chosen() -> None:
     at = AppTest.from_file(APP, default_timeout=30).run()
     assert parameters(at) == url_codec.encode(OPENING)
-    assert at.button(key="speak-de").label == "Deutsch"
+    menu = at.menu_button(key=locale.MENU)
+    assert (menu.label, menu.options) == ("English", ["Deutsch", "Español", "简体中文"])
 
 
 @pytest.mark.slow
@@ -253,7 +254,7 @@ def test_a_link_that_says_nothing_but_its_language_opens_as_one_that_says_nothin
 def test_a_language_that_there_is_not_is_said_like_any_other_fault() -> None:
     at = opened(lang="xx")
     assert not at.exception
-    assert any("Language was 'xx'; choose from auto, en, de" in html.unescape(text) for text in read(at))
+    assert any("Language was 'xx'; choose from auto, en, de, es, zh" in html.unescape(text) for text in read(at))
 
 
 @pytest.mark.slow
@@ -264,17 +265,23 @@ def test_a_switch_changes_the_words_and_nothing_else() -> None:
     at.multiselect(key="mask").set_value(["causal", "no_self"])
     at.multiselect(key="mask_starts").set_value(["window"]).run()
     before = parameters(at)
-    at.button(key="speak-de").click().run()
+    at.menu_button(key=locale.MENU).click("de").run()
     language.set_language("de")  # here too, for AppTest says what lists hold by their words
     assert parameters(at) == before | {"lang": "de"}
     assert at.selectbox(key="score").value == "cosine"
     assert (at.selectbox(key="score").proto.set_value, at.selectbox(key="score").proto.raw_value) == (True, "⟦Cosine⟧")
     assert "⟦Cosine⟧" in at.selectbox(key="score").options
     assert at.multiselect(key="mask_starts").value == ["window"]
-    at.button(key="speak-en").click().run()
+    at.menu_button(key=locale.MENU).click("en").run()
     language.set_language("en")
     assert parameters(at) == before | {"lang": "en"}
     assert at.selectbox(key="score").label == "Score function"
+
+
+def test_a_new_language_says_that_it_is_new_and_where_it_is_corrected() -> None:
+    for code in language.LANGUAGES:
+        said = [each.value for each in opened(lang=code).caption if "LC_MESSAGES" in each.value]
+        assert [f"attnviz/languages/{code}/" in each for each in said] == [True] * (code in language.NEW)
 
 
 @pytest.mark.usefixtures("bracketed")

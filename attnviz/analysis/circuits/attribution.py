@@ -103,7 +103,8 @@ class Attribution(Mapping[str, Step]):
 class Products:
     """One part of an attribution, taken down to its products.
 
-    numbers  the vector that the part puts out at the token: of a head d_v numbers, of a block its d_ff hidden units
+    numbers  the vector that the part puts out at the token: of a head d_v numbers, of a block its d_ff hidden units; of
+             what a layer brings from a word the weight that each of its heads gives it
     worth    what 1 of each adds to the logit, through the matrix behind it, the last norm and the word's row
     rest     what the biases behind it add;  total  the part: the sum of the products, and the rest
     """
@@ -196,6 +197,27 @@ def products(
     return Products(numbers, worth, feed_forward - float(numbers @ worth), feed_forward)
 
 
+def products_of_word(
+    trace: Trace, word: str | int, instead_of: str | int | None, layer: int, key: int, position: int = -1
+) -> Products:
+    """Return what the heads of a layer bring from one position, taken down to its products: a weight times a value.
+
+    The total is the sum over the heads of `attribute(...).positions[layer, :, key]`. All but `layer` and `key`, which
+    count from 0, as in `attribute`, and so are the errors.
+
+    >>> from attnviz import load
+    >>> trace = load("small")("when mary and david went to the shop , david gave a book to")
+    >>> found = products_of_word(trace, "mary", "david", 2, 1)
+    >>> by_position = attribute(trace, "mary", "david").positions[2, :, 1]
+    >>> found.numbers.shape, bool(abs(found.each - by_position).max() < 1e-12)
+    ((4,), True)
+    """
+    model = decoder_of(trace)
+    _, v, _, row = _read_off(trace, word, instead_of, position)
+    weights, worth = _weights_and_values(trace, layer, row, v, model)
+    return Products(weights[:, key], worth[:, key], 0.0, float((weights[:, key] * worth[:, key]).sum()))
+
+
 def _read_off(
     trace: Trace, word: str | int, instead_of: str | int | None, position: int
 ) -> tuple[Array, Array, float, int]:
@@ -225,14 +247,23 @@ def _layer(trace: Trace, i: int, row: int, v: Array, model: Model) -> tuple[Arra
     X = trace.around["embedded"].array if i == 0 else result_of(trace.layers[i - 1]).array
     attention = float((steps["added"].array[row] - X[row]) @ v)
     feed_forward = float((steps[stream(steps)].array[row] - steps["added"].array[row]) @ v)
-    Z, A, V = steps["heads"].array, steps["weights"].array, steps["values"].array
-    M = _worth_of_heads(steps, row, v, model)
-    heads = (Z[:, row] * M).sum(axis=-1)
-    by_value = (np.repeat(V, len(Z) // len(V), axis=0) @ M[..., None])[..., 0]  # (H, n)
-    positions = np.where(A[:, row] > 0, A[:, row] * by_value, 0.0)
+    heads = (steps["heads"].array[:, row] * _worth_of_heads(steps, row, v, model)).sum(axis=-1)
+    weights, worth = _weights_and_values(trace, i, row, v, model)
+    return heads, weights * worth, attention, feed_forward
+
+
+def _weights_and_values(trace: Trace, i: int, row: int, v: Array, model: Model) -> tuple[Array, Array]:
+    """Return the weights of each head, and what 1 of each adds, which is what its value is worth: both (H, n).
+
+    Both are 0 where there is no weight, and in a head whose output was put by hand: that comes from no position.
+    """
+    steps = trace.layers[i]
+    M, V = _worth_of_heads(steps, row, v, model), steps["values"].array
+    weights = steps["weights"].array[:, row].copy()
+    worth = (np.repeat(V, len(M) // len(V), axis=0) @ M[..., None])[..., 0]
     by_hand = {index[0] for layer, name, index, _ in trace.edits if (layer, name) == (i, "heads") and index[1] == row}
-    positions[sorted(by_hand)] = 0.0
-    return heads, positions, attention, feed_forward
+    weights[sorted(by_hand)] = 0.0
+    return weights, np.where(weights > 0, worth, 0.0)
 
 
 def _worth_of_heads(steps: Mapping[str, Step], row: int, v: Array, model: Model) -> Array:

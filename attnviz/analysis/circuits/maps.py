@@ -55,6 +55,17 @@ class Patched:
     heads: Array
     whole: float
 
+    @property
+    def path(self) -> list[tuple[int, float]]:
+        """The token that carries most of the other run behind each layer, from 0, and how much of `whole` it moves.
+
+        Empty where the two runs do not differ.
+        """
+        if not self.whole:
+            return []
+        moved = self.stream / self.whole
+        return [(int(at), float(row[at])) for row, at in zip(moved, moved.argmax(axis=1))]
+
 
 def without_each_head(trace: Trace, word: str | int, instead_of: str | int, how: str = "zero") -> Array:
     """Return by how much the logit of a next word against another's changes without each head: (layers, heads).

@@ -1,4 +1,4 @@
-"""Headings of the columns of a class list, in English and German, and what may be a heading at all."""
+"""Headings of the columns of a class list, in each language of the page, and what may be a heading at all."""
 
 from __future__ import annotations
 
@@ -10,18 +10,29 @@ from attnviz.settings.faults import ConfigError, shorten
 from attnviz.settings.language import Words
 from attnviz.settings.plain_text import clean
 
-FIRST = ("first name", "firstname", "given name", "given names", "forename", "vorname", "vornamen")
-LAST = ("surname", "last name", "lastname", "family name", "nachname", "familienname")
+FIRST = (
+    *("first name", "firstname", "given name", "given names", "forename", "vorname", "vornamen"),
+    *("nombre", "nombres", "nombre(s)", "nombre de pila", "名", "名字"),
+)
+LAST = (
+    *("surname", "last name", "lastname", "family name", "nachname", "familienname"),
+    *("apellido", "apellidos", "apellido(s)", "姓", "姓氏"),
+)
 FULL = (
     *("name", "student", "student name", "full name", "fullname", "vollständiger name", "schüler", "schülerin"),
     *("schüler/in", "schüler*in", "teilnehmer", "teilnehmerin", "teilnehmer/in", "teilnehmende", "studierende"),
     *("student/in", "studentin", "studierende/r", "display name", "anzeigename"),
+    *("nombre completo", "nombre y apellidos", "apellidos y nombre", "estudiante", "alumno", "alumna", "participante"),
+    *("姓名", "全名", "学生", "学生姓名", "显示名称"),
 )
 NUMBER = (
     *("id", "id number", "student id", "student number", "number", "sis user id", "sis login id", "login id", "login"),
     *("username", "user name", "orgdefinedid", "registration number", "email", "email address", "e-mail", "mail"),
     *("nummer", "nr", "nr.", "id-nummer", "matrikelnummer", "matrikel-nr.", "matrikelnr", "matrikelnr.", "matr.-nr."),
     *("anmeldename", "benutzername", "nutzername", "kennung", "e-mail-adresse", "e-mailadresse", "mailadresse"),
+    *("número", "número de id", "número de identificación", "matrícula", "número de matrícula", "usuario", "correo"),
+    *("nombre de usuario", "dni", "dirección de correo", "correo electrónico", "dirección de correo electrónico"),
+    *("学号", "编号", "id 号", "id号", "用户名", "账号", "邮箱", "电子邮件", "电子邮件地址", "邮件地址"),
 )
 CODE = (
     *(
@@ -45,6 +56,8 @@ CODE = (
         "online-text",
         "texteingabe online",
     ),
+    *("código", "código de resultado", "código de respuesta", "entrega", "respuesta", "resultado", "texto en línea"),
+    *("代码", "结果代码", "答案代码", "提交", "回答", "答案", "结果", "在线文本"),
 )
 """The headings of columns that are known, in small letters; a number after one is left out, as in Response 1."""
 
@@ -80,6 +93,8 @@ def kinds(head: Sequence[str]) -> dict[str, list[int]]:
             columns.setdefault(kind, []).append(at)
     if "first" in columns and "full" in columns and "last" not in columns:
         columns["last"] = columns.pop("full")  # Name beside Vorname
+    if "first" in columns and not {"full", "last"} & columns.keys():
+        columns["full"] = columns.pop("first")  # Nombre alone
     return columns
 
 

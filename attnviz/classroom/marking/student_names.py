@@ -43,6 +43,8 @@ def candidates(
     joined = [" ".join(order) for order in permutations(parts)]
     if len(parts) == 2:
         joined.append(f"{parts[1]}, {parts[0]}")
+        if not "".join(parts).isascii():
+            joined.append(f"{parts[1]}{parts[0]}")  # as Chinese names are written: 李明
     named, rest = ([name for cell in cells for name in orders(cell)] for cells in (full, others))
     return tuple(_written([*named, *joined, *number, *rest]))
 

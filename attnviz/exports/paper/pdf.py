@@ -1,6 +1,6 @@
-"""A step as a page of PDF as large as the picture, its letters in a font that is in the file.
+"""A step as a page of PDF as large as the picture, its letters in fonts that are in the file.
 
-A character that the font lacks, such as a Chinese one, is drawn as U+FFFD; an SVG of the step has it. Source: ISO
+A character that the fonts lack, such as a Japanese one, is drawn as U+FFFD; an SVG of the step has it. Source: ISO
 32000-1, sections 7.5 (files), 8.5 (paths), 9.7 (fonts of many characters) and 9.10.3 (what can be copied from them).
 """
 
@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import chain, groupby
 
 from attnviz.exports.paper.layout import POINT, Box, Drawing, Text, drawing
 from attnviz.exports.paper.truetype import Face, face
 from attnviz.pictures.stage_record import Stage
 from attnviz.pictures.static import fonts
 
-NAME = "DejaVuSans"
+FIRST = 5
+"""The number of the first object of the fonts."""
 TO_UNICODE = """/CIDInit /ProcSet findresource begin
 12 dict begin
 begincmap
@@ -30,26 +33,53 @@ end
 """
 
 
+@dataclass
+class Font:
+    """A font of the file: its name in what is drawn, and the letters that are drawn with it, by their glyphs."""
+
+    name: str
+    file: str
+    face: Face
+    used: dict[int, str] = field(default_factory=dict)
+
+    def glyphs(self, letters: str) -> str:
+        """Return letters as a string of PDF, and count them as used."""
+        numbers = [self.face.glyph(letter) for letter in letters]
+        self.used |= zip(numbers, letters)
+        return "".join(f"{number:04X}" for number in numbers)
+
+    def objects(self, first: int) -> list[str | bytes]:
+        """Return the five objects of the font, of which the first has this number."""
+        name, face = self.file.removesuffix(".ttf"), self.face
+        return [
+            f"<< /Type /Font /Subtype /Type0 /BaseFont /{name} /Encoding /Identity-H "
+            f"/DescendantFonts [{first + 1} 0 R] /ToUnicode {first + 4} 0 R >>",
+            f"<< /Type /Font /Subtype /CIDFontType2 /BaseFont /{name} /CIDToGIDMap /Identity "
+            f"/FontDescriptor {first + 2} 0 R "
+            f"/CIDSystemInfo << /Registry (Adobe) /Ordering (Identity) /Supplement 0 >> {_widths(face, self.used)} >>",
+            f"<< /Type /FontDescriptor /FontName /{name} /Flags 4 /ItalicAngle 0 /StemV 80 /FontBBox "
+            f"[{' '.join(map(str, face.box))}] /Ascent {face.ascent} /Descent {face.descent} /CapHeight "
+            f"{face.ascent} /FontFile2 {first + 3} 0 R >>",
+            _stream([face.data], f" /Length1 {len(face.data)}"),
+            _stream([_to_unicode(self.used)]),
+        ]
+
+
 def pdf(stage: Stage) -> bytes:
     """Return a step, with its words, as a file of one page; the same step gives the same bytes."""
-    drawn, font = drawing(stage), face(fonts.FOLDER / fonts.FACES[0])
-    used = {font.glyph(letter): letter for text in drawn.texts for letter in text.text}
+    drawn = drawing(stage)
+    files = fonts.files("".join(text.text for text in drawn.texts))
+    used = [Font(name, file, face(fonts.FOLDER / file)) for name, file in zip("FH", files)]
+    content = _stream(_content(drawn, used))
     size = f"[0 0 {_points(drawn.width)} {_points(drawn.height)}]"
+    named = " ".join(f"/{font.name} {FIRST + 5 * at} 0 R" for at, font in enumerate(used))
     return _file(
         [
             "<< /Type /Catalog /Pages 2 0 R >>",
             "<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
-            f"<< /Type /Page /Parent 2 0 R /MediaBox {size} /Contents 4 0 R /Resources << /Font << /F 5 0 R >> >> >>",
-            _stream(_content(drawn, font)),
-            f"<< /Type /Font /Subtype /Type0 /BaseFont /{NAME} /Encoding /Identity-H /DescendantFonts [6 0 R] "
-            "/ToUnicode 9 0 R >>",
-            f"<< /Type /Font /Subtype /CIDFontType2 /BaseFont /{NAME} /CIDToGIDMap /Identity /FontDescriptor 7 0 R "
-            f"/CIDSystemInfo << /Registry (Adobe) /Ordering (Identity) /Supplement 0 >> {_widths(font, used)} >>",
-            f"<< /Type /FontDescriptor /FontName /{NAME} /Flags 4 /ItalicAngle 0 /StemV 80 /FontBBox "
-            f"[{' '.join(map(str, font.box))}] /Ascent {font.ascent} /Descent {font.descent} /CapHeight "
-            f"{font.ascent} /FontFile2 8 0 R >>",
-            _stream([font.data], f" /Length1 {len(font.data)}"),
-            _stream([_to_unicode(used)]),
+            f"<< /Type /Page /Parent 2 0 R /MediaBox {size} /Contents 4 0 R /Resources << /Font << {named} >> >> >>",
+            content,
+            *chain.from_iterable(font.objects(FIRST + 5 * at) for at, font in enumerate(used)),
         ]
     )
 
@@ -74,7 +104,7 @@ def _stream(lines: Iterable[str | bytes], more: str = "") -> bytes:
     return head.encode() + packed + b"\nendstream"
 
 
-def _content(drawn: Drawing, font: Face) -> Iterator[str]:
+def _content(drawn: Drawing, used: Sequence[Font]) -> Iterator[str]:
     """Yield what is drawn, in points from the lower left corner."""
     high = drawn.height
     for box in drawn.boxes():
@@ -89,7 +119,7 @@ def _content(drawn: Drawing, font: Face) -> Iterator[str]:
         yield f"{_place(x, high - y - h)} {_points(w)} {_points(h)} re S"
     yield "0 g"
     for text in drawn.texts:
-        yield _words(text, high, font)
+        yield _words(text, high, used)
 
 
 def _mark(box: Box, high: float) -> Iterator[str]:
@@ -103,12 +133,20 @@ def _mark(box: Box, high: float) -> Iterator[str]:
         yield f"{ink} {_place(box.x, low)} m {_place(right, top)} l {_place(box.x, top)} m {_place(right, low)} l S"
 
 
-def _words(text: Text, high: float, font: Face) -> str:
-    back = {"start": 0.0, "middle": 0.5, "end": 1.0}[text.anchor] * font.width(text.text) * text.size * POINT
+def _words(text: Text, high: float, used: Sequence[Font]) -> str:
+    parts = _parts(text.text, used)
+    width = sum(font.face.width(letters) for font, letters in parts)
+    back = {"start": 0.0, "middle": 0.5, "end": 1.0}[text.anchor] * width * text.size * POINT
     x, y = (text.x, high - text.y - back) if text.turned else (text.x - back, high - text.y)
-    letters = "".join(f"{font.glyph(letter):04X}" for letter in text.text)
     turn = "0 1 -1 0" if text.turned else "1 0 0 1"
-    return f"BT /F {text.size:.4g} Tf {turn} {_place(x, y)} Tm <{letters}> Tj ET"
+    drawn = [f"/{font.name} {text.size:.4g} Tf <{font.glyphs(letters)}> Tj" for font, letters in parts]
+    return f"BT {turn} {_place(x, y)} Tm {' '.join(drawn)} ET"
+
+
+def _parts(text: str, used: Sequence[Font]) -> list[tuple[Font, str]]:
+    """Return a text in parts of one font each: the first that has a letter, or the first of all where none has it."""
+    places = {letter: next((at for at, font in enumerate(used) if font.face.has(letter)), 0) for letter in set(text)}
+    return [(used[at], "".join(letters)) for at, letters in groupby(text, places.__getitem__)]
 
 
 def _widths(font: Face, used: dict[int, str]) -> str:

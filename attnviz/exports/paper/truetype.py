@@ -25,6 +25,10 @@ class Face:
     ascent: int
     descent: int
 
+    def has(self, character: str) -> bool:
+        """Return whether the font has a glyph for a character."""
+        return ord(character) in self.glyphs
+
     def glyph(self, character: str) -> int:
         """Return the glyph of a character, or that of the replacement character."""
         return self.glyphs.get(ord(character)) or self.glyphs[REPLACEMENT]

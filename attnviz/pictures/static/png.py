@@ -1,7 +1,7 @@
 """An SVG as a PNG for print, where the package that draws it is installed: resvg-py.
 
-The letters are those of the font that comes with this package, so a picture has the same pixels on a machine with any
-fonts and on one with none. Only a picture with a character that this font lacks, such as a Chinese one, looks for
+The letters are those of the fonts that come with this package, so a picture has the same pixels on a machine with any
+fonts and on one with none. Only a picture with a character that these fonts lack, such as a Japanese one, looks for
 it among the fonts of the machine; what none of them has is drawn as an empty box.
 """
 
@@ -69,7 +69,7 @@ def _render(svg: str, zoom: float) -> bytes:
         importlib.import_module("resvg_py").svg_to_bytes(
             svg_string=svg,
             zoom=zoom,
-            font_files=[str(fonts.FOLDER / face) for face in fonts.FACES],
+            font_files=[str(fonts.FOLDER / face) for face in dict.fromkeys((*fonts.FACES, *fonts.files(svg)))],
             sans_serif_family="DejaVu Sans",
             skip_system_fonts=fonts.has(svg),
         )

@@ -32,9 +32,14 @@ WIDTHS = (
 )
 """Widths of characters in ems."""
 
-USUAL, FOREIGN, WIDE, BOLD = 0.65, 1.05, 1.3, 1.12
+USUAL, FOREIGN, PICTOGRAPH, BOLD = 0.65, 1.05, 1.3, 1.12
 _PLAIN = 0x250
 _OF = {character: width for characters, width in WIDTHS for character in characters}
+_HAN, _OPENING, _CLOSING = "\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff", "“《（", "”》），。、；：？！"
+_PIECE = re.compile(
+    rf"[{_OPENING}]*(?:[{_HAN}]|[^\s{_HAN}{_OPENING}{_CLOSING}]+|[{_CLOSING}])[{_CLOSING}]*\s*|[{_OPENING}]+\s*|\s+"
+)
+"""What stays together on a line: a word, or one Chinese character, with the signs that open and end it."""
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -80,8 +85,7 @@ def _width(character: str) -> float:
     spelled = unicodedata.normalize("NFKC", character)  # a ligature can be a whole sentence
     if len(spelled) > 1:
         return sum(map(_width, spelled))
-    wide = unicodedata.east_asian_width(character) in "WF" or unicodedata.category(character) == "So"
-    return WIDE if wide else FOREIGN
+    return PICTOGRAPH if unicodedata.category(character) == "So" else FOREIGN
 
 
 def fitted(text: str, size: float, room: float, *, bold: bool = False) -> str:
@@ -120,7 +124,7 @@ def _first_line(text: str, size: float, room: float, bold: bool) -> str:
     if width(text, size, bold=bold) <= room:
         return text
     line, used = "", 0.0
-    for piece in re.findall(r"\S+\s*|\s+", text):
+    for piece in _PIECE.findall(text):
         used += width(piece, size, bold=bold)
         if used > room and line:
             return line

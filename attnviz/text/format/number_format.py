@@ -8,7 +8,7 @@ import re
 from attnviz.settings.counting import ordinal
 from attnviz.settings.language import current_language
 
-DECIMAL_COMMA = ("de",)
+DECIMAL_COMMA = ("de", "es")
 """Languages that write a comma in numbers; their spreadsheets so expect a semicolon between cells."""
 
 DIGITS = 4

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 
 from attnviz.settings.counting import ordinal
-from attnviz.settings.language import WRITTEN, current_language, translate
+from attnviz.settings.language import current_language, translate
 from attnviz.text.format.number_format import short
 
 Part = tuple[str, str]
@@ -20,6 +20,8 @@ Sentence = tuple[Part, ...]
 TEXT, TOKEN = "text", "token"
 
 COMMA, AND = ", ", " and "
+CAPITALS = ("de",)
+"""Languages that write nouns with a capital."""
 PLACE = " ({n})"
 """The ordinal of a token that stands more than once; counted from 1."""
 QUOTED = "“{token}”"
@@ -95,13 +97,12 @@ def merge_parts(parts: Iterable[Part]) -> Sentence:
 
 
 def within_sentence(label: str) -> str:
-    """Return a label as it stands inside a sentence: English writes it small there, German keeps the capitals of its
-    nouns.
+    """Return a label as it stands inside a sentence: German keeps the capitals of its nouns, others write it small.
 
     >>> within_sentence("Attention scores")
     'attention scores'
     """
-    return label[:1].lower() + label[1:] if current_language() == WRITTEN else label
+    return label if current_language() in CAPITALS else label[:1].lower() + label[1:]
 
 
 def rounded_number(x: float) -> str:

@@ -16,7 +16,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from attnviz.settings.language import Words
+from attnviz.settings.language import TERRITORIES, Words
 from attnviz.ui.hosting import scripts
 
 WORDS = Words(
@@ -69,7 +69,7 @@ def with_tags(index: str, tags: LinkTags) -> str:
         ("property", "og:title", tags.title),
     ]
     said += [("property", "og:site_name", "attnviz"), ("property", "og:description", tags.about)]
-    said += [("property", "og:locale", {"de": "de_DE"}.get(tags.language, "en_US"))]
+    said += [("property", "og:locale", TERRITORIES[tags.language])]
     said += [("name", "twitter:card", "summary_large_image" if tags.picture else "summary")]
     said += [("name", "twitter:title", tags.title), ("name", "twitter:description", tags.about)]
     if tags.address:

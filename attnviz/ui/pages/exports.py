@@ -19,7 +19,7 @@ from attnviz.exports.script.lines import without_bytes
 from attnviz.pictures.static import png
 from attnviz.settings import language, url_codec
 from attnviz.settings.faults import ConfigError
-from attnviz.settings.language import Words
+from attnviz.settings.language import Words, as_sentence
 from attnviz.text.captions import NAMES
 from attnviz.text.step_names import steps
 from attnviz.ui.components import svg_to_png
@@ -144,7 +144,7 @@ def offer(name: str, trace: Trace, target: ExportTarget, again: Callable[[], Tra
         refused = admission.download(
             button, label, name, trace, again, target, file_name=f"attnviz.{name}", key=f"save-{name}"
         )
-    about = form.note[0].upper() + form.note[1:] + "."
+    about = as_sentence(form.note)
     note.caption(WORDS["missing"].format(extra=form.extra) if missing else refused or about)
 
 

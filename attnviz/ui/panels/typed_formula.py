@@ -20,7 +20,7 @@ from attnviz.formula.graph import Formula
 from attnviz.formula.names import NUMBERS, STEPS
 from attnviz.formula.reader import parse
 from attnviz.settings import fields as fields_of
-from attnviz.settings.language import Words
+from attnviz.settings.language import Words, full_stop
 from attnviz.text.cost_ledger import multiply_adds_of_score
 from attnviz.ui.components import formula as formula_picture
 from attnviz.ui.session import widgets
@@ -190,7 +190,7 @@ def _facts(kind: str, formula: Formula, trace: Trace) -> None:
     trouble = _trouble(kind, formula, trace)
     if trouble and trouble.words:
         st.code(FormulaError(trouble.words, *trouble.span).pointed(formula.text), language=None)
-        sentences.append(f"{trouble.words}.")
+        sentences.append(f"{trouble.words}{full_stop()}")
     for sentence in filter(None, sentences):
         st.caption(sentence.replace("*", r"\*"))
 

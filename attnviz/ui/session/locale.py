@@ -8,9 +8,16 @@ from typing import TypeVar
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from attnviz.settings.language import LANGUAGES, WRITTEN, current_language, nearest_language, set_language
+from attnviz.settings.language import LANGUAGES, NEW, WRITTEN, Words, current_language, nearest_language, set_language
 
-_LANGUAGE, _BUTTON = "_language", "speak-"
+WORDS = Words(
+    {
+        "new": "This translation is new. If a sentence is wrong or unclear, tell whoever runs this page, or correct it "
+        "in the project: `{file}`.",
+    }
+)
+MENU = "language-menu"
+_LANGUAGE = "_language"
 
 Made = TypeVar("Made")
 
@@ -28,11 +35,11 @@ def _tell_widgets() -> None:
     """Tell the widgets what they hold, as their words are others now.
 
     A browser knows options by their labels alone, and a group by its heading, so it would take them for new ones.
-    Buttons, files and pictures cannot be told, and need not: a switch that is off, as a button is, stays off.
+    Buttons, menus, files and pictures cannot be told, and need not: a switch that is off, as a button is, stays off.
     """
     for key in [*st.session_state]:
         value = st.session_state[key]
-        if isinstance(value, str | int | float | list | tuple) and value is not False and not key.startswith(_BUTTON):
+        if isinstance(value, str | int | float | list | tuple) and value is not False and key != MENU:
             st.session_state[key] = value
 
 
@@ -52,14 +59,28 @@ def in_current_language(make: Callable[[], Made]) -> Callable[[], Made]:
     return in_language
 
 
-def offer(choose: Callable[[str], None]) -> DeltaGenerator:
-    """Draw a small button for every other language, above the page; `choose` is called with its code, as a callback.
+def offer(choose: Callable[[], None]) -> DeltaGenerator:
+    """Draw a menu of the other languages, above the page; `choose` is called, as a callback, with one of them chosen.
 
-    Gives the container of the buttons, for what else leads away from the page.
+    Gives the container of the menu, for what else leads away from the page.
     """
-    buttons = st.container(key="languages", horizontal=True, gap="small")
-    with buttons:
-        for code, name in LANGUAGES.items():
-            if code != current_language():
-                st.button(name, key=f"{_BUTTON}{code}", type="tertiary", on_click=choose, args=(code,))
-    return buttons
+    bar = st.container(key="languages", horizontal=True, gap="small")
+    others = [code for code in LANGUAGES if code != current_language()]
+    with bar:
+        st.menu_button(
+            LANGUAGES[current_language()],
+            others,
+            key=MENU,
+            type="tertiary",
+            icon=":material/translate:",
+            format_func=LANGUAGES.__getitem__,
+            on_click=choose,
+        )
+    return bar
+
+
+def say_if_new() -> None:
+    """Say that the current language is new, where it is, and how to correct it."""
+    language = current_language()
+    if language in NEW:
+        st.caption(WORDS["new"].format(file=f"attnviz/languages/{language}/LC_MESSAGES/attnviz.po"))

@@ -12,7 +12,14 @@ import streamlit as st
 
 from attnviz.settings.language import Words
 from attnviz.ui.session import widgets
-from attnviz.ui.session.selection import PAGE_NAMES, PANEL_NAMES, Selection
+from attnviz.ui.session.selection import (
+    FIRST_LESSON,
+    LESSON_NAMES,
+    NOTHING_DONE,
+    PAGE_NAMES,
+    PANEL_NAMES,
+    Selection,
+)
 
 WORDS = Words(
     {
@@ -92,6 +99,8 @@ def led_to(selection: Selection, part: str) -> Selection:
         return replace(selection, page=part, panel="cell")
     if part == "class":  # a lecture begins at the beginning
         return replace(selection, page=part, step="token_embeddings")
+    if part == "lessons" and selection.done == (NOTHING_DONE,) and selection.lesson == FIRST_LESSON:
+        selection = replace(selection, lesson=next(iter(LESSON_NAMES)), slide=0)  # none was chosen yet
     return replace(selection, page=part)
 
 

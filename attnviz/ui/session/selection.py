@@ -97,9 +97,16 @@ LANGUAGE_NAMES = table(
     *(Entry(code, name, "") for code, name in LANGUAGES.items()),
 )
 LESSON_NAMES = table(*(Entry(lesson.name, lesson.title, lesson.about) for lesson in LESSONS.values()))
+FIRST_LESSON = "bits"
+"""The lesson of links that name none; the way through all of them begins with another one."""
 PRACTICE = "practice"
 COURSE_NAMES = table(
-    Entry("all", "All lessons", "Each builds on those before it."),
+    Entry(
+        "all",
+        "All lessons",
+        "Whatever writes, translates or answers questions today reads its text by attention. These lessons go from "
+        "what it does, over its arithmetic by hand, to whom an answer of a trained model is owed.",
+    ),
     *COURSES.values(),
     Entry(PRACTICE, "Practice", "Questions with new numbers, and those again that were missed."),
 )
@@ -195,7 +202,7 @@ class Selection:
     trial_d_k: int = number(
         16, 1, 64, label="Width of queries and keys in the experiment", help="The setting keeps its own."
     )
-    lesson: str = option(LESSON_NAMES, next(iter(LESSON_NAMES)), label="Lesson")
+    lesson: str = option(LESSON_NAMES, FIRST_LESSON, label="Lesson")
     slide: int = position(0, 40, label="Slide")
     course: str = option(COURSE_NAMES, "all", label="Course", help="Lessons for a class of so many minutes, in order.")
     practised: str = option(KINDS, "shape", label="Kind of question")

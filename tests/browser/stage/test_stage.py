@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from attnviz.settings.language import LANGUAGES
 from tests.browser_idle import QUIET, go_to
 from tests.support.cases import for_each
 
@@ -311,7 +312,7 @@ CUT = """() => {
 }"""
 
 
-@for_each("size, lang", itertools.product([DESK, PHONE], ["en", "de"]))
+@for_each("size, lang", itertools.product([DESK, PHONE], LANGUAGES))
 def test_nothing_that_is_said_over_the_maps_is_cut(
     new_page: Callable[..., Any], app: Any, size: tuple[int, int], lang: str
 ) -> None:
@@ -444,7 +445,7 @@ def test_shift_keeps_the_lens_and_a_finger_brings_it(new_page: Callable[..., Any
     assert seen.json_value()["cells"] == 49
 
 
-@for_each("size, lang", itertools.product([DESK, PHONE], ["en", "de"]))
+@for_each("size, lang", itertools.product([DESK, PHONE], LANGUAGES))
 def test_the_places_are_few_and_in_one_line_and_what_changes_something_stands_under_the_maps(
     new_page: Callable[..., Any], app: Any, size: tuple[int, int], lang: str
 ) -> None:

@@ -111,6 +111,21 @@ def test_every_step_is_drawn_by_the_end_of_a_name_and_what_is_not_there_is_said(
         trace.save(tmp_path / "out.pdf", head=2)
 
 
+def test_chinese_words_are_letters_of_the_file_too() -> None:
+    data = export("pdf", run(Config(sentence="a 猫 b", n_heads=1)), ExportTarget())
+    assert isinstance(data, bytes)
+    parts = [each.split(b"stream\n", 1) for each in data.split(b"endobj") if b"stream\n" in each]
+    streams = [zlib.decompress(part[1].rsplit(b"\nendstream", 1)[0]) for part in parts]
+    assert [fonts.FOLDER / name for name in (fonts.FACES[0], fonts.CHINESE)] == [
+        path for path in map(fonts.FOLDER.joinpath, (*fonts.FACES, fonts.CHINESE)) if path.read_bytes() in streams
+    ]
+    glyph = face(FOLDER / fonts.CHINESE).glyph("猫")
+    assert re.search(rf"/H [\d.]+ Tf <{glyph:04X}> Tj", streams[0].decode())
+    assert f"<{glyph:04X}> <732B>".encode() in streams[-1]
+    assert data.count(b"/BaseFont /DroidSansFallback") == 2
+    assert b"Droid" not in (export("pdf", run(Config(sentence="a b")), ExportTarget()) or b"")  # type: ignore[operator]
+
+
 def test_the_glyphs_are_those_of_the_letters() -> None:
     font = face(FOLDER / fonts.FACES[0])
     assert len({font.width(digit) for digit in "0123456789"}) == 1

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import unicodedata
-from pathlib import Path
 
 import pytest
 from fontTools.ttLib import TTFont
 
-import attnviz
 from attnviz import Config, run
 from attnviz.pictures.static import fonts, svg
 from attnviz.pictures.static.text_metrics import width
+from tests.settings.test_translations import OTHERS, pairs
 
 FACES = {name: TTFont(fonts.FOLDER / name) for name in fonts.FACES}
+CHINESE = TTFont(fonts.FOLDER / fonts.CHINESE)
 INSIDE = [chr(code) for low, high in fonts.RANGES for code in range(low, high + 1)]
 
 
@@ -25,8 +24,9 @@ def test_the_faces_are_of_the_family_that_pictures_name_first() -> None:
 
 def test_they_are_small_and_their_license_is_beside_them() -> None:
     assert sum((fonts.FOLDER / name).stat().st_size for name in fonts.FACES) < 300_000
+    assert (fonts.FOLDER / fonts.CHINESE).stat().st_size < 600_000
     licensed = (fonts.FOLDER / "LICENSE").read_text(encoding="utf-8")
-    for font in FACES.values():
+    for font in (*FACES.values(), CHINESE):
         assert font["name"].getDebugName(0).splitlines()[0] in licensed
 
 
@@ -38,18 +38,31 @@ def test_every_character_of_the_ranges_is_in_the_font(name: str) -> None:
     assert all(map(fonts.has, assigned))
 
 
-def test_what_the_font_lacks_is_known() -> None:
-    lacking = [chr(code) for code in range(0x20, 0x3000) if not 0x7F <= code < 0xA0 and chr(code) not in set(INSIDE)]
+def test_the_common_chinese_characters_are_in_the_other_font() -> None:
+    there = CHINESE.getBestCmap()
+    assert {character for character in fonts.chinese() if ord(character) not in there} == set()
+    assert len(fonts.chinese()) == 3755 + len(fonts.FULL_WIDTH) + len(fonts.RARER)
+    assert all(map(fonts.has, fonts.chinese()))
+    assert not {*fonts.chinese()} & {*INSIDE}
+
+
+def test_what_the_fonts_lack_is_known() -> None:
+    inside = {*INSIDE} | fonts.chinese()
+    lacking = [chr(code) for code in range(0x20, 0x3100) if not 0x7F <= code < 0xA0 and chr(code) not in inside]
     assert lacking
     assert not any(map(fonts.has, lacking))
 
 
-def test_all_that_the_pictures_say_of_themselves_can_be_written() -> None:
-    languages = Path(attnviz.__file__).parent / "languages"
-    for path in languages.glob("*.json"):
-        for english, other in json.loads(path.read_text(encoding="utf-8")).items():
-            assert fonts.has(english), english
-            assert fonts.has(other), other
+def test_all_that_the_page_says_can_be_written() -> None:
+    lacking = {
+        letter: text
+        for language in OTHERS
+        for pair in pairs(language)
+        for text in pair
+        for letter in text
+        if letter not in "\nˢ" and unicodedata.category(letter) not in ("Cf", "Zs") and not fonts.has(letter)
+    }
+    assert lacking == {}  # but for eˢ, which stands in no picture
     assert fonts.has(svg.page(run(Config(n_layers=2, mask="causal")), 1))
 
 
@@ -60,3 +73,5 @@ def test_no_character_is_wider_than_reckoned(name: str, bold: bool) -> None:
     inside = set(INSIDE)
     wider = {c: w for c, w in drawn.items() if c in inside and w > width(c, 1.0, bold=bold)}
     assert wider == {}
+    metrics, em = CHINESE["hmtx"], CHINESE["head"].unitsPerEm
+    assert max(metrics[glyph][0] / em for glyph in CHINESE.getBestCmap().values()) <= width("注", 1.0)

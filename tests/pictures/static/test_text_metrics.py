@@ -55,8 +55,8 @@ def test_lines_hold_the_whole_text_while_there_are_enough_of_them(text: str, roo
     assert len(wrapped(clean, 12, room, most=2)) <= 2
 
 
-def test_wide_letters_count_double_and_marks_nothing() -> None:
-    assert width("猫", 10) == pytest.approx(2 * width("a", 10))
+def test_a_chinese_letter_is_as_wide_as_high_a_pictograph_wider_and_a_mark_nothing() -> None:
+    assert 10 < width("猫", 10) < width("🐈", 10) == pytest.approx(2 * width("a", 10))
     assert width("e\u0301", 10) == width("e", 10)
     assert width("\ufdfd", 10) > 10 * width("a", 10)  # a sentence in one character
     assert width("cat", 10, bold=True) > width("cat", 10)

@@ -18,13 +18,14 @@ from attnviz.classroom import score_variance
 from attnviz.classroom.question_kinds import resolve
 from attnviz.classroom.resolved_question import ResolvedQuestion
 from attnviz.lessons.catalogue import LESSONS, written
+from attnviz.lessons.courses import COURSES
 from attnviz.settings import url_codec
 from attnviz.settings.language import set_language
 from attnviz.text.format import html_math, line_breaks
 from attnviz.text.format.sentence_parts import TEXT, plain
 from attnviz.ui.pages import lessons
 from attnviz.ui.panels.lesson import path
-from attnviz.ui.session.selection import PAGE_NAMES, Selection, outside
+from attnviz.ui.session.selection import COURSE_NAMES, PAGE_NAMES, Selection, outside
 from tests.support.address import parameters
 from tests.support.cases import for_each
 from tests.support.page_figures import figures, numbers
@@ -82,6 +83,19 @@ def test_the_list_opens_a_lesson_at_its_first_slide() -> None:
     assert "1 of 7" in page_text(at)
 
 
+def test_whoever_comes_to_learn_begins_where_it_is_said_why() -> None:
+    at = opened(sentence="mine")
+    at.segmented_control(key="pick-place").set_value("learn").run()
+    assert clean(at)
+    first = next(iter(LESSONS))
+    assert (at.query_params["lesson"], at.sidebar.radio(key="lesson").value) == (first, first)
+    why = COURSE_NAMES["all"].note
+    assert why in page_text(at)
+    assert why not in page_text(lesson(first, 2))
+    assert opened(page="lessons").sidebar.radio(key="lesson").value == "bits"  # as an older link says it
+    assert all(set(COURSES[name].places[0]) == {first, 0} for name in COURSES)
+
+
 @pytest.mark.slow
 def test_the_first_slide_says_what_for_and_the_last_one_what_was_learned_and_what_comes_next() -> None:
     at = lesson("store", 1, sentence="mine")
@@ -95,10 +109,10 @@ def test_the_first_slide_says_what_for_and_the_last_one_what_was_learned_and_wha
     assert LESSONS["store"].known in "".join(each.value for each in at.markdown)
     at.button(key="next-lesson").click().run()
     assert clean(at)
-    assert (at.query_params["lesson"], at.query_params["sentence"]) == ("self_cross_grouped", "mine")
+    assert (at.query_params["lesson"], at.query_params["sentence"]) == ("why_causal", "mine")
     radio = at.sidebar.radio(key="lesson")
     assert [option[0] == "✓" for option in radio.options] == [name in ("bits", "store") for name in LESSONS]
-    assert ["Continue here" in caption for caption in radio.captions].index(True) == 1
+    assert ["Continue here" in caption for caption in radio.captions].index(True) == 0
 
 
 def test_what_was_learned_is_said_once_the_last_question_is_answered() -> None:
@@ -287,7 +301,7 @@ def test_the_list_ticks_a_lesson_in_the_run_that_shows_its_last_slide() -> None:
     assert not LESSONS["bits"].slides[-1].question
     at = lesson("bits", last - 1)
     at.button(key="next-slide").click().run()
-    assert at.sidebar.radio(key="lesson").options[0][0] == "✓"
+    assert at.sidebar.radio(key="lesson").options[[*LESSONS].index("bits")][0] == "✓"
     assert at.query_params["done"] == "bits"
 
 
@@ -300,7 +314,7 @@ def test_a_link_of_the_page_brings_the_progress_back() -> None:
     radio = again.sidebar.radio(key="lesson")
     assert {name for name, option in zip(LESSONS, radio.options) if option[0] == "✓"} == {"bits", "tied"}
     assert f"2 of {len(LESSONS)} completed" in "".join(each.value for each in again.sidebar.caption)
-    assert ["Continue here" in caption for caption in radio.captions].index(True) == 1
+    assert ["Continue here" in caption for caption in radio.captions].index(True) == 0
     elsewhere = opened(**link | {"page": "explore"})  # what was completed goes along to other pages, too
     assert elsewhere.query_params["done"] == link["done"]
 

@@ -375,3 +375,43 @@ def test_a_part_of_the_sum_is_taken_down_to_its_products() -> None:
         np.testing.assert_array_equal(numbers_of * worth, products)
         assert products.sum() == pytest.approx(total, abs=1e-12)
         assert f"The products add up to {short(total)}." in page_text(at)
+
+
+def test_what_is_brought_from_a_word_is_taken_down_to_weights_times_values() -> None:
+    hosting.offer_those_in_the_package()
+    trace = load("small")(MARY)
+    by_head = attribute(trace, "mary", "john").positions
+    at = opened(model="small", sentence=MARY, panel="owed_to", next_word="mary", instead_of="john")
+    assert clean(at)
+    layer, key = np.unravel_index(int(abs(by_head.sum(axis=1)).argmax()), by_head[:, 0].shape)
+    for picked in (None, (1, 3)):
+        if picked is not None:
+            layer, key = picked
+            at.session_state["owed-words"] = {"picked": {"stage": "positions", "head": 0, "row": layer, "column": key}}
+            at.run()
+            assert clean(at)
+        [box] = [each for each in at.expander if "brings" in each.label]
+        total = by_head[layer, :, key].sum()
+        assert box.label == f"How layer {layer + 1} brings {short(total)} from “{trace.key_tokens[key]}”: 4 heads"
+        assert box.proto.expanded == (picked is not None)
+        table = box.dataframe[0].value
+        assert table["head"].tolist() == [f"{layer + 1}.{head + 1}" for head in range(4)]
+        np.testing.assert_array_equal(table["weight"], trace.layers[layer]["weights"].array[:, -1, key])
+        np.testing.assert_allclose(table["weight"] * table["what 1 of it adds"], by_head[layer, :, key], atol=1e-12)
+
+
+def test_the_path_of_the_answer_is_named_word_by_word() -> None:
+    hosting.offer_those_in_the_package()
+    other = MARY.replace("John gave", "Mary gave")
+    patched = maps.with_each_part(load("small")(MARY), load("small")(other), "mary", "john")
+    at = opened(model="small", sentence=MARY, panel="owed_to", next_word="mary", instead_of="john", other_text=other)
+    assert clean(at)
+    words, said = load("small")(MARY).query_tokens, page_text(at)
+    assert "The path of the answer: behind layer 1 " in said
+    for n, (row, (key, share)) in enumerate(zip(patched.stream, patched.path), 1):
+        assert share == pytest.approx(max(row / patched.whole))
+        assert f"behind layer {n} “{words[key]}” moves {percent(share)} of it" in said or (
+            share <= 0.5 and f"behind layer {n} no one word moves half of it" in said
+        )
+    assert patched.path[-1] == (len(words) - 1, pytest.approx(1))
+    assert maps.Patched(patched.stream, patched.heads, 0.0).path == []

@@ -11,6 +11,9 @@ const SCORE_LINE = "score_formula"; // the formula of the scores, where it was t
 /** @type {Record<string, string>} */
 const ESCAPES = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
 
+/** How many letters of the Latin script a text is as wide as. @param {string} text */
+export const letterCount = (text) => [...text].reduce((sum, each) => sum + (each < "⺀" ? 1 : 2.2), 0); // from there on Chinese
+
 /** @param {string} text */
 const escaped = (text) => text.replace(/[&<>"']/g, (letter) => ESCAPES[letter]);
 
@@ -46,19 +49,19 @@ export function heading(stage, about, words) {
 /** The pixels for a phrase: the formula of the weights stays beside it where there is a shorter one. @param {string} formula @param {Stage} stage @param {Heading} about @param {StageWords} words */
 function roomOfPhrase(formula, stage, about, words) {
   if (!stage.leads || about.turns.length || about.lines.includes(SCORE_LINE)) return about.room;
-  const letter = stage.large ? LETTER_FOR_A_ROOM : LETTER, left = about.room - Math.round(letter * [...formula].length) - PHRASES_APART;
-  const wide = phrasesOf(stage, about, left, words).reduce((sum, each) => sum + letter * [...each].length, 0);
+  const letter = stage.large ? LETTER_FOR_A_ROOM : LETTER, left = about.room - Math.round(letter * letterCount(formula)) - PHRASES_APART;
+  const wide = phrasesOf(stage, about, left, words).reduce((sum, each) => sum + letter * letterCount(each), 0);
   return wide <= left ? left : about.room;
 }
 
 /** The phrase of a stage in so many pixels. @param {Stage} stage @param {Heading} about @param {number} room @param {StageWords} words */
 function phrasesOf(stage, { block, fold }, room, words) {
   const letter = stage.large ? LETTER_FOR_A_ROOM : LETTER;
-  const fitting = (/** @type {string[]} */ ways, /** @type {number} */ pixels) => ways.find((way) => letter * [...way].length <= pixels) ?? ways[ways.length - 1] ?? "";
+  const fitting = (/** @type {string[]} */ ways, /** @type {number} */ pixels) => ways.find((way) => letter * letterCount(way) <= pixels) ?? ways[ways.length - 1] ?? "";
   const shared = stage.columns !== null && block > 1 ? block : stage.columns === null && fold > 1 ? fold : 0;
   const of = stage.columns === null ? [words.fold, words.fold_shorter] : [words.blocks, words.blocks_shorter];
   const pooled = fitting(shared ? of.map((way) => way.replaceAll("{n}", String(shared))) : [], room);
-  const left = room - Math.round(letter * [...pooled].length + (pooled ? PHRASES_APART : 0));
+  const left = room - Math.round(letter * letterCount(pooled) + (pooled ? PHRASES_APART : 0));
   return [pooled, fitting([stage.phrase, ...stage.shorter], left)].filter(Boolean);
 }
 

@@ -20,7 +20,7 @@ from attnviz.pictures.figures import described
 from attnviz.pictures.stage_bytes import NamedArray, packed
 from attnviz.pictures.stage_record import ALLOWED, FORBIDDEN, MASKED_WORD, Stage
 from attnviz.settings import language
-from attnviz.settings.language import Words
+from attnviz.settings.language import InContext, Words
 from attnviz.text.format.number_format import DECIMAL_COMMA
 from attnviz.ui.components.answer import drawer
 from attnviz.ui.components.pickers import film_strip, overview
@@ -38,8 +38,8 @@ WORDS = Words(
         "question": "this is what is asked for",
         "empty": "(empty)",
         "wide": "wide",
-        "word": "word",
-        "to": "to",
+        "word": InContext("word", "above the rows of a map"),
+        "to": InContext("to", "before the columns of a map"),
         "dimension": "dimension",
         "total": "total",
         "spread": "spread",

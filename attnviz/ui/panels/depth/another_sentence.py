@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 
 import streamlit as st
@@ -12,6 +13,7 @@ from attnviz.analysis.circuits.maps import Patched
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.run import run
 from attnviz.settings.language import Words
+from attnviz.text.cell_sentence import percent
 from attnviz.text.query_sentences import visible_token
 from attnviz.ui.components.stage import heatmap
 from attnviz.ui.panels.depth.head_maps import kept, number, stage
@@ -27,12 +29,16 @@ WORDS = Words(
         "swap": "Take this sentence with “{word}” for the last “{other}”",
         "way": "The other sentence's difference is {whole} further. Where the whole of that stands in one cell, that "
         "cell carries the answer.",
+        "path": "The path of the answer: {places}.",
+        "place": "behind layer {n} “{word}” moves {share} of it",
+        "spread": "behind layer {n} no one word moves half of it",
         "stream": "Each word's vector after each layer",
         "stream_phrase": "change of the difference when this vector is that of the other sentence",
         "heads": "Each head",
         "heads_phrase": "change with its output there",
     }
 )
+HALF = 0.5
 KEY, HEADS = "owed-patched", "patched-heads"
 
 
@@ -54,10 +60,19 @@ def draw(trace: Trace, selection: Selection, words: tuple[int, int]) -> Selectio
     )
     columns = [visible_token(token) for token in trace.query_tokens]
     stream = stage(trace, "patched-stream", patched.stream, WORDS["stream"], WORDS["stream_phrase"], columns)
-    paragraph([WORDS["way"].format(whole=number(patched.whole))])
+    paragraph([WORDS["way"].format(whole=number(patched.whole)), *_path(patched, columns)])
     heatmap.show([stream], key="owed-stream")
     heatmap.show([stage(trace, HEADS, patched.heads, WORDS["heads"], WORDS["heads_phrase"])], key=KEY)
     return selection
+
+
+def _path(patched: Patched, columns: Sequence[str]) -> list[str]:
+    """Return the sentence on the word that carries the answer behind each layer; none if nothing is to be moved."""
+    places = [
+        WORDS["place" if share > HALF else "spread"].format(n=n, word=columns[at], share=percent(share))
+        for n, (at, share) in enumerate(patched.path, 1)
+    ]
+    return [WORDS["path"].format(places="; ".join(places))] if places else []
 
 
 def _swapped(sentence: str, word: str, other: str) -> str | None:

@@ -19,7 +19,7 @@ from attnviz.engine.run import run
 from attnviz.pictures.stage_record import Stage
 from attnviz.settings.counting import ordinal
 from attnviz.settings.faults import ConfigError
-from attnviz.settings.language import Plural, Words
+from attnviz.settings.language import Plural, Words, as_sentence
 from attnviz.text.cell_sentence import percent
 from attnviz.text.head_sentences import WORDS as KINDS
 from attnviz.ui.components import number_tables
@@ -149,9 +149,9 @@ def _draw(trace: Trace, selection: Selection, found: Study, notes: Sequence[str]
     if notes:
         further = len(notes) - NOTED
         notice(*notes[:NOTED], *([WORDS["further"].format(n=further)] if further > 0 else []))
-    meaning = (MEANINGS.get(selection.measure) or MEASURE_NAMES[selection.measure].note).rstrip(".")
+    meaning = (MEANINGS.get(selection.measure) or MEASURE_NAMES[selection.measure].note).rstrip(".。")
     said = SAID.format(n=found.n_texts, rows=found.n_rows)
-    paragraph([said, f"{meaning[0].upper()}{meaning[1:]}.", WORDS["open"]])
+    paragraph([said, as_sentence(meaning), WORDS["open"]])
     drawn = _stage(trace, selection.measure, found)
     heatmap.show([drawn], key=KEY)
     if drawn.masked is not None:

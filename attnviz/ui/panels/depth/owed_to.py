@@ -53,7 +53,7 @@ WORDS = Words(
         "direct_phrase": "these add up",
         "positions": "From which word",
         "positions_phrase": "what the heads of a layer bring from each word: these add up too",
-        "open": "Press a head to open it above.",
+        "open": "Press a head to open it above, a word to see its products.",
         "blocks": "FF is the feed-forward block of a layer: with it, the vector of the last word and biases, all of "
         "“{title}” adds up to {logit}.",
         "arcs": "The same as arcs, from the word that a head reads, as its layer finds it, to the last word behind "
@@ -72,6 +72,7 @@ LARGE, LITTLE = 0.5, 0.05
 """A head that gives this much weight to one word, and makes so little of the difference, shows that these are two."""
 NAMED = 3
 BLOCK = "FF"
+WORDS_KEY, _WORD = "owed-words", "_owed-word"
 
 
 def panel(trace: Trace, selection: Selection) -> Selection:
@@ -164,13 +165,26 @@ def _difference(trace: Trace, selection: Selection, words: tuple[int, int]) -> N
     _ways_to_heads(off, found)
     paragraph([WORDS["sum" if found.has_blocks else "sum_alone"].format(**each)])
     heatmap.show(_of_parts(trace, off, found, word), key=KEY)
-    heatmap.show([_of_words(trace, found)], key="owed-words")
+    heatmap.show([_of_words(trace, found)], key=WORDS_KEY)
     blocks = WORDS["blocks"].format(title=WORDS["direct"], logit=number(found.logit))
     paragraph([WORDS["open"], *([blocks] if found.has_blocks else []), *_disagreement(trace, off, found)])
     owed_products.draw(trace, selection, words, found, owed_parts.most(off.difference) or (0, 0))
+    _of_word(trace, found, words)
     _arcs(trace, found)
     owed_parts.table(trace, words[0], off, found)
     owed_parts.roles_table(trace, off, _roles(trace, words), tested)
+
+
+def _of_word(trace: Trace, found: Attribution, words: tuple[int, int]) -> None:
+    """Draw the products of the word that was pressed, or of the one from which most is brought."""
+    by_word = found.positions.sum(axis=1)
+    now = pressed(WORDS_KEY, ("positions",), (by_word.shape[0], by_word.shape[1]))
+    layer, key = now or st.session_state.get(_WORD) or (len(by_word), 0)
+    if layer >= by_word.shape[0] or key >= by_word.shape[1]:
+        layer, key = np.unravel_index(int(abs(by_word).argmax()), by_word.shape)
+    elif now is not None:
+        st.session_state[_WORD] = now
+    owed_products.of_word(trace, words, (int(layer), int(key)), is_open=now is not None)
 
 
 def _arcs(trace: Trace, found: Attribution) -> None:

@@ -12,7 +12,7 @@ from attnviz.pictures import columns, stages
 from attnviz.pictures.stage_record import Stage
 from attnviz.settings.counting import ordinal
 from attnviz.settings.faults import ConfigError
-from attnviz.settings.language import Words
+from attnviz.settings.language import Words, as_sentence
 from attnviz.text.cell_sentence import percent
 from attnviz.ui.components.stage import heatmap
 from attnviz.ui.session import session_state, widgets
@@ -47,7 +47,7 @@ def panel(trace: Trace, selection: Selection) -> Selection:
     try:
         match = twin(trace, selection.twin)
     except ConfigError as error:
-        notice(f"{str(error)[0].upper()}{str(error)[1:]}.")
+        notice(as_sentence(str(error)))
         return selection
     named = {"layer": ordinal(match.layer), "head": ordinal(match.head)}
     sentence = WORDS["near"].format(all=match.all.size, share=percent(match.overlap), **named)

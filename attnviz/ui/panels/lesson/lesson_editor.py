@@ -5,6 +5,7 @@ The text is kept in the session and in the visitor's browser; it is saved as a f
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -40,6 +41,7 @@ WORDS = Words(
         "slide": "The present setting as a slide",
         "text": "What the slide says",
         "why": "What is said with the answer",
+        "languages": "Languages of the lesson",
         "other": "{label}, {language}",
         "steps": "Pictures",
         "kind": "Question",
@@ -49,7 +51,8 @@ WORDS = Words(
         "add": "Add this slide",
         "no_text": "A slide needs a text first.",
         "lesson": "The lesson",
-        "lesson_help": "docs/writing-a-lesson.md explains the keys; one that ends in _de holds the German text.",
+        "lesson_help": "docs/writing-a-lesson.md explains the keys; one that ends in _de holds the German text, in _es "
+        "the Spanish one, in _zh the Chinese one.",
         "anew": "Begin anew with this setting",
         "sure": "The lesson at hand is deleted, here and in your browser. Save it first if you want to keep it.",
         "delete": "Delete it and begin anew",
@@ -126,13 +129,18 @@ def _slide(trace: Trace, text: str) -> None:
     if base is None:
         notice(WORDS["mend"], kind="fault")
         return
-    texts = _texts("text", 90)
+    spoken = sorted(LANGUAGES, key=lambda code: code != language.current_language())
+    chosen = st.multiselect(
+        WORDS["languages"], spoken, spoken[:2], format_func=LANGUAGES.__getitem__, key="slide-languages"
+    )
+    spoken = [code for code in spoken if code in chosen] or spoken[:1]
+    texts = _texts("text", spoken, 90)
     names = list(step_names.steps(trace, 0))
     first = [name for name in FIRST_STEPS if name in names] or names[-1:]
     steps = st.multiselect(WORDS["steps"], names, first, format_func=lambda name: NAMES[name], key="slide-steps")
     question = _question(trace)
     if question is not None:
-        texts |= _texts("why", 70)
+        texts |= _texts("why", spoken, 70)
     written = draft.slide(trace.config, base, texts, steps or first, question)
     is_empty = not any(texts[key].strip() for key in texts if key.startswith("text"))
     st.button(
@@ -146,11 +154,10 @@ def _slide(trace: Trace, text: str) -> None:
     )
 
 
-def _texts(name: str, height: int) -> dict[str, str]:
-    """Draw a field for a text in each language, that of the page first; return what is in them, by their keys."""
-    current = language.current_language()
+def _texts(name: str, languages: Sequence[str], height: int) -> dict[str, str]:
+    """Draw a field for a text in each language; return what is in them, by their keys."""
     found = {}
-    for code in sorted(LANGUAGES, key=lambda code: code != current):
+    for code in languages:
         key = name if code == WRITTEN else f"{name}_{code}"
         label = WORDS["other"].format(label=WORDS[name], language=LANGUAGES[code])
         found[key] = st.text_area(label, key=f"slide-{key}", height=height) or ""

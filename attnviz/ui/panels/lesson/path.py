@@ -24,6 +24,7 @@ from attnviz.text.format.html_math import as_markdown
 from attnviz.ui.session import admission, session_state, widget_values, widgets
 from attnviz.ui.session.notices import paragraph
 from attnviz.ui.session.selection import (
+    COURSE_NAMES,
     EXPERIMENT_NAMES,
     LESSON_NAMES,
     NOTHING_DONE,
@@ -43,7 +44,7 @@ WORDS = Words(
         "go_on": "**Continue here** · {caption}",
         "at": "{title} · {at} of {n}",
         "in_course": "{title} · {at} of {n} · {gone} of {minutes} min",
-        "course": "{n} lessons, about {hours} hours; each builds on those before it.",
+        "course": "{n} lessons, about {hours} hours, in an order that builds up.",
         "progress": "{done} of {n} completed; the link of this page remembers that, so bookmark it.",
         "goal": "About {minutes} minutes. What you can do afterwards: {goal}",
         "known": "What to take with you",
@@ -188,8 +189,9 @@ def goal(lesson: Lesson, selection: Selection, *, is_brief: bool) -> None:
     is_brief  the latter alone, as there is no room for more
     """
     course = course_of(selection)
-    if course and course.places[0] == (selection.lesson, selection.slide):
-        paragraph([course.note])
+    begins = course.places[0] if course else (next(iter(LESSONS)), 0)
+    if selection.course != PRACTICE and begins == (lesson.name, selection.slide):
+        paragraph([COURSE_NAMES[selection.course].note])
     if selection.slide == 0 and not is_brief:
         paragraph([WORDS["goal"].format(minutes=minutes(lesson, selection), goal=lesson.goal)])
 

@@ -3,6 +3,7 @@
 
 /** @import { Picture } from "../picture/picture.js" */
 /** @import { LiveKnob } from "../types" */
+import { letterCount } from "../heading.js";
 
 const [A_LETTER, AROUND] = [7.5, 24]; // pixels of a letter of a handle for a finger, and of what stands around its letters
 const [OF_WHOLE, OF_OTHERS] = [3, 6]; // letters that a number may come to have
@@ -23,7 +24,7 @@ export class Handles {
   lineCount(knobs, width, button) {
     let [lines, left] = [0, 0];
     const letters = knobs.filter((knob) => !slotOf(knob)).map(({ sign, whole }) => sign.replace("_", "").length + (whole ? OF_WHOLE : OF_OTHERS));
-    for (const each of button ? [...letters, button.length] : letters) {
+    for (const each of button ? [...letters, letterCount(button)] : letters) {
       const wide = A_LETTER * each + AROUND;
       if (wide > left) [lines, left] = [lines + 1, width];
       left -= wide;

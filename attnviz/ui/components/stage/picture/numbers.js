@@ -207,7 +207,7 @@ export class Numbered extends Cells {
       if (context.measureText(name).width <= w && h >= 9) write(name, NOT_A_NUMBER.ink);
       return;
     }
-    const fits = word && context.measureText(word).width <= w - 2;
+    const fits = word && context.measureText(word).width <= w - 1;
     if (!fits && !(signs && number < 0)) return;
     const fill = inkOn(this.colour(head, number));
     if (fits) write(word, fill);
