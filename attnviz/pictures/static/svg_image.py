@@ -126,6 +126,8 @@ def _grid(tokens: Sequence[str]) -> tuple[int, int, int]:
     *_, last = tokens
     found = re.fullmatch(r"(\d{1,4}),(\d{1,4})", last)
     rows, columns = (int(found[1]), int(found[2])) if found else (0, 0)
+    if rows * columns > len(tokens):
+        raise ConfigError(FAULTS["tokens"])
     patches = [f"{row},{column}" for row in range(1, rows + 1) for column in range(1, columns + 1)]
     before = len(tokens) - len(patches)
     if not patches or list(tokens[max(before, 0) :]) != patches:
