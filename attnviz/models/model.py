@@ -68,8 +68,7 @@ class Model(Writer):
 
     limit = 65_536
     folder: Path | None = None
-    images: ImageReader | None = None
-    """What reads the images of a model of images; None for a model of words."""
+    images: ImageReader | None = None  # of a model of images
 
     def __init__(self, folder: str | PathLike[str]) -> None:
         """Open a folder; raise ConfigError where it holds no model, one of another family, or a damaged one."""
@@ -176,8 +175,7 @@ class Model(Writer):
     def _given(self, text: Any) -> dict[str, Any]:
         if self.images is None:
             return {"sentence": text}
-        image = self.images(text)
-        return {"sentence": image.name, "image": image}
+        return {"sentence": (image := self.images(text)).name, "image": image}
 
     def run(self, config: Config, edits: Sequence[Edit] = ()) -> Trace:
         """Return the run of a setting, of which the model takes what applies to it."""
@@ -313,8 +311,8 @@ class Model(Writer):
 def load(folder: str | PathLike[str]) -> Model:
     """Return a model in the package by its name, small or full, or one from its folder.
 
-    folder  config.json, .safetensors files and tokeniser, or of a model of images preprocessor_config.json, as Hugging
-            Face writes them; ./small where it is called small
+    folder  as Hugging Face writes it: config.json, .safetensors files, and a tokeniser or preprocessor_config.json;
+            ./small where it is called small
 
     Raises ConfigError, a ValueError, in one sentence for a folder that holds no such model.
     """

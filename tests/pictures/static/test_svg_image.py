@@ -122,7 +122,7 @@ def test_a_drawing_is_shown_and_written(tmp_path: Path) -> None:
     if find_spec("resvg_py"):
         svg.save(tmp_path / "a.PNG")
         assert (tmp_path / "a.PNG").read_bytes().startswith(b"\x89PNG")
-    with pytest.raises(ConfigError, match="'a.jpg' is neither an .svg nor a .png file"):
+    with pytest.raises(ConfigError, match=r"'a\.jpg' is neither an \.svg nor a \.png file"):
         svg.save("a.jpg")
 
 
@@ -147,7 +147,7 @@ def test_a_run_without_patches_or_without_an_image_is_said() -> None:
     with pytest.raises(ConfigError, match="the tokens of this run are no patches by row and column"):
         over_image(attnviz.run(attnviz.Config()))
     saved = archive.read(archive.npz(run()))
-    with pytest.raises(ConfigError, match="this run has no image; .* over_image"):
+    with pytest.raises(ConfigError, match=r"this run has no image; .* over_image"):
         over_image(saved)
     assert "data-key" in over_image(saved, image=image())
     with pytest.raises(ConfigError, match="over_image takes a Trace, not ndarray"):
