@@ -1,4 +1,4 @@
-"""An image as a model reads it: what the tokens of a run through a model of images are made of."""
+"""An image as a model reads it, in patches: the tokens of a run through a model of images."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a model of images reads of an image: its size and its normalisation, as preprocessor_config.json says them."""
+"""The reading of an image by a model: resized and normalised as preprocessor_config.json says, in patches."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ FAULTS = Words(
 
 @dataclass(frozen=True)
 class ImageReader:
-    """What makes of an image what a model reads.
+    """A reader of the images of one model.
 
     size      height and width of what it reads, `patch` those of a patch
     resample  how an image of another size is resized, a row of FILTERS; None where it is not
