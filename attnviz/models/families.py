@@ -64,6 +64,7 @@ class Family:
     tokens, positions, types, norm   the tables of vectors, and the norm of their sum
     final   the norm behind the last layer
     unused  what a config.json may only say in the usual way
+    patches, first  the projection of patches and the vector before them, of a family that reads images
     """
 
     read: Callable[[Facts], Shape]
@@ -74,6 +75,8 @@ class Family:
     types: str = ""
     norm: str = ""
     final: str = ""
+    patches: str = ""
+    first: str = ""
 
 
 def family_of(config: Mapping[str, Any]) -> tuple[Family, Shape]:
@@ -92,6 +95,10 @@ _BERT = Names(
 _DISTILBERT = Names(
     "transformer.layer.{i}.", "attention.q_lin", "attention.k_lin", "attention.v_lin", "attention.out_lin",
     "sa_layer_norm", "output_layer_norm", "ffn.lin1", "ffn.lin2",
+)  # fmt: skip
+_VIT = Names(
+    "encoder.layer.{i}.", "attention.attention.query", "attention.attention.key", "attention.attention.value",
+    "attention.output.dense", "layernorm_before", "layernorm_after", "intermediate.dense", "output.dense",
 )  # fmt: skip
 _GPT_2 = Names(
     "h.{i}.", "attn.c_attn", "", "", "attn.c_proj", "ln_1", "ln_2", "mlp.c_fc", "mlp.c_proj",
@@ -140,6 +147,7 @@ _OPT = Names(
 
 _WORDS = {"tokens": "embeddings.word_embeddings", "positions": "embeddings.position_embeddings"}
 _TYPED = _WORDS | {"types": "embeddings.token_type_embeddings", "norm": "embeddings.LayerNorm"}
+_PATCHES = {"patches": "embeddings.patch_embeddings.projection", "first": "embeddings.cls_token"}
 _LLAMAS = {"tokens": "embed_tokens", "final": "norm"}
 
 FAMILIES = {
@@ -172,4 +180,5 @@ FAMILIES = {
     "gemma": Family(llamas.gemma, _LLAMA, "model.", **_LLAMAS),
     "gemma3_text": Family(llamas.gemma3, _GEMMA_3, "model.", **_LLAMAS),
     "gemma2": Family(llamas.gemma2, _GEMMA_2, "model.", **_LLAMAS),
+    "vit": Family(encoders.vit, _VIT, "vit.", "", "embeddings.position_embeddings", final="layernorm", **_PATCHES),
 }

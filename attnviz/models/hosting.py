@@ -29,6 +29,7 @@ FAULTS = Words(
         "unknown": "there is no model {given} to install; name its folder, as in {name}=/srv/{name}, or choose one of: "
         "{known}",
         "model": "the model {name}: {error}",
+        "images": "it reads images, and the page asks for a sentence; in Python, attnviz.load(folder)(image) reads one",
         "tokens": "{variable} is {given}; choose 2 to {most}",
     }
 )
@@ -68,6 +69,8 @@ def _opened(written: str) -> tuple[str, Model]:
     try:
         place = boxed.folder_of(folder or _installed(name))
         model = load(place)
+        if model.images is not None:
+            raise ConfigError(FAULTS["images"])
         Tensors(place).check_finite()
         return name, model
     except ConfigError as error:

@@ -63,8 +63,9 @@ def of_model(model: Any, tokenizer: Any, text: Any, target: str | None = None, *
     target     a second text, which the decoder reads, for a model that has an encoder as well, such as T5 or BART
     part       encoder, decoder or cross, of such a model; if left out, cross where there is a target, else encoder
 
-    Of a family that `load` reads, its weights are copied and the run is computed anew in float64, every step of every
-    layer; then the model runs the same text itself, and the notes say how far its hidden states are from these.
+    Of a family that `load` reads, but for those of images, its weights are copied and the run is computed anew in
+    float64, every step of every layer; then the model runs the same text itself, and the notes say how far its hidden
+    states are from these.
 
     Any other model runs the text, and the trace begins with the queries, keys and values that its attention is given,
     or with its weights where these do not follow from them by a softmax alone; the notes say which and why.
@@ -103,7 +104,7 @@ def _read(model: Any, tokenizer: Any) -> Model:
     if any(".base_layer." in name for name in tensors):
         raise ConfigError(FAULTS["adapters"])
     kind = str(config.get("model_type"))
-    if kind not in FAMILIES:
+    if kind not in FAMILIES or FAMILIES[kind].patches:
         raise ConfigError(FAULTS["family"].format(given=shorten(kind)))
     state = _State({unwrapped(name): _array(tensor) for name, tensor in tensors.items()})
     return Model.of_parts(config, state, _Tokeniser(tokenizer))

@@ -14,6 +14,8 @@ from attnviz.models import experts
 from attnviz.models.families import Family
 from attnviz.models.safetensors import Tensors, of_floats, shaped
 from attnviz.models.shapes.shape import Shape
+from attnviz.settings.faults import ConfigError
+from attnviz.settings.language import Words
 
 OUTPUTS = ("lm_head.weight", "embed_out.weight")
 """Names of the matrix that turns a vector into the next word."""
@@ -23,6 +25,14 @@ OLD_NAMES = {"weight": "gamma", "bias": "beta"}
 
 APART = ("gpt_neox", "llama", "mistral", "mixtral", "olmo2", "phi3", "qwen2", "qwen3", "qwen3_moe")
 """The families in which it is not the table of tokens unless a config.json says so."""
+
+
+FAULTS = Words(
+    {
+        "table": "a table of vectors has shape {shape}; config.json makes its rows {d} wide",
+        "kernel": "the projection of patches has shape {shape}; config.json makes it ({d}, 3, height, width)",
+    }
+)
 
 
 class Arrays:
@@ -40,10 +50,37 @@ class Arrays:
         file = self._tensors.file(tensor) if isinstance(self._tensors, Tensors) else ""
         self.slices[symbol] = TensorSlice(tensor, axis, file, **more)  # type: ignore[arg-type]
 
-    def table(self, part: str, name: str) -> Array:
-        """Return a table of vectors, a row a token or a position."""
-        self._locate(part, f"{self._base}{name}.weight", "row")
-        return of_floats(self._tensors, f"{self._base}{name}.weight")
+    def tables(self) -> dict[str, Array]:
+        """Return the tables of vectors, a row a token or a position; of a model of images also what reads patches."""
+        family = self._family
+        if family.patches:
+            return self._of_images()
+        parts = {"tokens": family.tokens, "positions": family.positions, "types": family.types}
+        return {part: self._table(part, f"{self._base}{name}.weight") for part, name in parts.items() if name}
+
+    def _table(self, part: str, name: str) -> Array:
+        self._locate(part, name, "row")
+        table, d = of_floats(self._tensors, name), self._shape.d_model
+        if table.ndim != 2 or table.shape[1] != d:
+            raise ConfigError(FAULTS["table"].format(shape=table.shape, d=d))
+        return table
+
+    def _of_images(self) -> dict[str, Array]:
+        """Return the vectors of positions, that of [CLS], and the projection of patches (numbers of one, d_model)."""
+        family, d = self._family, self._shape.d_model
+        positions = of_floats(self._tensors, f"{self._base}{family.positions}")
+        if positions.ndim != 3 or positions.shape[0] != 1 or positions.shape[2] != d:
+            raise ConfigError(FAULTS["table"].format(shape=positions.shape, d=d))
+        self._locate("positions", f"{self._base}{family.positions}[0]", "row")
+        kernel = of_floats(self._tensors, f"{self._base}{family.patches}.weight")
+        if kernel.ndim != 4 or kernel.shape[:2] != (d, 3):
+            raise ConfigError(FAULTS["kernel"].format(shape=kernel.shape, d=d))
+        return {
+            "positions": positions[0],
+            "first": shaped(self._tensors, f"{self._base}{family.first}", 1, 1, d)[0],
+            "patches": kernel.reshape(d, -1).T,
+            "patch_bias": shaped(self._tensors, f"{self._base}{family.patches}.bias", d)[None],
+        }
 
     def head(self, config: Mapping[str, Any]) -> Array | None:
         """Return the matrix that turns a vector into the next word, a row a word; None where the file has none.

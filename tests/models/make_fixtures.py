@@ -286,9 +286,35 @@ def write_minilm(folder: Path) -> None:
     np.savez_compressed(HERE / "minilm.npz", **found)
 
 
+def write_vit() -> None:
+    """A model of images: what its processor makes of an image of another size, and what the model computes of that."""
+    folder = HERE / "vit"
+    shutil.rmtree(folder, ignore_errors=True)
+    torch.manual_seed(len(MODELS))
+    sizes = {name: SMALL[name] for name in ("hidden_size", "intermediate_size", "num_hidden_layers")}
+    config = transformers.ViTConfig(**sizes, num_attention_heads=4, image_size=24, patch_size=8, num_labels=3)
+    stirred(transformers.ViTForImageClassification(config)).save_pretrained(folder)
+    processor = transformers.ViTImageProcessorPil(size={"height": 24, "width": 24}, image_mean=[0.4, 0.5, 0.6])
+    processor.save_pretrained(folder)
+    kind = transformers.ViTForImageClassification
+    made = kind.from_pretrained(folder, attn_implementation="eager", dtype=torch.float64).vit.eval()
+    image = np.random.default_rng(7).integers(0, 256, (31, 40, 3)).astype(np.uint8)
+    pixels = processor(images=image, return_tensors="pt")["pixel_values"].double()
+    with torch.no_grad():
+        out = made(pixels, output_hidden_states=True, output_attentions=True)
+    states = [*out.hidden_states[:-1], out.last_hidden_state]
+    found = {"image": image, "pixels": pixels[0].numpy().transpose(1, 2, 0)}
+    found |= {"hidden": np.stack([state[0].numpy() for state in states])}
+    found |= {"weights": np.stack([weights[0].numpy() for weights in out.attentions])}
+    print("vit: largest weight of a row, mean:", round(float(found["weights"].max(-1).mean()), 2))
+    np.savez_compressed(folder / "image.npz", **found)
+
+
 if __name__ == "__main__":
-    for each in sys.argv[1:] or MODELS:
-        if each.startswith("minilm="):
+    for each in sys.argv[1:] or (*MODELS, "vit"):
+        if each == "vit":
+            write_vit()
+        elif each.startswith("minilm="):
             write_minilm(Path(each.removeprefix("minilm=")))
         else:
             write(each)

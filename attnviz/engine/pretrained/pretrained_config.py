@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from attnviz.engine.pretrained.image import Image
 from attnviz.engine.pretrained.model_facts import ModelFacts
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.head_settings import divisors
@@ -54,6 +55,8 @@ class PretrainedConfig(Config):
     """The masks that the model itself has."""
     facts: ModelFacts = ModelFacts()
     """The model's tensors in its files, and its other peculiarities."""
+    image: Image | None = None
+    """What a model of images reads; its sentence is then a name of it."""
 
     @property
     def chosen(self) -> Config:
