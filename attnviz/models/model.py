@@ -109,7 +109,7 @@ class Model(Writer):
         self.facts = ModelFacts(
             tuple(slices for _, slices in each), arrays.slices, self.shape.frequencies, self.shape.windows,
             self.shape.eps, self.shape.norm == "layer", forward.activation_of(self.shape),
-            forward.experts_of(self.shape),
+            forward.experts_of(self.shape), arrays.buckets(), self.shape.max_distance,
             tuple(forward.parts_of(self.shape, i, self.parameters(i)) for i in range(self.shape.n_layers)),
             forward.around_of(self._tables, self._norm),
         )  # fmt: skip
@@ -214,6 +214,9 @@ class Model(Writer):
             projection_bias="b_q" in self._layers[0],
             scale=shape.scale,
             softcap=shape.softcap,
+            bias="t5" if shape.buckets else "none",
+            t5_n_buckets=shape.buckets or 32,
+            t5_max_distance=shape.max_distance,
             facts=self.facts,
         )
 

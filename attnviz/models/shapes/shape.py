@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from attnviz.arrays import Array
+from attnviz.models.shapes.facts import GATED
 
 
 @dataclass(frozen=True)
@@ -22,6 +23,8 @@ class Shape:
     gain         what is added to every stored gain
     parallel     whether the feed-forward block reads what attention read
     logits_softcap  what squeezes the logits of next words, 0 for nothing
+    buckets      the ranges of distance of which each head has a number that is added to the scores, 0 for none; all
+                 from `max_distance` on share one
     """
 
     n_layers: int
@@ -48,11 +51,18 @@ class Shape:
     n_experts: int = 0
     n_chosen: int = 0
     shares_add_up: bool = True
+    buckets: int = 0
+    max_distance: int = 128
 
     @property
     def units(self) -> int:
         """The hidden units of one expert."""
         return self.d_ff // max(self.n_experts, 1)
+
+    @property
+    def gated(self) -> bool:
+        """Whether the feed-forward block has a second matrix on the way in, whose product is a factor of the first."""
+        return self.feed_forward in GATED.values()
 
     def rotates(self, layer: int) -> bool:
         """Return whether a layer rotates queries and keys by their positions."""
