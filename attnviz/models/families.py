@@ -147,7 +147,17 @@ _T5 = Names(
     "layer.0.SelfAttention.o", "layer.0.layer_norm", "layer.1.layer_norm", "layer.1.DenseReluDense.wi_0",
     "layer.1.DenseReluDense.wo", up="layer.1.DenseReluDense.wi_1", ungated="layer.1.DenseReluDense.wi",
 )  # fmt: skip
+_T5_DECODER = replace(_T5, layer="decoder.block.{i}.")
+_T5_CROSS = Names(
+    "decoder.block.{i}.", "layer.1.EncDecAttention.q", "layer.1.EncDecAttention.k", "layer.1.EncDecAttention.v",
+    "layer.1.EncDecAttention.o", "layer.1.layer_norm", "layer.2.layer_norm", "layer.2.DenseReluDense.wi_0",
+    "layer.2.DenseReluDense.wo", up="layer.2.DenseReluDense.wi_1", ungated="layer.2.DenseReluDense.wi",
+)  # fmt: skip
 _BART = replace(_OPT, layer="encoder.layers.{i}.")
+_BART_CROSS = Names(
+    "decoder.layers.{i}.", "encoder_attn.q_proj", "encoder_attn.k_proj", "encoder_attn.v_proj", "encoder_attn.out_proj",
+    "encoder_attn_layer_norm", "final_layer_norm", "fc1", "fc2",
+)  # fmt: skip
 
 _WORDS = {"tokens": "embeddings.word_embeddings", "positions": "embeddings.position_embeddings"}
 _TYPED = _WORDS | {"types": "embeddings.token_type_embeddings", "norm": "embeddings.LayerNorm"}
@@ -195,3 +205,25 @@ FAMILIES = {
         pairs.bart, _BART, "model.", "shared", "encoder.embed_positions", norm="encoder.layernorm_embedding"
     ),
 }
+
+T5_BUCKETS = "decoder.block.0.layer.0.SelfAttention.relative_attention_bias"
+DECODERS = {
+    "t5": (
+        Family(pairs.t5_decoder, _T5_DECODER, "", "shared", buckets=T5_BUCKETS),
+        Family(pairs.t5_decoder, _T5_CROSS, "", "shared", final="decoder.final_layer_norm"),
+    ),
+    "bart": (
+        Family(
+            pairs.bart_decoder,
+            _OPT,
+            "model.",
+            "shared",
+            "decoder.embed_positions",
+            norm="decoder.layernorm_embedding",
+        ),
+        Family(pairs.bart_decoder, _BART_CROSS, "model.", "shared"),
+    ),
+}
+"""The two halves of each layer of a decoder beside an encoder: attention to itself, then to the encoder, and the
+feed-forward block.
+"""

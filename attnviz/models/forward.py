@@ -15,7 +15,7 @@ from attnviz.engine.pretrained.model_plans import chosen_by_model, model_plan
 from attnviz.engine.pretrained.pretrained_config import PretrainedConfig
 from attnviz.engine.recorded_layer import mask_of, record_plan
 from attnviz.engine.records.trace import Steps
-from attnviz.engine.records.typed_rows import bias_of
+from attnviz.engine.tables.biases import BIASES
 from attnviz.models.shapes.shape import Shape
 
 ModelParameters = Mapping[str, Array]
@@ -62,7 +62,7 @@ def layer(
         if value.op == "weight":
             return steps.record(value.name, parameters[value.name])
         if value.name == "bias":
-            return steps.record("bias", config.facts.bias(len(tokens)), formula=bias_of(config).formula)
+            return steps.record("bias", config.facts.bias(len(tokens)), formula=BIASES[config.bias].formula)
         return mask_of(steps, config, (tokens, tokens), config.facts.reach(i))
 
     return record_plan(steps, model_plan(config, i), config, chosen_by_model(config, i), {"X": X}, leaf)

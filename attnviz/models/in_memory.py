@@ -16,6 +16,7 @@ import numpy as np
 from attnviz.arrays import Array
 from attnviz.engine.records.trace import Trace
 from attnviz.models import observed
+from attnviz.models.decoder import FAULTS as DECODER_FAULTS
 from attnviz.models.families import FAMILIES
 from attnviz.models.model import FAULTS as MODEL_FAULTS
 from attnviz.models.model import Model
@@ -43,7 +44,6 @@ FAULTS = Words(
         "decoder": "a decoder is not computed anew here",
         "adapters": "its layers carry adapters, as LoRA of peft adds them (model.merge_and_unload() merges them)",
         "array": "it has no parameter {name}, which its config asks for",
-        "target": "target is a second text, for the decoder of a model that has an encoder as well; this one has none",
         "other": "the model computes something else than a {family} model does: its hidden states differ by up to "
         "{difference:.3g}; load it with attn_implementation='eager', or give its attention weights to of_weights",
     }
@@ -65,7 +65,8 @@ def of_model(model: Any, tokenizer: Any, text: Any, target: str | None = None, *
     part       encoder, decoder or cross, of such a model; if left out, cross where there is a target, else encoder
 
     Of a family that `load` reads, its weights are copied and the run is computed anew in float64, every step of every
-    layer, of a model with a decoder those of its encoder; then the model runs the same text itself, and the notes say how far its hidden states are from these.
+    layer; then the model runs the same text itself, and the notes say how far its hidden states are from these. Of T5
+    and BART that is the encoder.
 
     Any other model runs the text, and the trace begins with the queries, keys and values that its attention is given,
     or with its weights where these do not follow from them by a softmax alone; the notes say which and why.
@@ -85,7 +86,7 @@ def of_model(model: Any, tokenizer: Any, text: Any, target: str | None = None, *
     except ConfigError as error:
         return _observed(model, tokenizer, text, target, part, str(error))
     if not has_decoder and (target is not None or part is not None):
-        raise ConfigError(FAULTS["target"])
+        raise ConfigError(DECODER_FAULTS["target"])
     model = _base(model).get_encoder() if has_decoder else model
     trace = model_read(text)
     ids = _tokens(tokenizer, text)[0]
@@ -129,7 +130,7 @@ def _observed(model: Any, tokenizer: Any, text: Any, target: str | None, part: s
     """Return the Trace of what a model computes itself, since it cannot be computed anew."""
     has_decoder = _has_decoder(model)
     if not has_decoder and (target is not None or part is not None):
-        raise ConfigError(FAULTS["target"])
+        raise ConfigError(DECODER_FAULTS["target"])
     if not isinstance(text, str):
         pixels = _pixels(tokenizer, text, next(model.parameters()))
         return observed.trace_of(model, {"pixel_values": pixels}, (), why)

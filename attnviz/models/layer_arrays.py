@@ -14,6 +14,10 @@ from attnviz.models import experts
 from attnviz.models.families import Family
 from attnviz.models.safetensors import Tensors, of_floats, shaped
 from attnviz.models.shapes.shape import Shape
+from attnviz.settings.faults import ConfigError
+from attnviz.settings.language import Words
+
+FAULTS = Words({"table": "a table of vectors has shape {shape}; config.json makes its rows {d} wide"})
 
 OUTPUTS = ("lm_head.weight", "embed_out.weight")
 """Names of the matrix that turns a vector into the next word."""
@@ -49,7 +53,10 @@ class Arrays:
         if part == "tokens" and tensor not in self._tensors:  # of the tables that are one, a file may keep another
             tensor = next((each for each in (f"{self._base}{n}.weight" for n in TIED) if each in self._tensors), tensor)
         self._locate(part, tensor, "row")
-        return of_floats(self._tensors, tensor)
+        array = of_floats(self._tensors, tensor)
+        if array.ndim != 2 or array.shape[1] != self._shape.d_model:
+            raise ConfigError(FAULTS["table"].format(shape=array.shape, d=self._shape.d_model))
+        return array
 
     def buckets(self) -> Array | None:
         """Return what each head adds to the scores in each range of distances, (H, ranges); None for no such table."""

@@ -20,7 +20,7 @@ from attnviz.engine.records.config import Config
 from attnviz.engine.records.edits import Edit
 from attnviz.engine.records.trace import Step, Steps, Trace
 from attnviz.engine.run_notes import note_empty_rows
-from attnviz.models import boxed, forward
+from attnviz.models import boxed, decoder, forward
 from attnviz.models.families import family_of
 from attnviz.models.layer_arrays import Arrays
 from attnviz.models.run_cache import RUNS, Kept, StepsLater
@@ -47,7 +47,6 @@ FAULTS = Words(
         "model in the package: {boxed}",
         "config": "{folder} holds no config.json; save the model there with model.save_pretrained",
         "not_read": "{why}; load it with Transformers and give it to of_model, which shows what PyTorch computes",
-        "table": "a table of vectors has shape {shape}; config.json makes its rows {d} wide",
         "own": "{name} is the model's own; what can be changed is {free}",
         "empty": "the sentence has no tokens; type at least one word",
         "number": "the tokeniser gives a token the number {id}, and the model knows {n}; their files do not belong "
@@ -103,9 +102,9 @@ class Model(Writer):
         self._norm = arrays.norm(family.norm, "e", self.shape.d_model, adds=True)
         self._final = arrays.norm(family.final, "f", self.shape.d_model)
         self._head = arrays.head(config) if self.shape.causal else None
+        self._decoder = decoder.of_model(tensors, config)
         ends = config.get("eos_token_id")
         self._ends = frozenset(ends if isinstance(ends, list) else () if ends is None else (ends,))
-        self._check_tables()
         self.facts = ModelFacts(
             tuple(slices for _, slices in each), arrays.slices, self.shape.frequencies, self.shape.windows,
             self.shape.eps, self.shape.norm == "layer", forward.activation_of(self.shape),
@@ -113,11 +112,6 @@ class Model(Writer):
             tuple(forward.parts_of(self.shape, i, self.parameters(i)) for i in range(self.shape.n_layers)),
             forward.around_of(self._tables, self._norm),
         )  # fmt: skip
-
-    def _check_tables(self) -> None:
-        for array in self._tables.values():
-            if array.ndim != 2 or array.shape[1] != self.shape.d_model:
-                raise ConfigError(FAULTS["table"].format(shape=array.shape, d=self.shape.d_model))
 
     @cached_property
     def digest(self) -> str:
@@ -133,7 +127,8 @@ class Model(Writer):
     def most_tokens(self) -> int:
         """The most tokens that a sentence may have."""
         room = min(self.shape.n_positions or 65_536, self.limit)
-        return min(room, len(self._tables["positions"]) - self.shape.first_position) if self._positioned else room
+        positions = self._tables.get("positions")
+        return room if positions is None else min(room, len(positions) - self.shape.first_position)
 
     @property
     def token_table(self) -> Array:
@@ -159,13 +154,13 @@ class Model(Writer):
         """Return the tokens of a setting's sentence, as its run has them. Raises ConfigError for an empty one."""
         return self._tokens(config)[1]
 
-    @property
-    def _positioned(self) -> bool:
-        return "positions" in self._tables
+    def __call__(
+        self, text: str, target: str | None = None, *, part: str | None = None, edits: Sequence[Edit] = (), **free: Any
+    ) -> Trace:
+        """Return the run of a text, every step of every layer kept; with a second text, attention in the decoder.
 
-    def __call__(self, text: str, *, edits: Sequence[Edit] = (), **free: Any) -> Trace:
-        """Return the run of a text, every step of every layer kept.
-
+        target a text that the decoder of T5 or BART reads;  `part`: encoder, decoder or cross, which it is if there is
+               a target and nothing is said; those of a decoder begin with queries, keys and values
         free   what of a setting applies to a model: mask, temperature, normaliser ..., as `Config` takes them
         edits  as `run` takes them
 
@@ -177,6 +172,10 @@ class Model(Writer):
         odd = sorted(set(free) - set(FREE))
         if odd:
             raise ConfigError(FAULTS["own"].format(name=odd[0], free=", ".join(FREE[1:])))
+        asked = decoder.asked(self._decoder, target, part, [*free, *(["edits"] if edits else [])])
+        if self._decoder is not None and target is not None and asked != "encoder":
+            read = self._tokens(self._for_text(target))
+            return self._decoder.trace(asked, self(text), self._decoder.shifted(*read, self.piece))
         return self._run(self._setting({"max_tokens": self.most_tokens} | free | {"sentence": text}), edits)
 
     def run(self, config: Config, edits: Sequence[Edit] = ()) -> Trace:

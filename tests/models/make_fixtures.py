@@ -49,8 +49,8 @@ SMALL: dict[str, Any] = {
     "max_position_embeddings": 40,
 }  # fmt: skip
 PAIR = {
-    "vocab_size": 288, "d_model": 16, "d_kv": 4, "d_ff": 20, "num_layers": 2, "num_decoder_layers": 1, "num_heads": 4,
-    "initializer_factor": 0.15,
+    "vocab_size": 288, "d_model": 16, "d_kv": 4, "d_ff": 20, "num_layers": 2, "num_decoder_layers": 2, "num_heads": 4,
+    "initializer_factor": 0.15, "decoder_start_token_id": 0,
 }  # fmt: skip
 GROUPED = SMALL | {"num_key_value_heads": 2, "tie_word_embeddings": True}
 ENDS = dict.fromkeys(("bos_token_id", "eos_token_id", "pad_token_id"), 0)
@@ -153,7 +153,7 @@ MODELS: dict[str, tuple[str, str, dict[str, Any], str]] = {
         "BartConfig", "BartForConditionalGeneration",
         {
             "vocab_size": 288, "d_model": 16, "encoder_layers": 2, "encoder_attention_heads": 4, "encoder_ffn_dim": 20,
-            "decoder_layers": 1, "decoder_attention_heads": 2, "decoder_ffn_dim": 12, "max_position_embeddings": 40,
+            "decoder_layers": 2, "decoder_attention_heads": 2, "decoder_ffn_dim": 12, "max_position_embeddings": 40,
             "scale_embedding": True, "activation_function": "relu",
         },
         "roberta",
@@ -288,7 +288,9 @@ def write(name: str) -> None:
 def expected(model: Any, tokeniser: Tokenizer) -> dict[str, Any]:
     """Tokens, hidden states, weights and, where there are any, logits of each sentence."""
     found: dict[str, Any] = {"sentences": np.array(SENTENCES)}
-    model = model.get_encoder() if model.config.is_encoder_decoder else model
+    if model.config.is_encoder_decoder:
+        found |= of_decoder(model, tokeniser)
+        model = model.get_encoder()
     for at, sentence in enumerate(SENTENCES):
         ids = tokeniser.encode(sentence)
         with torch.no_grad():
@@ -298,6 +300,16 @@ def expected(model: Any, tokeniser: Tokenizer) -> dict[str, Any]:
         found[f"weights{at}"] = np.stack([weights[0].numpy() for weights in out.attentions])
         print("   largest weight of a row, mean:", round(float(found[f"weights{at}"].max(-1).mean()), 2))
     return found
+
+
+def of_decoder(model: Any, tokeniser: Tokenizer) -> dict[str, Any]:
+    """The weights of the decoder, which reads the second sentence as the encoder reads the first."""
+    first, second = (tokeniser.encode(sentence).ids for sentence in SENTENCES[:2])
+    read = torch.tensor([[model.config.decoder_start_token_id, *second][: len(second)]])
+    with torch.no_grad():
+        out = model.base_model(torch.tensor([first]), decoder_input_ids=read, output_attentions=True)
+    parts = {"decoder": out.decoder_attentions, "cross": out.cross_attentions}
+    return {part: np.stack([weights[0].numpy() for weights in each]) for part, each in parts.items()}
 
 
 def write_minilm(folder: Path) -> None:

@@ -174,7 +174,7 @@ def rewrite(folder: Path, **changes: Any) -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"model_type": "bloom"}, "model_type 'bloom' is not read here; .* are: bert, roberta.*; of_model shows any other"),
+        ({"model_type": "mpt"}, "model_type 'mpt' is not read here; .* are: bert, roberta.*; of_model shows any other"),
         ({"model_type": ["llama"]}, "model_type .* is not read here"),
         ({"rope_parameters": {"rope_type": "yarn", "rope_theta": 1e4}}, "rope_type is 'yarn'; .*llama3; .* of_model"),
         ({"hidden_act": "selu"}, "hidden_act is 'selu'; what is read here: silu"),

@@ -68,8 +68,8 @@ class ModelFacts:
     eps          what every norm adds to the mean square;  `centred` whether it takes the mean away first
     activation   of the hidden units, a row of FEED_FORWARDS
     experts      of the feed-forward blocks, None where each is one alone
-    buckets      what each head adds to the scores in each range of distances, (H, ranges); `furthest`: all distances from
-                 there on share one
+    buckets      what each head adds to the scores in each range of distances, (H, ranges), None for nothing
+    furthest     the distance from which on all share one range
     parts        those of each layer;  `around` those of what the first one reads
     """
 

@@ -1,8 +1,9 @@
-"""The encoders of models that have an encoder and a decoder: T5 and BART."""
+"""T5 and BART: models that have an encoder and a decoder."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 from attnviz.models.shapes.facts import ACTIVATIONS, GATED, Facts, divided
 from attnviz.models.shapes.shape import Shape
@@ -30,8 +31,18 @@ def t5(facts: Facts) -> Shape:
     )  # fmt: skip
 
 
-def bart(facts: Facts) -> Shape:
-    """Return the shape of BART's encoder: learned positions, the first two of which stand for none, norms behind sums.
+def t5_decoder(facts: Facts) -> Shape:
+    """Return the shape of T5's decoder: the encoder's but for the number of its layers."""
+    n_layers = facts.size("num_decoder_layers", "layers", otherwise=facts.size("num_layers", "layers"))
+    return replace(t5(facts), n_layers=n_layers, windows=(None,) * n_layers, causal=True)
+
+
+def bart_decoder(facts: Facts) -> Shape:
+    return replace(bart(facts, "decoder"), causal=True)
+
+
+def bart(facts: Facts, side: str = "encoder") -> Shape:
+    """Return the shape of one side of BART: learned positions from the third row on, norms behind sums.
 
     Source: Lewis et al. 2019, arXiv:1910.13461, section 2.1.
     """
@@ -41,10 +52,10 @@ def bart(facts: Facts) -> Shape:
     scales = facts.get("scale_embedding", False)
     if not isinstance(scales, bool):
         raise facts.odd("scale_embedding", scales, "true, false")
-    n, d = facts.size("encoder_attention_heads", "heads"), facts.size("d_model")
-    n_layers = facts.size("encoder_layers", "layers")
+    n, d = facts.size(f"{side}_attention_heads", "heads"), facts.size("d_model")
+    n_layers = facts.size(f"{side}_layers", "layers")
     return Shape(
-        n_layers, n, n, d, divided(facts, d, n, "d_model"), facts.size("encoder_ffn_dim"),
+        n_layers, n, n, d, divided(facts, d, n, "d_model"), facts.size(f"{side}_ffn_dim"),
         facts.one_of("activation_function", ACTIVATIONS, "gelu"), "layer", "after", 1e-5, causal=False,
         n_positions=facts.size("max_position_embeddings", otherwise=1024), windows=(None,) * n_layers,
         embedding_factor=math.sqrt(d) if scales else 1.0, first_position=2,
