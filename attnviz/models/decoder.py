@@ -110,7 +110,6 @@ class Decoder:
         self._norm = arrays.norm(own.norm, "e", shape.d_model, adds=True)
         arrays = Arrays(tensors, other, self._other_shape)
         self._other = [arrays.layer(i) for i in range(shape.n_layers)]
-        self._other[-1] |= arrays.norm(other.final, "f", shape.d_model)
         scale = shape.d_head**-0.5 if shape.scale is None else shape.scale
         facts = ModelFacts(eps=shape.eps, centred=shape.norm == "layer")
         activation = FEED_FORWARDS[forward.activation_of(shape)]

@@ -210,7 +210,7 @@ T5_BUCKETS = "decoder.block.0.layer.0.SelfAttention.relative_attention_bias"
 DECODERS = {
     "t5": (
         Family(pairs.t5_decoder, _T5_DECODER, "", "shared", buckets=T5_BUCKETS),
-        Family(pairs.t5_decoder, _T5_CROSS, "", "shared", final="decoder.final_layer_norm"),
+        Family(pairs.t5_decoder, _T5_CROSS, "", "shared"),
     ),
     "bart": (
         Family(

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from attnviz import ConfigError, Model, Trace, load, of_model
+from attnviz.arithmetic.cell import derive
 from attnviz.models.safetensors import Tensors
 from tests.models.test_hooks import in_double
 from tests.support.cases import for_each
@@ -160,3 +161,24 @@ def test_what_is_not_read_of_t5_and_bart_is_said(
     path.write_text(json.dumps(json.loads(path.read_text("utf-8")) | changes), encoding="utf-8")
     with pytest.raises(ConfigError, match=message):
         load(folder)
+
+
+def test_a_number_by_distance_is_the_models_own_unless_it_was_changed() -> None:
+    made, text = model("t5"), "the king and the queen"
+    trace, own = made(text), made(text).layers[0]["bias"].array[2, 1, 4]
+    for layer in (0, 1):
+        assert derive(trace, layer, 2, 1, 4)["bias"].sentence == "Added for the distance between query and key."
+    changed = derive(made(text, edits=[(1, "bias", (2, 1, 4), 3.0)]), 1, 2, 1, 4)["bias"]
+    assert changed.sentence.startswith(f"Added to the score. Edited: the settings give {own:.4g}, it was set to 3.")
+
+
+@for_each("name", ["t5", "t5_encoder"])
+def test_numbers_by_distance_are_those_of_the_table_in_every_layer(name: str) -> None:
+    table = Tensors(FOLDER / name)["encoder.block.0.layer.0.SelfAttention.relative_attention_bias.weight"]
+    trace = model(name)("the king and the queen saw a dog")
+    for layer in trace.layers:
+        np.testing.assert_array_equal(layer["bias"].array, trace.layers[0]["bias"].array)
+        np.testing.assert_array_equal(np.diagonal(layer["bias"].array, axis1=1, axis2=2).T[0], table[0])
+        after, before = layer["bias"].array[:, 0, 1], layer["bias"].array[:, 1, 0]
+        np.testing.assert_array_equal(after, table[len(table) // 2 + 1])
+        np.testing.assert_array_equal(before, table[1])
