@@ -15,7 +15,7 @@ import numpy as np
 
 from attnviz.arrays import Array
 from attnviz.engine.external.traces import of_scores, of_vectors
-from attnviz.engine.plan.chosen import Chosen
+from attnviz.engine.plan.chosen import Chosen, chosen_by
 from attnviz.engine.plan.layer_arrays import LayerArrays
 from attnviz.engine.plan.plans import embedding_plan, trained_plan
 from attnviz.engine.plan.tracing import Plan
@@ -25,8 +25,6 @@ from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.tables.biases import t5_buckets
 from attnviz.engine.tables.blocks import FEED_FORWARDS
-from attnviz.engine.tables.normalisers import NORMALISERS
-from attnviz.engine.tables.scores import SCORES
 from attnviz.models import forward
 from attnviz.models.families import DECODERS, Family
 from attnviz.models.layer_arrays import Arrays
@@ -113,8 +111,13 @@ class Decoder:
         scale = shape.d_head**-0.5 if shape.scale is None else shape.scale
         facts = ModelFacts(eps=shape.eps, centred=shape.norm == "layer")
         activation = FEED_FORWARDS[forward.activation_of(shape)]
-        self._chosen = Chosen(
-            SCORES["scaled_dot"], NORMALISERS["softmax"], scale, norm=norm_of(facts), activation=activation
+        self._chosen = replace(
+            chosen_by(Config()),
+            scale=scale,
+            key_widths=None,
+            value_widths=None,
+            norm=norm_of(facts),
+            activation=activation,
         )
 
     def shifted(

@@ -61,7 +61,7 @@ class Shape:
 
     @property
     def gated(self) -> bool:
-        """Whether the feed-forward block has a second matrix on the way in, whose product is a factor of the first."""
+        """True if the feed-forward block has a second matrix on the way in, whose product is a factor of the first."""
         return self.feed_forward in GATED.values()
 
     def rotates(self, layer: int) -> bool:
