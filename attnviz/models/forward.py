@@ -16,6 +16,7 @@ from attnviz.engine.pretrained.model_plans import chosen_by_model, model_plan
 from attnviz.engine.pretrained.pretrained_config import PretrainedConfig
 from attnviz.engine.recorded_layer import mask_of, record_plan
 from attnviz.engine.records.trace import Steps
+from attnviz.engine.tables.biases import BIASES
 from attnviz.models.shapes.shape import Shape
 
 ModelParameters = Mapping[str, Array]
@@ -30,6 +31,7 @@ def parts_of(shape: Shape, i: int, parameters: ModelParameters) -> Has:
         norm_after=shape.norm_applied == "after",
         rope=shape.rotates(i),
         softcap=bool(shape.softcap),
+        bias=bool(shape.buckets),
         residual=True,
         feed_forward=bool(shape.d_ff),
         gate="w_3" in parameters,
@@ -60,6 +62,8 @@ def layer(
     def leaf(value: Value, _: LayerArrays) -> Array:
         if value.op == "weight":
             return steps.record(value.name, parameters[value.name])
+        if value.name == "bias":
+            return steps.record("bias", config.facts.bias(len(tokens)), formula=BIASES[config.bias].formula)
         return mask_of(steps, config, (tokens, tokens), config.facts.reach(i))
 
     return record_plan(steps, model_plan(config, i), config, chosen_by_model(config, i), {"X": X}, leaf)

@@ -20,6 +20,9 @@ from attnviz.settings.language import Words
 OUTPUTS = ("lm_head.weight", "embed_out.weight")
 """Names of the matrix that turns a vector into the next word."""
 
+TIED = ("encoder.embed_tokens", "decoder.embed_tokens")
+"""Other names of the table of tokens where an encoder and a decoder share it."""
+
 OLD_NAMES = {"weight": "gamma", "bias": "beta"}
 """The names of the gain of a norm and of what it adds in files that were converted from TensorFlow, as BERT's own."""
 
@@ -56,14 +59,18 @@ class Arrays:
         if family.patches:
             return self._of_images()
         parts = {"tokens": family.tokens, "positions": family.positions, "types": family.types}
-        return {part: self._table(part, f"{self._base}{name}.weight") for part, name in parts.items() if name}
+        return {part: self.table(part, name) for part, name in parts.items() if name}
 
-    def _table(self, part: str, name: str) -> Array:
-        self._locate(part, name, "row")
-        table, d = of_floats(self._tensors, name), self._shape.d_model
-        if table.ndim != 2 or table.shape[1] != d:
-            raise ConfigError(FAULTS["table"].format(shape=table.shape, d=d))
-        return table
+    def table(self, part: str, name: str) -> Array:
+        """Return a table of vectors, a row a token or a position."""
+        tensor = f"{self._base}{name}.weight"
+        if part == "tokens" and tensor not in self._tensors:  # of the tables that are one, a file may keep another
+            tensor = next((each for each in (f"{self._base}{n}.weight" for n in TIED) if each in self._tensors), tensor)
+        self._locate(part, tensor, "row")
+        array = of_floats(self._tensors, tensor)
+        if array.ndim != 2 or array.shape[1] != self._shape.d_model:
+            raise ConfigError(FAULTS["table"].format(shape=array.shape, d=self._shape.d_model))
+        return array
 
     def _of_images(self) -> dict[str, Array]:
         """Return the vectors of positions, that of [CLS], and the projection of patches (numbers of one, d_model)."""
@@ -81,6 +88,13 @@ class Arrays:
             "patches": kernel.reshape(d, -1).T,
             "patch_bias": shaped(self._tensors, f"{self._base}{family.patches}.bias", d)[None],
         }
+
+    def buckets(self) -> Array | None:
+        """Return what each head adds to the scores in each range of distances, (H, ranges); None for no such table."""
+        name = self._family.buckets
+        if not name:
+            return None
+        return shaped(self._tensors, f"{self._base}{name}.weight", self._shape.buckets, self._shape.n_heads).T
 
     def head(self, config: Mapping[str, Any]) -> Array | None:
         """Return the matrix that turns a vector into the next word, a row a word; None where the file has none.
@@ -143,8 +157,9 @@ class Arrays:
         if names.up == names.hidden:
             arrays = self._gated(at + names.hidden)
         else:
-            arrays = self._block(at + names.hidden, "1", shape.d_model, shape.d_ff)
-            arrays |= self._block(at + names.up, "3", shape.d_model, shape.d_ff) if names.up else {}
+            hidden, up = (names.hidden, names.up) if shape.gated else (names.ungated or names.hidden, "")
+            arrays = self._block(at + hidden, "1", shape.d_model, shape.d_ff)
+            arrays |= self._block(at + up, "3", shape.d_model, shape.d_ff) if up else {}
         arrays |= self._block(at + names.down, "2", shape.d_ff, shape.d_model)
         return arrays | (self.norm(at + names.norm_2, "2", shape.d_model) if names.norm_2 else {})
 

@@ -20,7 +20,7 @@ from attnviz.engine.records.config import Config
 from attnviz.engine.records.edits import Edit
 from attnviz.engine.records.trace import Step, Steps, Trace, result_of
 from attnviz.engine.run_notes import note_empty_rows
-from attnviz.models import boxed, forward
+from attnviz.models import boxed, decoder, forward
 from attnviz.models.families import family_of
 from attnviz.models.images import reader
 from attnviz.models.images.reader import ImageReader
@@ -105,12 +105,13 @@ class Model(Writer):
         self._norm = arrays.norm(family.norm, "e", self.shape.d_model, adds=True)
         self._final = arrays.norm(family.final, "f", self.shape.d_model)
         self._head = arrays.head(config) if self.shape.causal else None
+        self._decoder = decoder.of_model(tensors, config)
         ends = config.get("eos_token_id")
         self._ends = frozenset(ends if isinstance(ends, list) else () if ends is None else (ends,))
         self.facts = ModelFacts(
             tuple(slices for _, slices in each), arrays.slices, self.shape.frequencies, self.shape.windows,
             self.shape.eps, self.shape.norm == "layer", forward.activation_of(self.shape),
-            forward.experts_of(self.shape),
+            forward.experts_of(self.shape), arrays.buckets(), self.shape.max_distance,
             tuple(forward.parts_of(self.shape, i, self.parameters(i)) for i in range(self.shape.n_layers)),
             forward.around_of(self._tables, self._norm),
         )  # fmt: skip
@@ -156,10 +157,20 @@ class Model(Writer):
         """Return the tokens of a setting's sentence, as its run has them. Raises ConfigError for an empty one."""
         return self._tokens(self.setting(config))[1]
 
-    def __call__(self, text: str | Array, *, edits: Sequence[Edit] = (), **free: Any) -> Trace:
-        """Return the run of a text, every step of every layer kept.
+    def __call__(
+        self,
+        text: str | Array,
+        target: str | None = None,
+        *,
+        part: str | None = None,
+        edits: Sequence[Edit] = (),
+        **free: Any,
+    ) -> Trace:
+        """Return the run of a text, every step of every layer kept; with a second text, attention in the decoder.
 
         text   for a model of images an image: (height, width, 3), uint8 or floats from 0 to 1
+        target a text that the decoder of T5 or BART reads;  `part`: encoder, decoder or cross, which it is if there is
+               a target and nothing is said; those of a decoder begin with queries, keys and values
         free   what of a setting applies to a model: mask, temperature, normaliser ..., as `Config` takes them
         edits  as `run` takes them
 
@@ -170,6 +181,10 @@ class Model(Writer):
         """
         if odd := sorted(set(free) - set(FREE)):
             raise ConfigError(FAULTS["own"].format(name=odd[0], free=", ".join(FREE[1:])))
+        asked = decoder.asked(self._decoder, target, part, [*free, *(["edits"] if edits else [])])
+        if self._decoder is not None and target is not None and asked != "encoder":
+            read = self._tokens(self._for_text(target))
+            return self._decoder.trace(asked, self(text), self._decoder.shifted(*read, self.piece))
         return self._run(self._setting({"max_tokens": self.most_tokens} | free | self._given(text)), edits)
 
     def _given(self, text: Any) -> dict[str, Any]:
@@ -188,32 +203,14 @@ class Model(Writer):
         return self._setting({name: getattr(chosen, name) for name in FREE} | kept)
 
     def _setting(self, free: Mapping[str, Any]) -> PretrainedConfig:
-        shape, setting = self.shape, dict(free)
+        setting = dict(free)
         wanted = setting.pop("mask", "none")
         names = (wanted,) if isinstance(wanted, str) else tuple(wanted)
         masks = self.own_masks
         mask: Any = tuple(dict.fromkeys((*masks, *(name for name in names if name != "none")))) or "none"
-        norm: Any = "rms" if shape.norm == "rms" else {"after": "post", "before": "pre"}[shape.norm_applied]
-        feed_forward: Any = "geglu" if shape.feed_forward == "geglu_tanh" else shape.feed_forward
+        has_bias = "b_q" in self._layers[0]
         return PretrainedConfig(
-            **setting,
-            mask=mask,
-            own_masks=masks,
-            n_heads=shape.n_heads,
-            n_kv_heads=shape.n_kv_heads,
-            n_layers=shape.n_layers,
-            d_model=shape.d_model,
-            d_k=shape.d_head,
-            d_v=shape.d_head,
-            d_ff=shape.d_ff or 1,  # a width that nothing has: there is no block
-            residual=True,
-            norm=norm,
-            feed_forward=feed_forward,
-            position="rope" if any(map(shape.rotates, range(shape.n_layers))) else "none",
-            projection_bias="b_q" in self._layers[0],
-            scale=shape.scale,
-            softcap=shape.softcap,
-            facts=self.facts,
+            **setting, **self.shape.setting(), mask=mask, own_masks=masks, projection_bias=has_bias, facts=self.facts
         )
 
     @np.errstate(all="ignore")

@@ -71,7 +71,7 @@ def test_the_script_of_every_family_computes_its_run() -> None:
 def test_so_does_the_script_in_pytorch(torch: Any) -> None:
     assert readings.disagreeing(traces(), traces().values(), {"torch": partial(by, torch_script)}) == []
     modules = {name for name, trace in traces().items() if "MultiheadAttention(" in torch_script(trace)}
-    own = {"bert", "camembert", "distilbert", "electra", "gpt2", "opt", "roberta", "vit", "xlm-roberta"}
+    own = {"bart", "bert", "camembert", "distilbert", "electra", "gpt2", "opt", "roberta", "vit", "xlm-roberta"}
     assert modules == own, "the families whose attention is the library's module"
     plain = model("gpt2")
     tensors = {name: array for name, array in Tensors(FOLDER / "gpt2").items() if not name.endswith("attn.c_proj.bias")}

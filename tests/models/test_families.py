@@ -22,7 +22,7 @@ from attnviz.models.safetensors import Tensors
 from tests.support.cases import for_each
 from tests.support.small_models import FOLDER, NAMES, model
 
-DOUBLE = ("bert", "distilbert", "roberta", "xlm-roberta", "camembert", "electra", "gpt2")
+DOUBLE = ("bert", "distilbert", "roberta", "xlm-roberta", "camembert", "electra", "gpt2", "bart")
 """The models whose expected numbers were computed in float64 from end to end; of the others RoPE or RMS was not."""
 
 EVERY = for_each("name", NAMES)
@@ -174,7 +174,7 @@ def rewrite(folder: Path, **changes: Any) -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"model_type": "t5"}, "model_type 't5' is not read here; .* are: bert, roberta.*; of_model shows any other"),
+        ({"model_type": "mpt"}, "model_type 'mpt' is not read here; .* are: bert, roberta.*; of_model shows any other"),
         ({"model_type": ["llama"]}, "model_type .* is not read here"),
         ({"rope_parameters": {"rope_type": "yarn", "rope_theta": 1e4}}, "rope_type is 'yarn'; .*llama3; .* of_model"),
         ({"hidden_act": "selu"}, "hidden_act is 'selu'; what is read here: silu"),

@@ -49,6 +49,8 @@ class PretrainedConfig(Config):
     d_ff: int = number(1, 1, MOST_UNITS, label="Feed-forward width")
     d_k: int | tuple[int, ...] = widths(1, 1, MOST_WIDTH, most=1, label="Width of queries and keys, d_k")
     d_v: int | tuple[int, ...] = widths(1, 1, MOST_WIDTH, most=1, label="Width of values, d_v")
+    t5_n_buckets: int = number(32, 4, MOST_WIDTH, label="T5 buckets")
+    t5_max_distance: int = number(128, 1, MOST_WIDTH, label="T5 furthest distance")
     beside: Config = Config()
     """The setting that the run was made of; the page keeps what does not apply to the model."""
     own_masks: tuple[str, ...] = ()
