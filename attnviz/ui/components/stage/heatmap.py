@@ -31,7 +31,7 @@ from attnviz.ui.components.stage.picking import Picked
 from attnviz.ui.components.stage.view import SCROLLED, View
 from attnviz.ui.session.browser.component import component, ignore, report
 
-WORDS = Words(
+WORDS: Words[Any] = Words(
     {
         "masked": "masked",
         "nan": "not a number",
