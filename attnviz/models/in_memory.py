@@ -45,7 +45,7 @@ FAULTS = Words(
         "adapters": "its layers carry adapters, as LoRA of peft adds them (model.merge_and_unload() merges them)",
         "array": "it has no parameter {name}, which its config asks for",
         "target": "target is a second text, for the decoder of a model that has an encoder as well; this one has none",
-        "other": "the model computes something else than a {family} model does: its hidden states differ by up to "
+        "other": "the model computes something other than a {family} model does: its hidden states differ by up to "
         "{difference:.3g}; load it with attn_implementation='eager', or give its attention weights to of_weights",
     }
 )

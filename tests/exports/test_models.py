@@ -150,7 +150,7 @@ def test_an_interactive_file_says_the_next_words_and_where_it_ends() -> None:
     page = html(attnviz.load("small")("When Zelda met Otto, Otto gave a book to"))
     [said] = re.findall('<p id="next" class="quiet">(.*?)</p>', page)
     [(word, share), *_] = attnviz.load("small").next_words("When Zelda met Otto, Otto gave a book to", 1)
-    assert unescape(said).startswith(f"Behind this sentence the model goes on with “{word}” {percent(share)}, “")
+    assert unescape(said).startswith(f"After this sentence the model goes on with “{word}” {percent(share)}, “")
     assert "the output matrix, which makes words of that, is not in this file" in said
     for other in (traces()["bert"], attnviz.run(attnviz.Config())):
         assert 'id="next"' not in html(other)
