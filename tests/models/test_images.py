@@ -273,7 +273,7 @@ def test_what_a_model_in_memory_does_otherwise_is_noticed(torch: Any) -> None:
     note = of_model(made, processor, expected()["image"]).notes[0]
     assert 1e-4 < float(note.rstrip(".").split()[-1]) < 0.5
     made.vit.layernorm.register_forward_hook(lambda module, given, out: 2 * out)
-    with pytest.raises(ConfigError, match="the model computes something else than a vit model does"):
+    with pytest.raises(ConfigError, match="the model computes something other than a vit model does"):
         of_model(made, processor, expected()["image"])
 
 
