@@ -14,7 +14,7 @@ import numpy as np
 from attnviz.arrays import Array
 from attnviz.engine.pretrained.model_facts import ModelFacts
 from attnviz.engine.pretrained.model_sizes import ModelSizes
-from attnviz.engine.pretrained.pretrained_config import FREE, PretrainedConfig
+from attnviz.engine.pretrained.pretrained_config import FREE, WITH_SINK, PretrainedConfig
 from attnviz.engine.records import edits as edits_of
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.edits import Edit
@@ -195,7 +195,9 @@ class Model(Writer):
         masks = self.own_masks
         mask: Any = tuple(dict.fromkeys((*masks, *(name for name in names if name != "none")))) or "none"
         norm: Any = "rms" if shape.norm == "rms" else {"after": "post", "before": "pre"}[shape.norm_applied]
-        feed_forward: Any = "geglu" if shape.feed_forward == "geglu_tanh" else shape.feed_forward
+        feed_forward: Any = forward.CALLED.get(shape.feed_forward, shape.feed_forward)
+        if shape.sinks and setting.get("normaliser", "softmax") == "softmax":
+            setting["normaliser"] = WITH_SINK  # its scores count from the sink, so that this is at 0
         return PretrainedConfig(
             **setting,
             mask=mask,
@@ -210,6 +212,7 @@ class Model(Writer):
             residual=True,
             norm=norm,
             feed_forward=feed_forward,
+            own_normaliser=WITH_SINK if shape.sinks else "",
             position="rope" if any(map(shape.rotates, range(shape.n_layers))) else "none",
             projection_bias="b_q" in self._layers[0],
             scale=shape.scale,

@@ -19,6 +19,8 @@ class Shape:
     windows      for each layer how many positions back it looks, None for all
     frequencies  for each layer the angle of RoPE a position for each pair of columns, None without RoPE; layers that
                  rotate alike have the same array
+    rotated_by   for each layer what its rotated queries and keys are multiplied by, 1 but with YaRN
+    sinks        whether each head has a score that takes a share of the weights and gives nothing
     gain         what is added to every stored gain
     parallel     whether the feed-forward block reads what attention read
     logits_softcap  what squeezes the logits of next words, 0 for nothing
@@ -40,6 +42,8 @@ class Shape:
     scale: float | None = None
     softcap: float = 0.0
     frequencies: tuple[Array | None, ...] = ()
+    rotated_by: tuple[float, ...] = ()
+    sinks: bool = False
     embedding_factor: float = 1.0
     first_position: int = 0
     gain: float = 0.0
