@@ -14,14 +14,18 @@ from attnviz import ConfigError, load
 from tests.support.small_models import FOLDER, model
 
 YARN = {"rope_type": "yarn", "rope_theta": 10000.0, "factor": 4.0, "original_max_position_embeddings": 10}
+BETWEEN = {"rope_theta": 100.0, "original_max_position_embeddings": 200}
+"""With these some angles are divided by a part of the factor."""
+
 TEXT = "the king and the queen saw a dog"
 CASES: dict[str, tuple[str, dict[str, Any]]] = {
     "the usual": ("llama", {"rope_parameters": YARN}),
     "a factor of its own": ("qwen2", {"rope_parameters": YARN | {"attention_factor": 0.8}}),
     "two scales": ("qwen3", {"rope_parameters": YARN | {"mscale": 0.707, "mscale_all_dim": 1.3}}),
     "one scale alone": ("mistral", {"rope_parameters": YARN | {"mscale": 0.707}}),
-    "wide between": ("llama", {"rope_parameters": YARN | {"beta_fast": 2.0, "beta_slow": 0.1, "truncate": False}}),
-    "no truncation": ("qwen3_moe", {"rope_parameters": YARN | {"truncate": False}}),
+    "turned in part": ("qwen3", {"rope_parameters": YARN | BETWEEN}),
+    "not rounded": ("qwen3_moe", {"rope_parameters": YARN | BETWEEN | {"truncate": False}}),
+    "other bounds": ("llama", {"rope_parameters": YARN | {"beta_fast": 2.0, "beta_slow": 0.1, "truncate": False}}),
     "a factor of 1": ("olmo2", {"rope_parameters": YARN | {"factor": 1.0}}),
     "no positions before": (
         "starcoder2", {"rope_parameters": {k: v for k, v in YARN.items() if not k.startswith("original")}}
