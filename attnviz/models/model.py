@@ -152,7 +152,7 @@ class Model(Writer):
         return ModelSizes(
             shape.n_layers, shape.n_heads, shape.n_kv_heads, shape.d_model, shape.d_head, shape.d_ff,
             self.facts.parts[0].gate, sum(each.size for layer in self._layers for each in layer.values()),
-            shape.n_experts, shape.n_chosen,
+            shape.n_experts, shape.n_chosen, shape.sinks,
         )  # fmt: skip
 
     def tokens(self, config: Config) -> tuple[str, ...]:

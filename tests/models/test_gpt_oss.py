@@ -12,6 +12,7 @@ import pytest
 
 from attnviz import ConfigError, Model, attribute, gradients, knock_out, load, patch
 from attnviz.models.interleaved_experts import unpacked
+from attnviz.text.provenance import origin
 from tests.models.test_hooks import in_double
 from tests.support.small_models import FOLDER, model
 
@@ -55,6 +56,8 @@ def test_the_setting_of_a_run_keeps_the_normaliser_that_was_chosen() -> None:
     plain, other = model("gpt_oss")(TEXT), model("gpt_oss")(TEXT, normaliser="sparsemax")
     assert (plain.config.normaliser, plain.config.chosen.normaliser) == ("softmax_with_sink", "softmax")
     assert (other.config.normaliser, other.config.chosen.normaliser) == ("sparsemax", "sparsemax")
+    assert "not the model's own" not in origin(plain).sentence
+    assert origin(other).sentence.endswith("Chosen here, and not the model's own: Normaliser.")
     np.testing.assert_array_equal(model("gpt_oss").run(plain.config.chosen).result.array, plain.result.array)
 
 
