@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from attnviz.models.in_memory import of_model
     from attnviz.models.model import Model, load
     from attnviz.pictures.plotly_figure import heatmaps
+    from attnviz.pictures.static.svg_image import over_image
     from attnviz.settings.faults import ConfigError
     from attnviz.settings.rows import Knob
 
@@ -106,6 +107,7 @@ __all__ = [
     "of_scores",
     "of_vectors",
     "of_weights",
+    "over_image",
     "patch",
     "plan_of",
     "rollout",
@@ -153,6 +155,7 @@ _HOMES = {
     "models.in_memory": "of_model",
     "models.model": "Model load",
     "pictures.plotly_figure": "heatmaps",
+    "pictures.static.svg_image": "over_image",
     "exports.display": "show",
     "engine.rows.line_row": "CellLine LineRow",
     "settings.rows": "Knob",

@@ -44,7 +44,7 @@ WORDS = {
     "sentence": "the sentence, in quotes",
     "weights": "attention weights of your own to draw, .npz, .npy, .json or .csv; the sentence then names the tokens",
     "site": "a folder to write interactive pages to, with an index that any web space or browser shows",
-    "links": "a file of links for --site, one a line, and headings after a #; - is standard input",
+    "links": "a file of links for --site, one per line, and headings after a #; - is standard input",
     "output": "the file; the end of its name says what kind it is; - is standard output",
     "format": "the kind of file, where the name does not say it",
     "link": "start from a link that was copied, or from a setting that was saved as a file",
@@ -57,7 +57,7 @@ FAULTS = {
     "quotes": "{what} is one word too many; put the sentence in quotes",
     "format": "--output is -, which does not say what kind of file it is; add --format and one of {known}",
     "binary": "standard output is a terminal, and a file of this kind is not text; name a file after --output",
-    "links": "{name} holds no link; give one a line, as the page copies them",
+    "links": "{name} holds no link; give one per line, as the page copies them",
     "line": "line {n} of {name}: {why}",
     "site": "--links is for --site: name the folder that its pages go to",
 }

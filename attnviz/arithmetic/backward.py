@@ -22,18 +22,18 @@ TITLES = Words(
         "weight": "Slope of the weight",
         "row": "Slopes of the whole row of weights",
         "masked": "Through the normaliser",
-        "softmax": "The same, as softmax writes it",
+        "softmax": "The same, written out for softmax",
         "score": "Through bias, cap and scale",
     }
 )
 SENTENCES = Words(
     {
-        "weight": "What the output gains from this value: the output's slopes times the value.",
+        "weight": "What L gains per unit of this weight: the output's slopes times the value.",
         "given": "L is made from this weight itself, or this weight was changed by hand.",
         "row": "These reach the weights; no slope passes back through a number that was changed by hand.",
         "masked": "The slopes of the weights times column {key} of the Jacobian below.",
-        "softmax": "The weight times what its slope is above the row's weighted mean: a weight near 0 or 1 passes on "
-        "almost nothing.",
+        "softmax": "The weight times the difference between its slope and the weighted mean of the row's slopes: a "
+        "weight near 0 or 1 passes on almost nothing.",
         "score": "The scale, times the slope of the cap where there is one; a bias changes nothing.",
     }
 )

@@ -11,6 +11,7 @@ from attnviz.arithmetic.cell_position import CellPosition
 from attnviz.arithmetic.entries import Entry
 from attnviz.engine.plan.formulas import letter_of
 from attnviz.engine.plan.values import Value
+from attnviz.engine.pretrained.pretrained_config import facts_of
 from attnviz.engine.tables.biases import BIASES
 from attnviz.settings.counting import ordinal
 from attnviz.settings.language import Words, translate
@@ -109,7 +110,8 @@ def _of_bias(at: Entry) -> Said:
 def _bias_of_settings(position: CellPosition) -> float:
     row = BIASES[position.config.bias]
     shape = position.steps["scores"].shape
-    B = row.fn(*shape, **row.settings(position.config))
+    facts = facts_of(position.config)
+    B = row.fn(*shape, **row.settings(position.config)) if facts.buckets is None else facts.bias(shape[-1])
     return 0.0 if B is None else float(np.broadcast_to(B, shape)[position.head, position.query, position.key])
 
 

@@ -135,7 +135,9 @@ MEASURES: dict[str, Measure] = {
     ),
     "spread_of_many": Measure("spread, over 2,000 rows", _of_many("spread")),
     "largest_of_many": Measure("largest weight, over 2,000 rows", _of_many("largest_weight")),
-    "largest_score": Measure("largest score in size", lambda _, tried: float(np.abs(tried["scores"].array).max())),
+    "largest_score": Measure(
+        "largest absolute value of a score", lambda _, tried: float(np.abs(tried["scores"].array).max())
+    ),
     "bound": Measure(
         "sum of the absolute values of v",
         lambda _, tried: (
@@ -150,28 +152,28 @@ MEASURES: dict[str, Measure] = {
     "first_output": Measure("first number of the output", lambda _, tried: float(tried["heads"].array[0, 0, 0])),
     "weights_apart": Measure("largest change of a weight", _largest_difference("weights")),
     "heads_apart": Measure("largest change of an output", _largest_difference("heads")),
-    "joined_apart": Measure("largest fault in what is joined", _largest_difference("concat")),
+    "joined_apart": Measure("largest error in the joined heads", _largest_difference("concat")),
     "rows_changed": Measure("rows of weights that changed", _rows_changed),
     "moved": Measure("how far a word's output moves when words change places", _shift_of_output),
-    "asymmetry": Measure("largest difference of a score and the one across the diagonal", _asymmetry),
+    "asymmetry": Measure("largest difference between a score and the one across the diagonal", _asymmetry),
     "rank": Measure(
         "rank of W_Q times the transpose of W_K", lambda _, tried: predicates.rank_of_product(tried)["rank"]
     ),
     "stale": Measure(
-        "largest difference of scores and products", lambda _, tried: predicates.scores_and_products(tried)["most"]
+        "largest difference between scores and products", lambda _, tried: predicates.scores_and_products(tried)["most"]
     ),
     "parameters": Measure("numbers in all W_Q together", _parameters),
     "score_matrices": Measure("matrices of scores", lambda _, tried: float(len(tried["scores"].array))),
-    "one_wide": Measure("largest difference to one wide matrix, cut", _one_wide),
+    "one_wide": Measure("largest difference from one wide matrix that is then split", _one_wide),
     "joined": Measure("columns of the joined heads", lambda _, tried: float(tried["concat"].array.shape[-1])),
     "kept": Measure("numbers kept of keys and values", _cache_size),
     "head_shares": Measure("largest number that each head writes", _head_shares),
     "heads_add_up": Measure(
-        "largest difference of the output and the sum over heads",
+        "largest difference between the output and the sum over heads",
         lambda _, tried: predicates.sum_over_heads(tried)["most"],
     ),
     "values_limit": Measure(
-        "largest entry of W_V, over Glorot's limit",
+        "largest absolute entry of W_V, divided by Glorot's limit",
         _values_over_limit,
     ),
     "next_share": Measure("share of the likeliest next word", _next_share),

@@ -19,7 +19,7 @@ from attnviz.text.format.sentence_parts import Sentence, fill, join_sentences, n
 WORDS = Words(
     {
         "order": "From the largest weight to the smallest: {keys}.",
-        "order_start": "The first ones are in their order; look again from number {n} on.",
+        "order_start": "The first ones are in the right order; look again from number {n} on.",
         "order_reversed": "That is from the smallest to the largest.",
         "order_first": "Look for the largest score of the row: its key comes first.",
         "cell": "row {row}, column {column}",
@@ -28,7 +28,7 @@ WORDS = Words(
         "cell_row": "The row is right; its column is not.",
         "cell_column": "The column is right; its row is not.",
         "cell_other": "First find the row of the query, then the column of the key in it.",
-        "mask_is": "{n} of {all} cells may be attended to.",
+        "mask_is": "{n} of {all} cells are allowed.",
         "mask_rows": "Columns that are allowed, row by row: {rows}.",
         "mask_row": "{row}: {columns}",
         "mask_no_column": "none",

@@ -29,7 +29,8 @@ OF_RUN = Words(
         "heads_add_up": "The largest difference between the two is {most}.",
         "groups_agree": "The largest difference between heads that share is {most}.",
         "product_has_full_rank": "The least rank of a head is {rank}, and d_model is {width}.",
-        "scores_within_v": "Where it is nearest, the largest score has the size {largest} and the sum is {bound}.",
+        "scores_within_v": "Where the two come closest, the largest score has the size {largest} and the sum is "
+        "{bound}.",
         "values_within_limit": "The largest entry has the size {largest}, and the limit is {limit}.",
         "scores_of_queries": "The largest difference between a score and its product is {most}.",
         "scores_follow_distance": "The largest difference between two that should be alike is {most}.",

@@ -42,7 +42,7 @@ PROBLEMS = Words(
     {
         "order": "{n} keys are too many to be put in order; choose a row of at most {most}",
         "one_key": "the row attends to fewer than two keys, so there is nothing to put in order",
-        "ties": "two keys of the row have the same weight, so their order is not one",
+        "ties": "two keys of the row have the same weight, so their order is not determined",
         "cells": "{n} cells are too many here; choose at most {most}",
         "field": "field is {given}; choose from {allowed}",
         "runs": "a slider needs a setting of one layer whose weights are not learned, with at most {most} cells",

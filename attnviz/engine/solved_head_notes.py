@@ -17,8 +17,8 @@ SHARED_MISSED = (
     "“{token}”{why}."
 )
 HALF = (
-    "{heads}: one layer holds half of an induction head, which attends to the previous token; the other half needs "
-    "a second."
+    "{heads}: one layer holds only the first half of induction, a head that attends to the previous token; the other "
+    "half needs a second layer."
 )
 NEARLY = Plural(
     "{where}{heads} should attend to {goal}, and does so only nearly{why}.",

@@ -174,13 +174,13 @@ SHARED_COLUMNS = (
     "bytes, float32",
     "Parameters of the layer",
     "Weight in common",
-    "Same heads, each its own",
+    "Same heads, own keys and values",
 )
 NO_PAIRS = "–"
 SHARED = Words(
     {
         "cache": "For every token and layer {many:,} numbers have to be kept with keys and values for each head, "
-        "{few:,} with one for all: {many16:,} and {few16:,} bytes in float16, {times:.4g} times less.",
+        "{few:,} with one for all: {many16:,} and {few16:,} bytes in float16, a factor of {times:.4g}.",
         "alike": "With one for all, two heads have {alike} of their weight in common on average; with their own, "
         "{apart}.",
         "maps": "The maps do not become equal: only keys and values are shared, and every head still asks with its own "

@@ -222,7 +222,7 @@ _PIXELS = 210 * MB
 
 FORMATS = {
     "html": Format(
-        "the picture to point into, in one file that needs no network",
+        "the interactive picture, in one file that needs no network",
         "exports.interactive_html",
         lambda standalone, trace, target: standalone.html(trace),
         _need(drawn=120, every_layer=True, slow_drawn=1e-6),

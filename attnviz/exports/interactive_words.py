@@ -66,7 +66,7 @@ TEXTS = Words(
         "knobs": "Numbers of the setting",
         "number": "Number",
         "next_word": "“{word}” {share}",
-        "next_words": "Behind this sentence the model goes on with {words}. The layers here end at the last norm: the "
+        "next_words": "After this sentence the model goes on with {words}. The layers here end at the last norm: the "
         "output matrix, which makes words of that, is not in this file, so what you change leaves these words as they "
         "are.",
         "no_script": "Without scripts only tables are shown.",

@@ -71,8 +71,8 @@ FAULTS = Words(
         "two_roles": "{name} is used in two ways: as {one} and as {other}",
         "brackets_mask": "square brackets are allowed only in token[i] and token[j], and for a neighbour at most 9 "
         "places away in token[i - 1] or token[j + 1]",
-        "brackets_score": "square brackets are allowed only in W[j], W[:, j] and b[j]: a row, a column or a number a "
-        "key",
+        "brackets_score": "square brackets are allowed only in W[j], W[:, j] and b[j]: a row, a column or a number "
+        "per key",
         "level": "level takes a power from 1 to {most}, as in level(x, 2)",
         "of_rows": "{name} goes along the scores of a row, so it is for normalisers, as in {call}",
         "top": "top takes how many keys of a row, a whole number from 1 to {most}, as in top(x, 3)",

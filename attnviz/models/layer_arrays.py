@@ -10,19 +10,32 @@ import numpy as np
 
 from attnviz.arrays import Array
 from attnviz.engine.pretrained.model_facts import TensorSlice
-from attnviz.models import experts, interleaved_experts
+from attnviz.models import experts
 from attnviz.models.families import Family
 from attnviz.models.safetensors import Tensors, of_floats, shaped
 from attnviz.models.shapes.shape import Shape
+from attnviz.settings.faults import ConfigError
+from attnviz.settings.language import Words
 
 OUTPUTS = ("lm_head.weight", "embed_out.weight")
 """Names of the matrix that turns a vector into the next word."""
+
+TIED = ("encoder.embed_tokens", "decoder.embed_tokens")
+"""Other names of the table of tokens where an encoder and a decoder share it."""
 
 OLD_NAMES = {"weight": "gamma", "bias": "beta"}
 """The names of the gain of a norm and of what it adds in files that were converted from TensorFlow, as BERT's own."""
 
 APART = ("gpt_neox", "gpt_oss", "llama", "mistral", "mixtral", "olmo2", "phi3", "qwen2", "qwen3", "qwen3_moe")
 """The families in which it is not the table of tokens unless a config.json says so."""
+
+
+FAULTS = Words(
+    {
+        "table": "a table of vectors has shape {shape}; config.json makes its rows {d} wide",
+        "kernel": "the projection of patches has shape {shape}; config.json makes it ({d}, 3, height, width)",
+    }
+)
 
 
 class Arrays:
@@ -40,10 +53,48 @@ class Arrays:
         file = self._tensors.file(tensor) if isinstance(self._tensors, Tensors) else ""
         self.slices[symbol] = TensorSlice(tensor, axis, file, **more)  # type: ignore[arg-type]
 
+    def tables(self) -> dict[str, Array]:
+        """Return the tables of vectors, a row a token or a position; of a model of images also what reads patches."""
+        family = self._family
+        if family.patches:
+            return self._of_images()
+        parts = {"tokens": family.tokens, "positions": family.positions, "types": family.types}
+        return {part: self.table(part, name) for part, name in parts.items() if name}
+
     def table(self, part: str, name: str) -> Array:
         """Return a table of vectors, a row a token or a position."""
-        self._locate(part, f"{self._base}{name}.weight", "row")
-        return of_floats(self._tensors, f"{self._base}{name}.weight")
+        tensor = f"{self._base}{name}.weight"
+        if part == "tokens" and tensor not in self._tensors:  # of the tables that are one, a file may keep another
+            tensor = next((each for each in (f"{self._base}{n}.weight" for n in TIED) if each in self._tensors), tensor)
+        self._locate(part, tensor, "row")
+        array = of_floats(self._tensors, tensor)
+        if array.ndim != 2 or array.shape[1] != self._shape.d_model:
+            raise ConfigError(FAULTS["table"].format(shape=array.shape, d=self._shape.d_model))
+        return array
+
+    def _of_images(self) -> dict[str, Array]:
+        """Return the vectors of positions, that of [CLS], and the projection of patches (numbers of one, d_model)."""
+        family, d = self._family, self._shape.d_model
+        positions = of_floats(self._tensors, f"{self._base}{family.positions}")
+        if positions.ndim != 3 or positions.shape[0] != 1 or positions.shape[2] != d:
+            raise ConfigError(FAULTS["table"].format(shape=positions.shape, d=d))
+        self._locate("positions", f"{self._base}{family.positions}[0]", "row")
+        kernel = of_floats(self._tensors, f"{self._base}{family.patches}.weight")
+        if kernel.ndim != 4 or kernel.shape[:2] != (d, 3):
+            raise ConfigError(FAULTS["kernel"].format(shape=kernel.shape, d=d))
+        return {
+            "positions": positions[0],
+            "first": shaped(self._tensors, f"{self._base}{family.first}", 1, 1, d)[0],
+            "patches": kernel.reshape(d, -1).T,
+            "patch_bias": shaped(self._tensors, f"{self._base}{family.patches}.bias", d)[None],
+        }
+
+    def buckets(self) -> Array | None:
+        """Return what each head adds to the scores in each range of distances, (H, ranges); None for no such table."""
+        name = self._family.buckets
+        if not name:
+            return None
+        return shaped(self._tensors, f"{self._base}{name}.weight", self._shape.buckets, self._shape.n_heads).T
 
     def head(self, config: Mapping[str, Any]) -> Array | None:
         """Return the matrix that turns a vector into the next word, a row a word; None where the file has none.
@@ -107,8 +158,9 @@ class Arrays:
         if names.up == names.hidden:
             arrays = self._gated(at + names.hidden)
         else:
-            arrays = self._block(at + names.hidden, "1", shape.d_model, shape.d_ff)
-            arrays |= self._block(at + names.up, "3", shape.d_model, shape.d_ff) if names.up else {}
+            hidden, up = (names.hidden, names.up) if shape.gated else (names.ungated or names.hidden, "")
+            arrays = self._block(at + hidden, "1", shape.d_model, shape.d_ff)
+            arrays |= self._block(at + up, "3", shape.d_model, shape.d_ff) if up else {}
         arrays |= self._block(at + names.down, "2", shape.d_ff, shape.d_model)
         return arrays | (self.norm(at + names.norm_2, "2", shape.d_model) if names.norm_2 else {})
 
@@ -121,7 +173,7 @@ class Arrays:
         arrays = self._block(at + router, "router", shape.d_model, shape.n_experts)
         whole, each = f"{self._base}{at}{names.experts}", {"gate": names.hidden, "up": names.up, "down": names.down}
         if names.interleaved:
-            joined, slices = interleaved_experts.joined(self._tensors, whole, shape)
+            joined, slices = experts.interleaved(self._tensors, whole, shape)
         else:
             joined, slices = experts.joined(self._tensors, whole, each, shape)
         self.slices |= slices

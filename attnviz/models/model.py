@@ -14,14 +14,16 @@ import numpy as np
 from attnviz.arrays import Array
 from attnviz.engine.pretrained.model_facts import ModelFacts
 from attnviz.engine.pretrained.model_sizes import ModelSizes
-from attnviz.engine.pretrained.pretrained_config import FREE, WITH_SINK, PretrainedConfig
+from attnviz.engine.pretrained.pretrained_config import FREE, PretrainedConfig
 from attnviz.engine.records import edits as edits_of
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.edits import Edit
-from attnviz.engine.records.trace import Step, Steps, Trace
+from attnviz.engine.records.trace import Step, Steps, Trace, result_of
 from attnviz.engine.run_notes import note_empty_rows
-from attnviz.models import boxed, forward
+from attnviz.models import boxed, decoder, forward
 from attnviz.models.families import family_of
+from attnviz.models.images import reader
+from attnviz.models.images.reader import ImageReader
 from attnviz.models.layer_arrays import Arrays
 from attnviz.models.run_cache import RUNS, Kept, StepsLater
 from attnviz.models.run_record import RunRecord
@@ -47,7 +49,6 @@ FAULTS = Words(
         "model in the package: {boxed}",
         "config": "{folder} holds no config.json; save the model there with model.save_pretrained",
         "not_read": "{why}; load it with Transformers and give it to of_model, which shows what PyTorch computes",
-        "table": "a table of vectors has shape {shape}; config.json makes its rows {d} wide",
         "own": "{name} is the model's own; what can be changed is {free}",
         "empty": "the sentence has no tokens; type at least one word",
         "number": "the tokeniser gives a token the number {id}, and the model knows {n}; their files do not belong "
@@ -58,7 +59,7 @@ FAULTS = Words(
 
 
 class Model(Writer):
-    """A trained model: `model("the cat sat")` is a Trace of it.
+    """A trained model: `model("the cat sat")` is a Trace of it, and of a model of images `model(image)`.
 
     Its weights stay in their file and are looked up as they are used, so that a model takes little memory of its own,
     and traces hold no copies of them. `limit` is how many tokens a sentence may have at most; a host lowers it.
@@ -67,6 +68,7 @@ class Model(Writer):
 
     limit = 65_536
     folder: Path | None = None
+    images: ImageReader | None = None  # of a model of images
 
     def __init__(self, folder: str | PathLike[str]) -> None:
         """Open a folder; raise ConfigError where it holds no model, one of another family, or a damaged one."""
@@ -78,10 +80,11 @@ class Model(Writer):
         if not (place / "config.json").is_file():
             raise ConfigError(FAULTS["config"].format(folder=str(folder)))
         try:
-            self._load(tokeniser.json_file(place / "config.json"), Tensors(place))
+            self._load(config := tokeniser.json_file(place / "config.json"), Tensors(place))
+            self.images = reader.read(config, place, self._tables) if "patches" in self._tables else None
         except NotReadError as error:
             raise ConfigError(FAULTS["not_read"].format(why=error)) from None
-        self.tokenise = tokeniser.read(place)
+        self.tokenise: Tokenise = tokeniser.read(place) if self.images is None else reader.no_words
 
     @classmethod
     def of_parts(cls, config: Mapping[str, Any], tensors: Mapping[str, Array], tokenise: Tokenise) -> Model:
@@ -98,26 +101,20 @@ class Model(Writer):
         each = [(arrays.layer(i), arrays.slices) for i in range(self.shape.n_layers)]
         self._layers = [layer for layer, _ in each]
         arrays.slices = {}
-        parts = {"tokens": family.tokens, "positions": family.positions, "types": family.types}
-        self._tables = {part: arrays.table(part, name) for part, name in parts.items() if name}
+        self._tables = arrays.tables()
         self._norm = arrays.norm(family.norm, "e", self.shape.d_model, adds=True)
         self._final = arrays.norm(family.final, "f", self.shape.d_model)
         self._head = arrays.head(config) if self.shape.causal else None
+        self._decoder = decoder.of_model(tensors, config)
         ends = config.get("eos_token_id")
         self._ends = frozenset(ends if isinstance(ends, list) else () if ends is None else (ends,))
-        self._check_tables()
         self.facts = ModelFacts(
             tuple(slices for _, slices in each), arrays.slices, self.shape.frequencies, self.shape.windows,
             self.shape.eps, self.shape.norm == "layer", forward.activation_of(self.shape),
-            forward.experts_of(self.shape),
+            forward.experts_of(self.shape), arrays.buckets(), self.shape.max_distance,
             tuple(forward.parts_of(self.shape, i, self.parameters(i)) for i in range(self.shape.n_layers)),
             forward.around_of(self._tables, self._norm),
         )  # fmt: skip
-
-    def _check_tables(self) -> None:
-        for array in self._tables.values():
-            if array.ndim != 2 or array.shape[1] != self.shape.d_model:
-                raise ConfigError(FAULTS["table"].format(shape=array.shape, d=self.shape.d_model))
 
     @cached_property
     def digest(self) -> str:
@@ -133,7 +130,8 @@ class Model(Writer):
     def most_tokens(self) -> int:
         """The most tokens that a sentence may have."""
         room = min(self.shape.n_positions or 65_536, self.limit)
-        return min(room, len(self._tables["positions"]) - self.shape.first_position) if self._positioned else room
+        positions = self._tables.get("positions")
+        return room if positions is None else min(room, len(positions) - self.shape.first_position)
 
     @property
     def token_table(self) -> Array:
@@ -157,15 +155,22 @@ class Model(Writer):
 
     def tokens(self, config: Config) -> tuple[str, ...]:
         """Return the tokens of a setting's sentence, as its run has them. Raises ConfigError for an empty one."""
-        return self._tokens(config)[1]
+        return self._tokens(self.setting(config))[1]
 
-    @property
-    def _positioned(self) -> bool:
-        return "positions" in self._tables
+    def __call__(
+        self,
+        text: str | Array,
+        target: str | None = None,
+        *,
+        part: str | None = None,
+        edits: Sequence[Edit] = (),
+        **free: Any,
+    ) -> Trace:
+        """Return the run of a text, every step of every layer kept; with a second text, attention in the decoder.
 
-    def __call__(self, text: str, *, edits: Sequence[Edit] = (), **free: Any) -> Trace:
-        """Return the run of a text, every step of every layer kept.
-
+        text   for a model of images an image: (height, width, 3), uint8 or floats from 0 to 1
+        target a text that the decoder of T5 or BART reads;  `part`: encoder, decoder or cross, which it is if there is
+               a target and nothing is said; those of a decoder begin with queries, keys and values
         free   what of a setting applies to a model: mask, temperature, normaliser ..., as `Config` takes them
         edits  as `run` takes them
 
@@ -174,10 +179,18 @@ class Model(Writer):
 
         Raises ConfigError for an empty text, and for what a model decides itself.
         """
-        odd = sorted(set(free) - set(FREE))
-        if odd:
+        if odd := sorted(set(free) - set(FREE)):
             raise ConfigError(FAULTS["own"].format(name=odd[0], free=", ".join(FREE[1:])))
-        return self._run(self._setting({"max_tokens": self.most_tokens} | free | {"sentence": text}), edits)
+        asked = decoder.asked(self._decoder, target, part, [*free, *(["edits"] if edits else [])])
+        if self._decoder is not None and target is not None and asked != "encoder":
+            read = self._tokens(self._for_text(target))
+            return self._decoder.trace(asked, self(text), self._decoder.shifted(*read, self.piece))
+        return self._run(self._setting({"max_tokens": self.most_tokens} | free | self._given(text)), edits)
+
+    def _given(self, text: Any) -> dict[str, Any]:
+        if self.images is None:
+            return {"sentence": text}
+        return {"sentence": (image := self.images(text)).name, "image": image}
 
     def run(self, config: Config, edits: Sequence[Edit] = ()) -> Trace:
         """Return the run of a setting, of which the model takes what applies to it."""
@@ -186,38 +199,19 @@ class Model(Writer):
     def setting(self, config: Config) -> PretrainedConfig:
         """Return the setting of a run: what the model decides, and what of `config` applies to it."""
         chosen = config.chosen
-        return self._setting({name: getattr(chosen, name) for name in FREE} | {"beside": chosen})
+        kept = {"beside": chosen, "image": getattr(config, "image", None)}
+        return self._setting({name: getattr(chosen, name) for name in FREE} | kept)
 
     def _setting(self, free: Mapping[str, Any]) -> PretrainedConfig:
-        shape, setting = self.shape, dict(free)
+        setting = dict(free)
         wanted = setting.pop("mask", "none")
         names = (wanted,) if isinstance(wanted, str) else tuple(wanted)
         masks = self.own_masks
         mask: Any = tuple(dict.fromkeys((*masks, *(name for name in names if name != "none")))) or "none"
-        norm: Any = "rms" if shape.norm == "rms" else {"after": "post", "before": "pre"}[shape.norm_applied]
-        feed_forward: Any = forward.CALLED.get(shape.feed_forward, shape.feed_forward)
-        if shape.sinks and setting.get("normaliser", "softmax") == "softmax":
-            setting["normaliser"] = WITH_SINK  # its scores count from the sink, so that this is at 0
+        setting["normaliser"] = self.shape.normaliser(setting.get("normaliser", "softmax"))
+        has_bias = "b_q" in self._layers[0]
         return PretrainedConfig(
-            **setting,
-            mask=mask,
-            own_masks=masks,
-            n_heads=shape.n_heads,
-            n_kv_heads=shape.n_kv_heads,
-            n_layers=shape.n_layers,
-            d_model=shape.d_model,
-            d_k=shape.d_head,
-            d_v=shape.d_head,
-            d_ff=shape.d_ff or 1,  # a width that nothing has: there is no block
-            residual=True,
-            norm=norm,
-            feed_forward=feed_forward,
-            own_normaliser=WITH_SINK if shape.sinks else "",
-            position="rope" if any(map(shape.rotates, range(shape.n_layers))) else "none",
-            projection_bias="b_q" in self._layers[0],
-            scale=shape.scale,
-            softcap=shape.softcap,
-            facts=self.facts,
+            **setting, **self.shape.setting(), mask=mask, own_masks=masks, projection_bias=has_bias, facts=self.facts
         )
 
     @np.errstate(all="ignore")
@@ -275,7 +269,7 @@ class Model(Writer):
         run = RunRecord(config, tuple(map(self.piece, ids)), ())
         X = forward.embedded(run.steps(None), config, self.shape, self._tables, self._norm, ids)
         for i in range(len(self._layers)):
-            X = list(self._layer(run, i, X).values())[-1].array
+            X = result_of(self._layer(run, i, X)).array
         return X[-1]
 
     def _layer(self, run: RunRecord, i: int, X: Array) -> Steps:
@@ -293,8 +287,10 @@ class Model(Writer):
             return self._norm
         return self._layers[i] | self._final if i == len(self._layers) - 1 else self._layers[i]
 
-    def _tokens(self, config: Config) -> tuple[list[int], tuple[str, ...], list[str]]:
+    def _tokens(self, config: PretrainedConfig) -> tuple[list[int], tuple[str, ...], list[str]]:
         """Return the ids and tokens of a sentence, cut to what fits, and what is to be said of that."""
+        if self.images is not None and config.image is not None:
+            return [], self.images.tokens, []
         ids, tokens = self.tokenise(config.sentence)
         if not ids:
             raise ConfigError(FAULTS["empty"])
@@ -313,7 +309,8 @@ class Model(Writer):
 def load(folder: str | PathLike[str]) -> Model:
     """Return a model in the package by its name, small or full, or one from its folder.
 
-    folder  config.json, .safetensors files and tokeniser, as Hugging Face writes them; ./small where it is called small
+    folder  as Hugging Face writes it: config.json, .safetensors files, and a tokeniser or preprocessor_config.json;
+            ./small where it is called small
 
     Raises ConfigError, a ValueError, in one sentence for a folder that holds no such model.
     """

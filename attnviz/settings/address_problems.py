@@ -7,12 +7,12 @@ from attnviz.settings.language import Words
 PROBLEMS = Words(
     {
         "cut": (
-            "The check at the end of this link is missing. If it was shared with you, it was cut short: settings may "
-            "be missing too, and this may not be the picture that was shared. Ask for the whole link."
+            "The checksum at the end of this link is missing. If it was shared with you, it was cut short: settings "
+            "may be missing too, and this may not be the picture that was shared. Ask for the whole link."
         ),
         "changed": (
-            "This link was changed after it was made: the check at its end does not fit. If you did not change it "
-            "yourself, this may not be the picture that was shared."
+            "This link was changed after it was made: the checksum at its end does not match. If you did not change "
+            "it yourself, this may not be the picture that was shared."
         ),
         "without": "Too long for a link: {label}. Open the saved file to have it.",
         "twice": "{label} was given {n:,} times; the last is used.",

@@ -223,7 +223,7 @@ class Named:
         if not isinstance(value, str) or (value and not NAME.fullmatch(value)):
             raise ConfigError(
                 translate(
-                    "is {given}; give a name of small letters, digits, _ and -, such as minilm",
+                    "is {given}; give a name of lower-case letters, digits, _ and -, such as minilm",
                     given=shorten(value),
                 )
             )

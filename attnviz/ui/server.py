@@ -38,7 +38,7 @@ WORDS = Words(
     {
         "full": "This server has as many visitors as it can hold. Please try again in a minute.",
         "no_token": "This server tells nobody how it fares: the environment variable {variable} is not set.",
-        "token": "This is for who knows the token.",
+        "token": "This is for those who know the token.",
     }
 )
 TOKEN = "ATTNVIZ_METRICS_TOKEN"  # noqa: S105 - its name

@@ -178,7 +178,7 @@ def test_what_cannot_be_is_said_in_a_sentence() -> None:
         (lambda: knock_out(trace, [(0, 0)], "mean", [run(Config(d_v=3))]), "over holds runs of another model"),
         (lambda: knock_out("the cat", [(0, 0)]), r"takes a run, as in knock_out\(model\(text\)"),  # type: ignore[arg-type]
         (lambda: knock_out(of_weights(np.eye(3)), [(0, 0)]), "needs a run from a sentence"),
-        (lambda: patch(trace, longer, [(0, "heads", None, None)]), "with as many tokens"),
+        (lambda: patch(trace, longer, [(0, "heads", None, None)]), "with the same number of tokens"),
         (lambda: patch(trace, encoder, [(0, "heads", None, None)]), "of different models; give runs of one"),
         (lambda: patch(trace, trace, [(0, "final_normed", None, None)]), "no step 'final_normed' in layer 0; choose"),
         (lambda: behaviours([trace], ["mary"]), "give a pair"),  # type: ignore[list-item]

@@ -119,7 +119,9 @@ def test_unknown_headings_above_codes_are_no_row_and_those_expected_are_said(
     data = (declared + "\r\n".join(map(separator.join, UNKNOWN)) + "\r\n").encode(encoding)
     table = submissions.from_file(data)
     assert (pairs(table), table.head, table.separator) == (UMLAUTS, ("Wer", "Gruppe", "Lösung"), separator)
-    assert table.doubt.startswith("None of the headings 'Wer', 'Gruppe', 'Lösung' is known; expected are such as name")
+    assert table.doubt.startswith(
+        "None of the headings 'Wer', 'Gruppe', 'Lösung' is known; expected are headings such as name"
+    )
     assert "'Lösung' for the codes" in table.doubt
     as_told = submissions.from_file(data, has_head=False)
     assert [entry.cells[0] for entry in as_told.entries] == ["Wer", "Zoë Müller", "Jörg Weiß"]
@@ -148,7 +150,7 @@ def test_a_table_whose_codes_are_all_spoilt_has_no_row_of_headings_and_says_whic
     table = submissions.from_text("\n".join([head, ";".join(["Ada", *cells]), ";".join(["Bob", *cells])]))
     assert len(table.entries) == 2
     assert table.head == tuple(head.split(";"))
-    assert "expected is such as code, result, response or submission. No column holds a valid code" in table.doubt
+    assert "expected is one such as code, result, response or submission. No column holds a valid code" in table.doubt
 
 
 @for_each(

@@ -68,7 +68,9 @@ ALLOWED = {
     },
     "models": {
         "models/observed.py": ({"causal"}, "the mask of a model that computes itself"),
-        "models/model.py": ({"causal"}, "what these models compute"),
+        "models/decoder.py": ({"causal"}, "what a decoder computes"),
+        "models/families.py": ({"t5"}, "the type of a model in its file"),
+        "models/model.py": ({"causal", "t5"}, "what these models compute"),
         "models/shapes/llamas.py": ({"causal"}, "a field of a file"),
     },
     "uploads": {

@@ -183,11 +183,11 @@ def test_given_scores_have_no_scale_of_their_own() -> None:
 @for_each(
     "q, k, v, message",
     [
-        ((5, 3), (6, 4), (6, 2), "as many columns"),
+        ((5, 3), (6, 4), (6, 2), "the same number of columns"),
         ((5, 3), (6, 3), (7, 2), "same rows"),
         ((4, 5, 3), (3, 6, 3), (3, 6, 2), "a divisor"),
         ((4, 5, 3), (2, 6, 3), (4, 6, 2), "same rows and heads"),
-        ((2, 1, 5, 3), (1, 6, 3), (1, 6, 2), "as many layers"),
+        ((2, 1, 5, 3), (1, 6, 3), (1, 6, 2), "the same number of layers"),
     ],
 )
 def test_vectors_that_do_not_fit_are_refused(

@@ -104,7 +104,7 @@ def test_sharing_in_numbers() -> None:
     assert table.iloc[0, 5] == "–"
     text = " ".join(axis_and_sharing.sharing_sentences(each, 0))
     assert "30 numbers" in text
-    assert "60 and 10 bytes in float16, 6 times less" in text
+    assert "60 and 10 bytes in float16, a factor of 6" in text
     assert "the queries are the same throughout" in text
     assert "do not become equal" in text
 

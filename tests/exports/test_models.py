@@ -34,7 +34,7 @@ from attnviz.models.safetensors import Tensors
 from attnviz.text.cell_sentence import percent
 from tests.exports.workbook.test_book import differences, stale
 from tests.support import readings, scripts, spreadsheets
-from tests.support.small_models import FOLDER, NAMES, model
+from tests.support.small_models import FOLDER, NAMES, given, model
 from tests.support.spreadsheets import Spreadsheet
 
 EDITS = [(None, "token_embeddings", (0, 1), 0.3), (0, "w_q", (1, 2, 0), 0.7), (1, "scores", (0, 1, 0), 2.0)]
@@ -44,7 +44,7 @@ EDITS = [(None, "token_embeddings", (0, 1), 0.3), (0, "w_q", (1, 2, 0), 0.7), (1
 @cache
 def traces() -> dict[str, Trace]:
     """A run through a model of each family, one with changed numbers, and one of what applies to a model."""
-    found = {name: model(name)("a cat sat") for name in NAMES}
+    found = {name: model(name)(given(name, "a cat sat")) for name in (*NAMES, "vit")}
     found["changed"] = attnviz.load("small")("anna gave", edits=EDITS)
     free = {"mask": "no_self", "temperature": 0.7, "normaliser": "sparsemax"}
     found["chosen"] = model("gemma2")("a cat sat on", **free)
@@ -71,7 +71,7 @@ def test_the_script_of_every_family_computes_its_run() -> None:
 def test_so_does_the_script_in_pytorch(torch: Any) -> None:
     assert readings.disagreeing(traces(), traces().values(), {"torch": partial(by, torch_script)}) == []
     modules = {name for name, trace in traces().items() if "MultiheadAttention(" in torch_script(trace)}
-    own = {"bert", "camembert", "distilbert", "electra", "gpt2", "opt", "roberta", "xlm-roberta"}
+    own = {"bart", "bert", "camembert", "distilbert", "electra", "gpt2", "opt", "roberta", "vit", "xlm-roberta"}
     assert modules == own, "the families whose attention is the library's module"
     plain = model("gpt2")
     tensors = {name: array for name, array in Tensors(FOLDER / "gpt2").items() if not name.endswith("attn.c_proj.bias")}
@@ -150,7 +150,7 @@ def test_an_interactive_file_says_the_next_words_and_where_it_ends() -> None:
     page = html(attnviz.load("small")("When Zelda met Otto, Otto gave a book to"))
     [said] = re.findall('<p id="next" class="quiet">(.*?)</p>', page)
     [(word, share), *_] = attnviz.load("small").next_words("When Zelda met Otto, Otto gave a book to", 1)
-    assert unescape(said).startswith(f"Behind this sentence the model goes on with “{word}” {percent(share)}, “")
+    assert unescape(said).startswith(f"After this sentence the model goes on with “{word}” {percent(share)}, “")
     assert "the output matrix, which makes words of that, is not in this file" in said
     for other in (traces()["bert"], attnviz.run(attnviz.Config())):
         assert 'id="next"' not in html(other)
@@ -199,6 +199,7 @@ def test_the_workbook_of_a_family_with_other_parts_holds_its_run() -> None:
         name: model(name)("a")
         for name in ("gemma2", "gemma3", "gpt_neox", "gpt2", "gpt_oss", "mixtral", "olmo2", "qwen3_moe")
     }
+    runs["vit"] = model("vit")(given("vit", ""))
     runs["changed"] = model("llama")("a", edits=[(None, "embedded_kv", (0, 1), 2.0), (1, "scores", (0, 0, 0), 2.0)])
     assert readings.disagreeing(runs, runs.values(), {"workbook": readings.by_workbook}) == []
 

@@ -65,7 +65,7 @@ def test_the_command_writes_a_site_of_links_or_of_one_setting(
 @pytest.mark.parametrize(
     ("words", "text", "said"),
     [
-        (["--site", "{folder}", "--links", "{links}"], "# only a heading\n", "holds no link; give one a line"),
+        (["--site", "{folder}", "--links", "{links}"], "# only a heading\n", "holds no link; give one per line"),
         (["--site", "{folder}", "--links", "{links}.no"], "", "cannot be read: no such file"),
         (["--site", "{links}", "a b"], "", "cannot be written: "),
         (["-o", "run.html", "--links", "{links}"], "", "--links is for --site"),

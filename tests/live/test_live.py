@@ -23,7 +23,7 @@ from attnviz.live import program
 from attnviz.live.program import arrays_of, program_of
 from tests.support.live_changes import Case, _entry, cases_of
 from tests.support.slopes import steps_of
-from tests.support.small_models import NAMES, model
+from tests.support.small_models import NAMES, given, model
 
 SCRIPT = Path(program.__file__).with_name("live.js")
 CASES, BATCH = 2000, 250
@@ -111,16 +111,17 @@ def test_what_follows_from_a_change_is_what_a_run_records(node: str, tmp_path: P
 def test_so_it_is_in_every_family_of_models(node: str, tmp_path: Path) -> None:
     """A number of each step of a layer, one at a time, so that what follows is told from what does not."""
     found = []
-    for name in NAMES:
+    for name in (*NAMES, "vit"):
+        read = given(name, "the cat saw")
         made, dice = model(name), random.Random(name)  # noqa: S311 - nothing secret
-        before = made("the cat saw")
+        before = made(read)
         program = program_of(before)
         tried = [each for each in steps_of(before) if each[0] in (None, 0) and each[1] != "allowed"]
         edits = [
             (layer, step, tuple(dice.randrange(n) for n in array.shape), dice.randrange(-64, 65) / 64)
             for layer, step, array in tried
         ]
-        tries = [Case(name, before, made("the cat saw", edits=[e]), [_entry(before, e)], program) for e in edits]
+        tries = [Case(name, before, made(read, edits=[e]), [_entry(before, e)], program) for e in edits]
         off = distances(tries, node, tmp_path)
         found += [(f"{far:.1e} at {at}", name, e) for e, (far, at) in zip(edits, off, strict=True) if far > 1e-9]
     assert found == []

@@ -48,6 +48,10 @@ SMALL: dict[str, Any] = {
     "vocab_size": 288, "hidden_size": 16, "intermediate_size": 20, "num_hidden_layers": 2, "num_attention_heads": 4,
     "max_position_embeddings": 40,
 }  # fmt: skip
+PAIR = {
+    "vocab_size": 288, "d_model": 16, "d_kv": 4, "d_ff": 20, "num_layers": 2, "num_decoder_layers": 2, "num_heads": 4,
+    "initializer_factor": 0.15, "decoder_start_token_id": 0,
+}  # fmt: skip
 GROUPED = SMALL | {"num_key_value_heads": 2, "tie_word_embeddings": True}
 ENDS = dict.fromkeys(("bos_token_id", "eos_token_id", "pad_token_id"), 0)
 SCALED = {
@@ -149,6 +153,24 @@ MODELS: dict[str, tuple[str, str, dict[str, Any], str]] = {
         },
         "bytes",
     ),
+    "t5": ("T5Config", "T5ForConditionalGeneration", PAIR, "t5"),
+    "t5_encoder": (
+        "T5Config", "T5EncoderModel",
+        PAIR | {
+            "feed_forward_proj": "gated-gelu", "tie_word_embeddings": False, "relative_attention_num_buckets": 8,
+            "relative_attention_max_distance": 5, "d_kv": 3,
+        },
+        "t5",
+    ),
+    "bart": (
+        "BartConfig", "BartForConditionalGeneration",
+        {
+            "vocab_size": 288, "d_model": 16, "encoder_layers": 2, "encoder_attention_heads": 4, "encoder_ffn_dim": 20,
+            "decoder_layers": 2, "decoder_attention_heads": 2, "decoder_ffn_dim": 12, "max_position_embeddings": 40,
+            "scale_embedding": True, "activation_function": "relu",
+        },
+        "roberta",
+    ),
     "gemma2": (
         "Gemma2Config",
         "Gemma2ForCausalLM",
@@ -158,7 +180,7 @@ MODELS: dict[str, tuple[str, str, dict[str, Any], str]] = {
 }  # fmt: skip
 
 
-DOUBLE = ("bert", "distilbert", "roberta", "xlm-roberta", "camembert", "electra", "gpt2")
+DOUBLE = ("bert", "distilbert", "roberta", "xlm-roberta", "camembert", "electra", "gpt2", "bart")
 """The families that Transformers computes in float64 from end to end if it is asked to."""
 
 
@@ -210,7 +232,7 @@ def byte_pairs(kind: str) -> Tokenizer:
 
 
 def unigram(kind: str) -> Tokenizer:
-    """A unigram tokeniser as XLM-R and CamemBERT have it, with a small table of characters of SentencePiece's own.
+    """A unigram tokeniser as XLM-R, CamemBERT and T5 have it, with a small table of characters of SentencePiece's own.
 
     charsmap.txt is what SentencePieceTrainer makes of normalization_rule_tsv with eleven rules: ﬁ to fi, ß to ss, ½ to
     1/2, Ａ to A, a and e with U+0301 to á and é, a tab, a line break, \\r\\n and U+00A0 to a space, U+200B to nothing.
@@ -219,13 +241,16 @@ def unigram(kind: str) -> Tokenizer:
     table = normalizers.Precompiled(base64.b64decode((HERE / "charsmap.txt").read_text("ascii")))
     made.normalizer = normalizers.Sequence([table, normalizers.Replace(Regex(" {2,}"), " ")])
     made.pre_tokenizer = pre_tokenizers.Metaspace()
-    if kind == "unigram":
+    if kind != "spaces":
         made.pre_tokenizer = pre_tokenizers.Sequence([pre_tokenizers.WhitespaceSplit(), pre_tokenizers.Metaspace()])
-    special = ["<s>", "<pad>", "</s>", "<unk>"]
+    special = ["<pad>", "</s>", "<unk>"] if kind == "t5" else ["<s>", "<pad>", "</s>", "<unk>"]
     made.train_from_iterator(
         TEXT.splitlines(), trainers.UnigramTrainer(vocab_size=280, special_tokens=special, unk_token="<unk>")
     )
     made.decoder = decoders.Metaspace()
+    if kind == "t5":
+        made.post_processor = processors.TemplateProcessing("$A </s>", special_tokens=[("</s>", 1)])
+        return made
     made.add_special_tokens([AddedToken("<mask>", lstrip=True)])
     ids = [("<s>", 0), ("</s>", 2)]
     made.post_processor = processors.TemplateProcessing("<s> $A </s>", special_tokens=ids)
@@ -254,7 +279,7 @@ def write(name: str) -> None:
     if kept.is_file():
         tokeniser = Tokenizer.from_file(str(kept))
     else:
-        makers = {"wordpiece": lambda _: wordpiece(), "unigram": unigram, "spaces": unigram}
+        makers = {"wordpiece": lambda _: wordpiece(), "unigram": unigram, "spaces": unigram, "t5": unigram}
         tokeniser = makers.get(tokens, byte_pairs)(tokens)
     shutil.rmtree(folder, ignore_errors=True)
     torch.manual_seed(sorted(MODELS).index(name))
@@ -279,6 +304,9 @@ def write(name: str) -> None:
 def expected(model: Any, tokeniser: Tokenizer) -> dict[str, Any]:
     """Tokens, hidden states, weights and, where there are any, logits of each sentence."""
     found: dict[str, Any] = {"sentences": np.array(SENTENCES)}
+    if model.config.is_encoder_decoder:
+        found |= of_decoder(model, tokeniser)
+        model = model.get_encoder()
     for at, sentence in enumerate(SENTENCES):
         ids = tokeniser.encode(sentence)
         with torch.no_grad():
@@ -288,6 +316,16 @@ def expected(model: Any, tokeniser: Tokenizer) -> dict[str, Any]:
         found[f"weights{at}"] = np.stack([weights[0].numpy() for weights in out.attentions])
         print("   largest weight of a row, mean:", round(float(found[f"weights{at}"].max(-1).mean()), 2))
     return found
+
+
+def of_decoder(model: Any, tokeniser: Tokenizer) -> dict[str, Any]:
+    """The weights of the decoder, which reads the second sentence as the encoder reads the first."""
+    first, second = (tokeniser.encode(sentence).ids for sentence in SENTENCES[:2])
+    read = torch.tensor([[model.config.decoder_start_token_id, *second][: len(second)]])
+    with torch.no_grad():
+        out = model.base_model(torch.tensor([first]), decoder_input_ids=read, output_attentions=True)
+    parts = {"decoder": out.decoder_attentions, "cross": out.cross_attentions}
+    return {part: np.stack([weights[0].numpy() for weights in each]) for part, each in parts.items()}
 
 
 def write_minilm(folder: Path) -> None:
@@ -302,9 +340,35 @@ def write_minilm(folder: Path) -> None:
     np.savez_compressed(HERE / "minilm.npz", **found)
 
 
+def write_vit() -> None:
+    """A model of images: what its processor makes of an image of another size, and what the model computes of that."""
+    folder = HERE / "vit"
+    shutil.rmtree(folder, ignore_errors=True)
+    torch.manual_seed(len(MODELS))
+    sizes = {name: SMALL[name] for name in ("hidden_size", "intermediate_size", "num_hidden_layers")}
+    config = transformers.ViTConfig(**sizes, num_attention_heads=4, image_size=24, patch_size=8, num_labels=3)
+    stirred(transformers.ViTForImageClassification(config)).save_pretrained(folder)
+    processor = transformers.ViTImageProcessorPil(size={"height": 24, "width": 24}, image_mean=[0.4, 0.5, 0.6])
+    processor.save_pretrained(folder)
+    kind = transformers.ViTForImageClassification
+    made = kind.from_pretrained(folder, attn_implementation="eager", dtype=torch.float64).vit.eval()
+    image = np.random.default_rng(7).integers(0, 256, (31, 40, 3)).astype(np.uint8)
+    pixels = processor(images=image, return_tensors="pt")["pixel_values"].double()
+    with torch.no_grad():
+        out = made(pixels, output_hidden_states=True, output_attentions=True)
+    states = [*out.hidden_states[:-1], out.last_hidden_state]
+    found = {"image": image, "pixels": pixels[0].numpy().transpose(1, 2, 0)}
+    found |= {"hidden": np.stack([state[0].numpy() for state in states])}
+    found |= {"weights": np.stack([weights[0].numpy() for weights in out.attentions])}
+    print("vit: largest weight of a row, mean:", round(float(found["weights"].max(-1).mean()), 2))
+    np.savez_compressed(folder / "image.npz", **found)
+
+
 if __name__ == "__main__":
-    for each in sys.argv[1:] or MODELS:
-        if each.startswith("minilm="):
+    for each in sys.argv[1:] or (*MODELS, "vit"):
+        if each == "vit":
+            write_vit()
+        elif each.startswith("minilm="):
             write_minilm(Path(each.removeprefix("minilm=")))
         else:
             write(each)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from attnviz import ConfigError, Model, attribute, gradients, knock_out, load, patch
-from attnviz.models.interleaved_experts import unpacked
+from attnviz.models.experts import unpacked
 from attnviz.text.provenance import origin
 from tests.models.test_hooks import in_double
 from tests.support.small_models import FOLDER, model

@@ -150,7 +150,7 @@ def test_later_training_changes_no_trace_and_the_model_stays_as_it_was(torch: An
 def test_a_model_that_computes_something_else_is_refused(torch: Any) -> None:
     made = in_memory("bert")
     made.encoder.layer[0].attention.self.query.register_forward_hook(lambda layer, given, out: out * 5.0)
-    with pytest.raises(ConfigError, match="computes something else than a bert model does: its hidden states differ"):
+    with pytest.raises(ConfigError, match="computes something other than a bert model does: its hidden states differ"):
         of_model(made, own_tokens("bert"), SENTENCE)
 
 

@@ -132,7 +132,11 @@ def test_a_model_with_an_encoder_shows_each_of_its_parts(name: str, torch: Any) 
         weights = np.stack([layer["weights"].array for layer in trace.layers])
         expected = own(model.eval(), torch, part=f"{part or 'encoder'}_attentions", **given)
         np.testing.assert_allclose(weights, expected, rtol=0, atol=1e-5)
-        assert f"These are the weights of its {part or 'encoder'}; part= chooses another" in " ".join(trace.notes)
+        if part in ("decoder", "cross"):
+            assert "is its own, since a decoder is not computed anew here." in trace.notes[0]
+            assert f"These are the weights of its {part}; part= chooses another" in trace.notes[1]
+        else:
+            assert trace.notes[0].startswith("Recomputed from the model's weights; its own hidden states differ by at ")
     assert of_model(model, Numbers(), TEXT, words).key_tokens == source
     with pytest.raises(ConfigError, match=r"^cross needs a second text, that of the decoder: of_model\("):
         of_model(model, Numbers(), TEXT, part="cross")
@@ -148,6 +152,7 @@ def test_a_picture_is_read_by_its_squares(torch: Any) -> None:
 
     picture = np.random.default_rng(1).standard_normal((3, 24, 24))
     trace = of_model(model, processor, picture)
+    assert "since the family 'vit' is none of those that are computed anew here" in trace.notes[0]
     assert trace.query_tokens[:5] == ("[CLS]", "1,1", "1,2", "1,3", "2,1")
     expected = own(model.eval(), torch, pixel_values=torch.tensor(picture)[None].float())
     np.testing.assert_allclose([layer["weights"].array for layer in trace.layers], expected, rtol=0, atol=1e-5)

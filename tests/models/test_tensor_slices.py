@@ -16,7 +16,7 @@ from attnviz.engine.pretrained.model_facts import TensorSlice
 from attnviz.engine.pretrained.pretrained_config import facts_of
 from attnviz.models.safetensors import Tensors
 from tests.support.cases import for_each
-from tests.support.small_models import FOLDER, NAMES, model
+from tests.support.small_models import FOLDER, NAMES, given, model
 
 WORDS = "the king and the queen saw a dog and a cat"
 
@@ -41,9 +41,9 @@ def of_experts(tensors: Tensors, place: str) -> np.ndarray:
     return np.concatenate([np.ravel(np.asarray(tensors[each], dtype=float)[index]) for each in names])
 
 
-@for_each("name", NAMES)
+@for_each("name", [*NAMES, "vit"])
 def test_each_column_is_where_it_is_said_to_be(name: str) -> None:
-    trace, tensors = model(name)(WORDS), Tensors(FOLDER / name)
+    trace, tensors = model(name)(given(name, WORDS)), Tensors(FOLDER / name)
     for layer, steps in enumerate(trace.layers):
         parameters = [each for each in steps if each.startswith(("w_", "b_", "g_", "c_", "sinks"))]
         parameters = [each for each in parameters if not each.endswith("_f")]
@@ -82,9 +82,9 @@ def test_a_position_is_written_as_numpy_writes_it() -> None:
     )
 
 
-@for_each("name", NAMES)
+@for_each("name", [*NAMES, "vit"])
 def test_no_line_of_a_model_is_taken_for_edited_and_its_parameters_are_named(name: str) -> None:
-    trace = model(name)(WORDS)
+    trace = model(name)(given(name, WORDS))
     for layer in range(len(trace.layers)):
         cell = derive(trace, layer, 1, 4, 2)
         assert cell.edited == ()
@@ -94,9 +94,9 @@ def test_no_line_of_a_model_is_taken_for_edited_and_its_parameters_are_named(nam
             assert "q_norm" in cell["normed_query"].source
 
 
-@for_each("name", NAMES)
+@for_each("name", [*NAMES, "vit"])
 def test_any_number_is_taken_down_to_what_it_is_made_of(name: str) -> None:
-    trace = model(name)(WORDS)
+    trace = model(name)(given(name, WORDS))
     for layer, steps in enumerate(trace.layers):
         plan = plan_of_layer(trace, layer)
         names = offered(trace, layer)

@@ -58,7 +58,7 @@ def test_vectors_of_the_setting_say_what_their_entries_are() -> None:
         q, k = (short(float(other[name].array.std())) for name in ("queries", "keys"))
         assert f"{q} and {k} at" in words[0]
     assert len(words) == 1
-    for anew, said in ((False, "adds columns that hold little or nothing"), (True, "the same after √d_k at every d_k")):
+    for anew, said in ((False, "adds columns that hold little or nothing"), (True, "are the same at every d_k")):
         trace = run(replace(CONFIG, initialiser="by_hand", solved_anew=anew))
         spreads = variance_and_sharing.spread_by_width(trace, 0, "setting", (2, 5))
         assert said in variance_charts.of_entries(trace, spreads)[1]

@@ -36,7 +36,7 @@ FAULTS = Words(
         "no_heads": "the step {name} has no heads; give None for them",
         "no_positions": "the step {name} has no positions; give None for them",
         "shape": "{name} has shape {other} in the other run and {own} in this one; patch between runs of one model "
-        "with as many tokens",
+        "with the same number of tokens",
     }
 )
 

@@ -18,7 +18,10 @@ from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import Words
 
 FAULTS = Words(
-    {"length": "the other sentence has {other} tokens and this one {own}; patch between sentences of as many tokens"}
+    {
+        "length": "the other sentence has {other} tokens and this one {own}; patch between sentences with the same "
+        "number of tokens"
+    }
 )
 
 

@@ -40,7 +40,7 @@ MEANINGS = Words(
         "duplicate": "the weight on the same word before, of words that came before",
         "induction": "the weight on the word that followed the same word before",
         "copying": "whether attending to a word makes that word likelier, from -1 to 1",
-        "kind_share": "the part of the texts in which the head is of the kind that it is most often",
+        "kind_share": "the share of the texts in which the head is of its most frequent kind",
         "kind_weight": "the share of its weight that goes the way of that kind, the mean over those texts",
     }
 )

@@ -67,7 +67,7 @@ LINES = Words(
         "typed_cumsum": ("The sum so far", "The entries from the first to each, added up."),
         "typed_top": (
             "Among the largest",
-            "1 for each of the largest, 0 for the rest; of equal ones the earlier is larger.",
+            "1 for each of the largest, 0 for the rest; of equal ones the earlier counts as larger.",
         ),
         "typed_level": ("The level", "The threshold: the powers of what lies above it add to 1."),
         "typed_number": ("A number of the formula", "A part of the formula that is one number."),

@@ -68,11 +68,11 @@ MOST_LISTED = 8  # headings in a sentence
 
 WORDS = Words(
     {
-        "none_known": "None of the headings {headings} is known; expected are such as name, student, ID number or "
-        "first name and surname, and code, result, response or submission. The first row was taken for headings, and "
-        "{column} for the codes, as codes stand below it.",
-        "no_codes": "None of the headings {headings} is one for codes; expected is such as code, result, response or "
-        "submission. No column holds a valid code, either.",
+        "none_known": "None of the headings {headings} is known; expected are headings such as name, student, ID "
+        "number or first name and surname, and code, result, response or submission. The first row was taken for "
+        "headings, and {column} for the codes, as codes stand below it.",
+        "no_codes": "None of the headings {headings} is one for codes; expected is one such as code, result, response "
+        "or submission. No column holds a valid code, either.",
     }
 )
 

@@ -45,9 +45,10 @@ WORDS = Words(
         "layer": "Layer {n}. ",
         "head": "{layer}Head {n}",
         "blanks": "Framed cells are to be worked out: about a quarter of the scores, weights and outputs, chosen by "
-        "seed {seed}, and what a question asks for. Numbers are rounded to {digits} digits; a dash stands where a "
-        "query may not attend.",
-        "filled": "Former blanks are bold and framed. Numbers are rounded to {digits} digits after the arithmetic.",
+        "seed {seed}, and what a question asks for. Numbers are rounded to {digits} significant digits; a dash stands "
+        "where a query may not attend.",
+        "filled": "Former blanks are bold and framed. Numbers are rounded to {digits} significant digits after the "
+        "arithmetic.",
         "wide": "The matrices of this setting are too large for paper; a sentence of up to {n} words fits.",
         "questions": "Questions",
         "slide": "{n}",

@@ -242,13 +242,13 @@ def _check_vectors(Q: Array, K: Array, V: Array) -> None:
         "q has shape {q}, k {k} and v {v} (layers, heads, rows, columns)", q=Q.shape, k=K.shape, v=V.shape
     )
     if not len(Q) == len(K) == len(V):
-        raise ConfigError(translate("{given}; give as many layers of each", given=shapes))
+        raise ConfigError(translate("{given}; give the same number of layers of each", given=shapes))
     if K.shape[1:3] != V.shape[1:3] or Q.shape[1] % K.shape[1]:
         raise ConfigError(
             translate("{given}; give k and v the same rows and heads, as many heads as q or a divisor", given=shapes)
         )
     if Q.shape[3] != K.shape[3]:
-        raise ConfigError(translate("{given}; q and k need as many columns as each other", given=shapes))
+        raise ConfigError(translate("{given}; q and k need the same number of columns", given=shapes))
 
 
 def _setting(config: Config | None, tokens: tuple[tuple[str, ...], tuple[str, ...]], **known: Any) -> ExternalConfig:

@@ -14,7 +14,7 @@ FAULTS = Words(
     {
         "meta": "{name} is on the device meta, which holds no numbers; load the model onto a real one",
         "unreadable": "{name} cannot be read as an array ({error}); give a NumPy array",
-        "ragged": "{name} has rows of different length; give as many numbers in each",
+        "ragged": "{name} has rows of different lengths; all rows need the same length",
         "masked": "{name} has masked entries; fill them with numbers",
         "type": "{name} holds {dtype}; give real numbers",
     }

@@ -34,7 +34,7 @@ def embedding(page: Page, E: Value) -> Value:
     return step("embedded_kv", step("embedded", U))
 
 
-def trained_layer(page: Page, X: Value) -> Value:
+def trained_layer(page: Page, X: Value, X_kv: Value | None = None) -> Value:
     """Say one layer of a model, from GPT-2 to GPT-OSS: Vaswani et al. 2017, and what has changed since.
 
     Norms before the block, behind it (OLMo 2), both (Gemma 2) or after the sum (BERT); norms of queries and keys, head
@@ -42,13 +42,14 @@ def trained_layer(page: Page, X: Value) -> Value:
     experts, of which a token takes a few (Mixtral), with biases and clipped (GPT-OSS); no block at all (the model
     *small* in the package). Sinks of heads (GPT-OSS) are attention's own.
 
-    X (n, d) -> the layer's result, (n, d)
+    X (n, d), X_kv (m, d) where a decoder attends to an encoder's result -> the layer's result, (n, d)
     """
     step, weight, has = page.step, page.weight, page.has
     read = step("normed", norm(X) * weight("g_1") + weight("c_1")) if has.norm_before else X
+    read_kv = as_keys(read) if X_kv is None else X_kv
     Q = _turned(page, "queries", read @ weight("w_q", read) + weight("b_q"), "g_q")  # (H, n, d_k)
-    K = _turned(page, "keys", as_keys(read) @ weight("w_k", as_keys(read)) + weight("b_k"), "g_k")  # (Hkv, n, d_k)
-    V = step("values", as_keys(read) @ weight("w_v", as_keys(read)) + weight("b_v"))  # (Hkv, n, d_v)
+    K = _turned(page, "keys", read_kv @ weight("w_k", read_kv) + weight("b_k"), "g_k")  # (Hkv, m, d_k)
+    V = step("values", read_kv @ weight("w_v", read_kv) + weight("b_v"))  # (Hkv, m, d_v)
 
     C = step("concat", side_by_side(attention(page, Q, K, V)))  # (n, H d_v)
     Y = step("output", C @ weight("w_o") + weight("b_o"))  # (n, d)

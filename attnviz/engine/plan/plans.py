@@ -50,7 +50,8 @@ def layer_plan(has: Has) -> Plan:
 def trained_plan(has: Has) -> Plan:
     """Return the plan of a layer of a trained model with these parts."""
     asked = Page(has)
-    model_page.trained_layer(asked, Value("input", (), ("query", "model"), "X"))
+    X = Value("input", (), ("query", "model"), "X")
+    model_page.trained_layer(asked, X, Value("input", (), ("key", "model"), "X_kv") if has.cross else None)
     return Plan(has, asked.steps)
 
 

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from attnviz.arrays import Array
 from attnviz.engine.plan.experts import Experts
 from attnviz.engine.plan.tracing import Has
+from attnviz.engine.tables.biases import t5_buckets
 
 
 @dataclass(frozen=True)
@@ -78,6 +81,8 @@ class ModelFacts:
     eps          what every norm adds to the mean square;  `centred` whether it takes the mean away first
     activation   of the hidden units, a row of FEED_FORWARDS_OF_MODELS
     experts      of the feed-forward blocks, None where each is one alone
+    buckets      what each head adds to the scores in each range of distances, (H, ranges), None for nothing
+    furthest     the distance from which on all share one range
     parts        those of each layer;  `around` those of what the first one reads
     """
 
@@ -89,6 +94,8 @@ class ModelFacts:
     centred: bool = True
     activation: str = "none"
     experts: Experts | None = None
+    buckets: Array | None = None
+    furthest: int = 0
     parts: tuple[Has, ...] = ()
     around: Has = Has()
 
@@ -116,6 +123,18 @@ class ModelFacts:
     def rotation_name(self, layer: int | None) -> str:
         """Return the name of the angles of a layer, "" where it has none."""
         return next((name for name, (_, layers) in self.rotations.items() if layer in layers), "")
+
+    def bias(self, n: int) -> Array:
+        """Return what is added to the scores of n tokens by their distance: zeros where a model adds nothing.
+
+        Shape (H, n, n), for a model that adds nothing (1, n, n).
+        """
+        if self.buckets is None:
+            return np.zeros((1, n, n))
+        i, j = np.indices((n, n))
+        ranges = self.buckets.shape[1]
+        bucket = t5_buckets(j - i, bidirectional=True, buckets=ranges, max_distance=self.furthest)
+        return np.asarray(self.buckets[:, bucket], dtype=float)
 
     def reach(self, layer: int) -> int | None:
         """Return how many positions back a layer looks, None for all."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from attnviz.engine.pretrained.image import Image
 from attnviz.engine.pretrained.model_facts import ModelFacts
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.head_settings import divisors
@@ -52,6 +53,8 @@ class PretrainedConfig(Config):
     d_ff: int = number(1, 1, MOST_UNITS, label="Feed-forward width")
     d_k: int | tuple[int, ...] = widths(1, 1, MOST_WIDTH, most=1, label="Width of queries and keys, d_k")
     d_v: int | tuple[int, ...] = widths(1, 1, MOST_WIDTH, most=1, label="Width of values, d_v")
+    t5_n_buckets: int = number(32, 4, MOST_WIDTH, label="T5 buckets")
+    t5_max_distance: int = number(128, 1, MOST_WIDTH, label="T5 furthest distance")
     beside: Config = Config()
     """The setting that the run was made of; the page keeps what does not apply to the model."""
     own_masks: tuple[str, ...] = ()
@@ -60,6 +63,8 @@ class PretrainedConfig(Config):
     """The normaliser that the model has in place of softmax, if it has another."""
     facts: ModelFacts = ModelFacts()
     """The model's tensors in its files, and its other peculiarities."""
+    image: Image | None = None
+    """What a model of images reads; its sentence is then a name of it."""
 
     @property
     def chosen(self) -> Config:

@@ -99,9 +99,9 @@ class Config(HeadSettings, WordSettings):
         100.0,
         step=0.05,
         integer=False,
-        label="Cost of a step",
+        label="Cost per position",
         group="Score",
-        help="Subtracted once per position.",
+        help="Subtracted once for each position of distance.",
     )
     t5_n_buckets: int = number(
         32,

@@ -40,7 +40,7 @@ OF_MODELS = {
     "g_k_heads": _signed("g_K", ("kv_head", "d_k"), "the gain of the norm of all keys of a token"),
     "normed_queries": _signed(r"\hat Q", ("head", "query", "d_k"), "queries, normalised before they are rotated"),
     "normed_keys": _signed(r"\hat K", ("kv_head", "key", "d_k"), "keys, normalised before they are rotated"),
-    "g_1_out": _signed("g_1'", ("out",), "the gain of the norm behind attention"),
+    "g_1_out": _signed("g_1'", ("out",), "the gain of the norm after attention"),
     "output_normed": _signed(r"\hat Y", OUT, "what attention passes on, normalised before it is added"),
     "g_2": _signed("g_2", MODEL, "the gain of the feed-forward block's norm"),
     "c_2": _signed("c_2", MODEL, "added by the feed-forward block's norm"),
@@ -58,7 +58,7 @@ OF_MODELS = {
     "sinks": _signed(
         "s_0", ("head", "number"), "the score of a key without a value, which takes a share of the weights"
     ),
-    "g_2_out": _signed("g_2'", ("out",), "the gain of the norm behind the feed-forward block"),
+    "g_2_out": _signed("g_2'", ("out",), "the gain of the norm after the feed-forward block"),
     "ff_output_normed": _signed(r"\hat G", OUT, "what the block passes on, normalised before it is added"),
     "g_f": _signed("g_F", MODEL, "the gain of the last norm"),
     "c_f": _signed("c_F", MODEL, "added by the last norm"),
@@ -126,12 +126,12 @@ STEPS = {
     "score_vector_u": Spec("u", ("head", "d_k"), "signed", r"u", "a vector of the typed score"),
     "score_vector_w": Spec("w", ("head", "d_k"), "signed", r"w", "a vector of the typed score"),
     "score_vector_c": Spec("c", ("head", "d_k"), "signed", r"c", "a vector of the typed score"),
-    "score_g": Spec("g", ("head", "number"), "signed", r"g", "a number a head of the typed score"),
-    "score_alpha": Spec(r"\alpha", ("head", "number"), "signed", r"\alpha", "a number a head of the typed score"),
-    "score_beta": Spec(r"\beta", ("head", "number"), "signed", r"\beta", "a number a head of the typed score"),
-    "score_gamma": Spec(r"\gamma", ("head", "number"), "signed", r"\gamma", "a number a head of the typed score"),
-    "score_lam": Spec(r"\lambda", ("head", "number"), "signed", r"\lambda", "a number a head of the typed score"),
-    "score_tau": Spec(r"\tau", ("head", "number"), "signed", r"\tau", "a number a head of the typed score"),
+    "score_g": Spec("g", ("head", "number"), "signed", r"g", "one number per head of the typed score"),
+    "score_alpha": Spec(r"\alpha", ("head", "number"), "signed", r"\alpha", "one number per head of the typed score"),
+    "score_beta": Spec(r"\beta", ("head", "number"), "signed", r"\beta", "one number per head of the typed score"),
+    "score_gamma": Spec(r"\gamma", ("head", "number"), "signed", r"\gamma", "one number per head of the typed score"),
+    "score_lam": Spec(r"\lambda", ("head", "number"), "signed", r"\lambda", "one number per head of the typed score"),
+    "score_tau": Spec(r"\tau", ("head", "number"), "signed", r"\tau", "one number per head of the typed score"),
     "scores": Spec(
         "S", ("head", "query", "key"), "signed", r"S_h = Q_h K_h^\top", "how well each query matches each key"
     ),

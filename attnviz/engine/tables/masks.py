@@ -230,7 +230,7 @@ MASKS = table(
         "Sliding window",
         window,
         r"|i - j| \le r",
-        "Each token attends only to its near neighbours.",
+        "Each token attends only to itself and its near neighbours.",
         "Beltagy et al. 2020, arXiv:2004.05150, section 3.1",
         uses=("reach",),
         line="abs(i - j) <= reach",

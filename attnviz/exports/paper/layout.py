@@ -15,7 +15,7 @@ from attnviz.engine.numerics import cancellation
 from attnviz.pictures.headings import end_of_scale
 from attnviz.pictures.stage_record import Stage
 from attnviz.pictures.static.colour_scale import INK, PALE_INK, colour, contrast
-from attnviz.pictures.static.text_metrics import fitted, width, word
+from attnviz.pictures.static.text_metrics import fitted, stands, width, word
 from attnviz.settings.counting import ordinals
 from attnviz.text.format.number_format import localised
 
@@ -166,8 +166,11 @@ def _words(drawn: Drawing, stage: Stage, grid: Grid) -> None:
         y += grid.rows * grid.cell + GAP
         for column in range(0, stage.true_widths[at], every):
             label = fitted(word(_below(stage)[column]), grid.letters, LABEL / POINT)
-            middle = x + (column + 0.5) * grid.cell + raised
-            drawn.texts.append(Text(middle, y, label, grid.letters, "end", turned=True))
+            middle = x + (column + 0.5) * grid.cell
+            if stands(label):
+                drawn.texts.append(Text(middle, y + grid.letters * POINT, label, grid.letters, "middle"))
+            else:
+                drawn.texts.append(Text(middle + raised, y, label, grid.letters, "end", turned=True))
         low = max(low, y + grid.below)
     drawn.height = low
 
@@ -194,7 +197,8 @@ def _legend(drawn: Drawing, stage: Stage) -> None:
 def _right_end(each: Text) -> float:
     if each.turned or each.anchor == "end":
         return each.x
-    return each.x + width(each.text, each.size) * POINT
+    part = 0.5 if each.anchor == "middle" else 1.0
+    return each.x + part * width(each.text, each.size) * POINT
 
 
 def batched(lines: Iterator[str], n: int = 1000) -> Iterator[list[str]]:

@@ -51,15 +51,16 @@ class Font:
     def objects(self, first: int) -> list[str | bytes]:
         """Return the five objects of the font, of which the first has this number."""
         name, face = self.file.removesuffix(".ttf"), self.face
+        descendant, descriptor, program, unicode = range(first + 5)[-4:]
         return [
             f"<< /Type /Font /Subtype /Type0 /BaseFont /{name} /Encoding /Identity-H "
-            f"/DescendantFonts [{first + 1} 0 R] /ToUnicode {first + 4} 0 R >>",
+            f"/DescendantFonts [{descendant} 0 R] /ToUnicode {unicode} 0 R >>",
             f"<< /Type /Font /Subtype /CIDFontType2 /BaseFont /{name} /CIDToGIDMap /Identity "
-            f"/FontDescriptor {first + 2} 0 R "
+            f"/FontDescriptor {descriptor} 0 R "
             f"/CIDSystemInfo << /Registry (Adobe) /Ordering (Identity) /Supplement 0 >> {_widths(face, self.used)} >>",
             f"<< /Type /FontDescriptor /FontName /{name} /Flags 4 /ItalicAngle 0 /StemV 80 /FontBBox "
             f"[{' '.join(map(str, face.box))}] /Ascent {face.ascent} /Descent {face.descent} /CapHeight "
-            f"{face.ascent} /FontFile2 {first + 3} 0 R >>",
+            f"{face.ascent} /FontFile2 {program} 0 R >>",
             _stream([face.data], f" /Length1 {len(face.data)}"),
             _stream([_to_unicode(self.used)]),
         ]

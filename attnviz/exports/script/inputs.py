@@ -18,6 +18,10 @@ from attnviz.engine.tables.masks import MASKS
 from attnviz.engine.tables.positions import POSITIONS
 from attnviz.exports.script import rows, typed
 from attnviz.exports.script.lines import Lines, indented, listed, matrix
+from attnviz.exports.script.model_parameters import stored
+
+T5_DRAWN = 'normal("t5_bias", (n_heads, t5_n_buckets))'
+"""The numbers of T5's buckets in a script that draws them, in place of which one of a model has those learned."""
 
 LONG = 90
 """Columns after which several masks stand under each other."""
@@ -218,6 +222,9 @@ def _bias(lines: Lines, trace: Trace) -> None:
     if formula:
         typed_bias = typed.bias(trace, formula, lines.words)
         before, code = list(typed_bias.before), typed_bias.code
+    if (buckets := facts_of(config).buckets) is not None:
+        code = code.replace(T5_DRAWN, "buckets")
+        before = [*before, f"buckets = {stored(buckets, lines.words)}"]
     first = BIASES[config.bias].script_before
     lines.write(*(first(_given_inputs(trace, lines.words)) if first else ()), *before)
     lines.step("bias", code)

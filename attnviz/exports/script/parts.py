@@ -152,12 +152,13 @@ def words(part: Part, trace: Trace) -> tuple[str, str]:
     }
     if is_pretrained(trace):
         matrices = IN_SCRIPT if are_in_script(model_of(trace)) else LOOKED_UP
-        notes |= {"embedding": OF_TABLES, "matrices": matrices, "unembedding": about_matrix(trace)}
+        notes |= {"embedding": OF_TABLES, "matrices": matrices, "unembedding": about_matrix(trace), "bias": OF_BUCKETS}
     return title, text.format(**notes)
 
 
 IN_SCRIPT = "Their numbers as bytes, a layer after the other: nothing is lost, and print shows them."
 LOOKED_UP = "They are too many to stand here, so they are read from the model's files, whose hash says which they are."
+OF_BUCKETS = "A learned number for each range of distances and each head, the same in all layers."
 OF_TABLES = "The vectors of these tokens from the model's tables, and what is made of them before the first layer."
 
 

@@ -21,7 +21,7 @@ HEADINGS = Words(
     {
         "below": "z = (ŝ − max) / T · {shape} · how far each lies below the largest",
         "half_below": "z = (ŝ − max) / 2T · {shape} · how far each lies below the largest, halved",
-        "sorted": "z₁, z₂, z₃ ... · {shape} · what lies above −1, in falling order; the rest gets no weight",
+        "sorted": "z₁, z₂, z₃ ... · {shape} · what lies above −1, in descending order; the rest gets no weight",
         "thresholds": "(z₁ + ... + z_k − 1) / k · {shape} · the largest of these is τ",
         "roots": "mean − √((1 − spread) / k) · {shape} · of z₁ ... z_k; their spread is the sum of (z − mean)²",
         "holding": "those not above z_k · {shape} · the largest of these is τ",

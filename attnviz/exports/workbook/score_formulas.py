@@ -22,9 +22,9 @@ HEADINGS = Words(
         "root": "root of the mean square of each row · {shape} · √(mean square + {epsilon})",
         "root_of_heads": "root of the mean square of each row in all heads · {shape} · √(mean square + {epsilon})",
         "experts": "experts that each token takes · {shape} · 1 for its {n} largest scores",
-        "spread": "mean and deviation of each row · {shape} · √(variance + {epsilon})",
-        "angles_of_model": "p θ · angles · {shape} · each position, counted from 0, times the angles a position",
-        "linear_part": "{symbol} · {shape} · the hidden units before the kink",
+        "spread": "mean and standard deviation of each row · {shape} · √(variance + {epsilon})",
+        "angles_of_model": "p θ · angles · {shape} · each position, counted from 0, times the angles per position",
+        "linear_part": "{symbol} · {shape} · the hidden units before the activation function",
     }
 )
 MEAN, DEVIATION, ROOT = "mean", "deviation", "root"

@@ -23,7 +23,7 @@ from attnviz.settings.language import Words, translate, translate_all
 NAMES = {"setting": "Setting", "embedded": "X"}
 TITLES = Words({"setting": "Attention, every number a formula", "embedded": "Input of attention"})
 LINES = (
-    "Change a number on yellow ground, on any sheet, and all that follows from it changes.",
+    "Change a number on a yellow background, on any sheet, and all that follows from it changes.",
     "Black numbers are formulas: select one to see what it is made of. Green ones were changed by hand; they stand "
     "where a formula would.",
     "Grey cells are masked. Four decimals are shown; each cell holds all of them.",
@@ -43,8 +43,8 @@ HEADINGS = Words(
         "softcap": "soft cap c · bounds the scores by c·tanh(s / c); 0 is off",
         "temperature": "temperature T · the scores are divided by it",
         "rope_base": "base · of the angles by which queries and keys are rotated",
-        "frequencies": "θ · the angle a position by which each pair of columns of queries and keys is rotated",
-        "frequencies_of_layers": "θ · the angle a position by which each pair of columns of queries and keys is "
+        "frequencies": "θ · the angle per position by which each pair of columns of queries and keys is rotated",
+        "frequencies_of_layers": "θ · the angle per position by which each pair of columns of queries and keys is "
         "rotated in the layers {layers}",
     }
 )

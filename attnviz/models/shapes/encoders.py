@@ -40,6 +40,12 @@ def electra(facts: Facts) -> Shape:
     return shape
 
 
+def vit(facts: Facts) -> Shape:
+    """Return the shape of a ViT: norms stand before the blocks; it has as many positions as its table has rows."""
+    facts.only("num_channels", 3)
+    return replace(bert(facts), norm_applied="before", n_positions=None)
+
+
 def distilbert(facts: Facts) -> Shape:
     facts.only("sinusoidal_pos_embds", False, True)  # either way a table that the file holds
     return bert(facts, layers="n_layers", heads="n_heads", width="dim", ff="hidden_dim", act="activation")

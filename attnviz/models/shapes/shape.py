@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from attnviz.arrays import Array
+from attnviz.engine.pretrained.pretrained_config import WITH_SINK
+from attnviz.models.shapes.facts import GATED
+
+CALLED = {"geglu_tanh": "geglu", "clamped_swiglu": "swiglu"}
+"""The rows of FEED_FORWARDS that are nearest to blocks which only models have."""
 
 
 @dataclass(frozen=True)
@@ -24,6 +30,8 @@ class Shape:
     gain         what is added to every stored gain
     parallel     whether the feed-forward block reads what attention read
     logits_softcap  what squeezes the logits of next words, 0 for nothing
+    buckets      the ranges of distance of which each head has a number that is added to the scores, 0 for none; all
+                 from `max_distance` on share one
     """
 
     n_layers: int
@@ -52,12 +60,37 @@ class Shape:
     n_experts: int = 0
     n_chosen: int = 0
     shares_add_up: bool = True
+    buckets: int = 0
+    max_distance: int = 128
 
     @property
     def units(self) -> int:
         """The hidden units of one expert."""
         return self.d_ff // max(self.n_experts, 1)
 
+    @property
+    def gated(self) -> bool:
+        """True if the feed-forward block has a second matrix on the way in, whose product is a factor of the first."""
+        return self.feed_forward in (*GATED.values(), "clamped_swiglu")
+
     def rotates(self, layer: int) -> bool:
         """Return whether a layer rotates queries and keys by their positions."""
         return bool(self.frequencies) and self.frequencies[layer] is not None
+
+    def normaliser(self, chosen: str) -> str:
+        """Return the normaliser of a run for which one was chosen: softmax is the model's own, with its sinks."""
+        return WITH_SINK if self.sinks and chosen == "softmax" else chosen
+
+    def setting(self) -> dict[str, Any]:
+        """Return what of a setting the shape decides, by the names of `Config`."""
+        return {
+            "n_heads": self.n_heads, "n_kv_heads": self.n_kv_heads, "n_layers": self.n_layers, "d_model": self.d_model,
+            "d_k": self.d_head, "d_v": self.d_head, "residual": True, "scale": self.scale, "softcap": self.softcap,
+            "d_ff": self.d_ff or 1,  # a width that nothing has: there is no block
+            "norm": "rms" if self.norm == "rms" else {"after": "post", "before": "pre"}[self.norm_applied],
+            "feed_forward": CALLED.get(self.feed_forward, self.feed_forward),
+            "own_normaliser": WITH_SINK if self.sinks else "",
+            "position": "rope" if any(map(self.rotates, range(self.n_layers))) else "none",
+            "bias": "t5" if self.buckets else "none", "t5_n_buckets": self.buckets or 32,
+            "t5_max_distance": self.max_distance,
+        }  # fmt: skip

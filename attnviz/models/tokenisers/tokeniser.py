@@ -34,7 +34,7 @@ FAULTS = Words(
         "broken": "{file} is broken, or is something else ({why}); save it again",
         "kind": "the tokeniser is of a kind that is not read here ({kind}); pip install --no-deps tokenizers brings "
         "what reads it",
-        "id": "{file} gives {piece} the number {number}; numbers go from 0 on, one a piece; save it again",
+        "id": "{file} gives {piece} the number {number}; numbers go from 0 on, one for each piece; save it again",
         "piece": "the tokeniser makes {piece}, which its vocabulary does not have; save it again",
     }
 )

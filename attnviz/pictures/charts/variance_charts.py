@@ -39,12 +39,12 @@ SENTENCES = Words(
         "bias": "The bias by distance is added after the division and is not divided.",
         "product": "The experiment uses dot products; your setting uses: {score}.",
         "entries": "The entries of these queries and keys have standard deviation {q_first} and {k_first} at d_k = "
-        "{first}, {q_last} and {k_last} at {last}, and they are not independent: √d_k is promised only for independent "
-        "entries of deviation 1.",
-        "by_hand": "Set by hand, they are solved once: another d_k adds columns that hold little or nothing, scores "
-        "stay as large as they were, and √d_k makes them smaller.",
-        "by_hand_anew": "Set by hand, they are solved for scores that are the same after √d_k at every d_k that is "
-        "wide enough.",
+        "{first}, {q_last} and {k_last} at {last}, and they are not independent: a spread of √d_k follows only for "
+        "independent entries of mean 0 and standard deviation 1.",
+        "by_hand": "Set by hand, they are worked out once: another d_k adds columns that hold little or nothing, "
+        "scores stay as large as they were, and √d_k makes them smaller.",
+        "by_hand_anew": "Set by hand, they are chosen so that the scores, divided by √d_k, are the same at every d_k "
+        "that is large enough.",
         "over": "Weights are normalised over the keys here, as they should be.",
     }
 )

@@ -15,7 +15,7 @@ from attnviz.pictures.stage_record import Stage
 from attnviz.pictures.static import fonts
 from attnviz.pictures.static.colour_scale import INK, PALE_INK, colour, contrast
 from attnviz.pictures.static.svg_elements import Element, box, group, shown, text
-from attnviz.pictures.static.text_metrics import drawable, fitted, width, word, wrapped
+from attnviz.pictures.static.text_metrics import drawable, fitted, stands, width, word, wrapped
 from attnviz.settings.counting import ordinal
 from attnviz.settings.language import Words
 from attnviz.text import link_words, opening_sentence
@@ -198,6 +198,9 @@ def _words(stage: Stage, telling: Telling, seen: Seen) -> list[Element]:
         if seen.cell >= NAMED_FROM or column == telling.key:
             label = fitted(word(below[column]), size, BELOW, bold=column == telling.key)
             x, y = seen.left + (at + 0.5) * seen.cell + 0.35 * size, TOP + len(seen.rows) * seen.cell + 8
+            if stands(label):
+                elements.append(text(label, x - 0.35 * size, y + size, **look, **{"text-anchor": "middle"}))
+                continue
             turned = {"transform": f"rotate(-90 {shown(x)} {shown(y)})", "text-anchor": "end"}
             elements.append(text(label, x, y, **look, **turned))
     return elements

@@ -21,7 +21,7 @@ from attnviz.pictures.stage_record import Stage
 from attnviz.pictures.static.colour_scale import INK, PALE_INK, colour, contrast
 from attnviz.pictures.static.svg_elements import Element, box, corner, group, shown, text
 from attnviz.pictures.static.svg_masked import masked
-from attnviz.pictures.static.text_metrics import drawable, fitted, width, word
+from attnviz.pictures.static.text_metrics import drawable, fitted, stands, width, word
 from attnviz.settings.counting import ordinal
 from attnviz.settings.language import translate
 from attnviz.text.format import cell_number
@@ -224,9 +224,11 @@ def _column_words(stage: Stage, grid: Grid) -> Element:
 
 
 def _under(label: str, x: float, y: float, size: int, room: float | None) -> Element:
-    """Return a word under a column: level, or upright where there is so much room below."""
+    """Return a word under a column: level, or upright where there is so much room below and it is read so."""
     if room is None:
         return text(label, x, y + 4 + size)
+    if stands(label):
+        return text(label, x, y + 4 + size, **{"text-anchor": "middle"})
     across, down = x + UPRIGHT * size, y + WORD_GAP
     turn = f"rotate(-90 {shown(across)} {shown(down)})"
     return text(fitted(label, size, room - 2), across, down, transform=turn)

@@ -88,6 +88,17 @@ def _width(character: str) -> float:
     return PICTOGRAPH if unicodedata.category(character) == "So" else FOREIGN
 
 
+def stands(label: str) -> bool:
+    """Return whether a word is one picture or Chinese character, which is read standing, also below a column.
+
+    >>> stands("猫"), stands("🐈"), stands("猫追"), stands("a")
+    (True, True, False, False)
+    """
+    first = ord(label[0]) if label else 0
+    is_ideograph = 0x3400 <= first <= 0x9FFF or 0xF900 <= first <= 0xFAFF or 0x20000 <= first <= 0x3FFFF
+    return (is_ideograph or _width(label[:1]) == PICTOGRAPH) and len(graphemes(label)) == 1
+
+
 def fitted(text: str, size: float, room: float, *, bold: bool = False) -> str:
     """Return the text, or as many of its first graphemes as fit into `room` before an ellipsis.
 

@@ -33,7 +33,7 @@ WORDS = Words(
         "overlap": "{n} words share vectors of {d_model} numbers, so that they overlap; a larger embedding "
         "size may help.",
         "ceiling": "{n} words share vectors of {d_model} numbers: even if all weight lay where a person would look, a "
-        "matrix fitted by least squares would say only {share} of the words right. A larger embedding size helps.",
+        "matrix fitted by least squares would get only {share} of the words right. A larger embedding size helps.",
     }
 )
 

@@ -46,8 +46,8 @@ WORDS = Words(
         "nothing": "Nothing in this layer moves L.",
         "sure": "From the weights to the scores the largest slope goes from {before} to {after}. Softmax passes on "
         "a·(1 − a) of what a key would give more than the others: a head that is sure stops learning.",
-        "kink": "The slope of {normaliser} is 0 or a kink here: there is no slope at the scores, so Q and K of these "
-        "heads cannot learn.",
+        "kink": "{normaliser} has slope 0 or a kink here: no slope reaches the scores, so Q and K of these heads "
+        "cannot learn.",
         "sizes": "The largest slope at each step, from the end back",
         "any": "Slopes of another step",
         "step": "Step",

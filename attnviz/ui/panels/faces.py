@@ -8,6 +8,7 @@ from attnviz.engine.pretrained import model_registry
 from attnviz.engine.records import offered_models
 from attnviz.engine.records.config import Config
 from attnviz.engine.tables.initialisers import INITIALISERS
+from attnviz.models import boxed
 from attnviz.settings.fields import settings, snap_to_valid
 from attnviz.settings.language import Words
 from attnviz.ui.session import session_state
@@ -24,6 +25,7 @@ WORDS = Words(
         "of_by_hand": "Each head does one plain thing, because its matrices were built for it.",
         "of_random": "The matrices of a model before its training: heads attend without a purpose.",
         "of_trained": "A small language model that learned to say the next word: what its heads do, nobody told them.",
+        "of_learned": "These matrices were learned: what the heads do, nobody told them.",
     }
 )
 KEY = "face"
@@ -50,7 +52,9 @@ def offer(config: Config, opening: Config) -> None:
     opening  the setting that the page begins with: its heads are those made by hand
     """
     _draw(config, opening, KEY)
-    paragraph([WORDS[f"of_{face(config)}"]])
+    shown = face(config)
+    is_boxed = config.model.partition("~")[0] in boxed.NAMES
+    paragraph([WORDS["of_learned" if shown == "trained" and not is_boxed else f"of_{shown}"]])
 
 
 def offer_on_a_phone(config: Config, opening: Config) -> None:

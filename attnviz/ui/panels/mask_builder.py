@@ -33,7 +33,7 @@ BESIDE_UP_TO = 24
 STARTS = tuple(name for name in MASKS if name not in ("none", "custom"))
 TEXTS = Words(
     {
-        "counted": "{n:,} of {all:,} cells may be attended to.",
+        "counted": "{n:,} of {all:,} cells are allowed.",
         "more": "{rows} and {n} more",
         "all": "Allow all",
         "none": "Forbid all",
@@ -84,7 +84,7 @@ def counted(allowed: Array) -> list[str]:
     """Describe the allowed cells by their number, and name the empty rows.
 
     >>> counted(np.array([[True, False, True], [False, False, False]]))
-    ['2 of 6 cells may be attended to.', 'Nothing to attend to for row 2: weights and output are zeros there.']
+    ['2 of 6 cells are allowed.', 'Nothing to attend to for row 2: weights and output are zeros there.']
     """
     sentences = [TEXTS["counted"].format(n=allowed.sum(), all=allowed.size)]
     empty = [str(ordinal(int(i))) for i in np.flatnonzero(~allowed.any(axis=-1))]

@@ -104,8 +104,8 @@ COURSE_NAMES = table(
     Entry(
         "all",
         "All lessons",
-        "Whatever writes, translates or answers questions today reads its text by attention. These lessons go from "
-        "what it does, over its arithmetic by hand, to whom an answer of a trained model is owed.",
+        "Whatever writes, translates or answers questions today reads its text by attention. These lessons lead from "
+        "what it does, through its arithmetic by hand, to the question to whom the answer of a trained model is owed.",
     ),
     *COURSES.values(),
     Entry(PRACTICE, "Practice", "Questions with new numbers, and those again that were missed."),
@@ -175,7 +175,7 @@ class Selection:
         help="The sentence in other words: what the same word gives the same one there stands beside it.",
     )  # fmt: skip
     texts: str = text(
-        "", label="Sentences, one a line", longest=LONGEST_TEXTS, lines=6,
+        "", label="Sentences, one per line", longest=LONGEST_TEXTS, lines=6,
         help="Every head is measured on each of them; long ones count for more.",
     )  # fmt: skip
     measure: str = option(MEASURE_NAMES, "effective_keys", label="Measure")

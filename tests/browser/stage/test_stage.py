@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections import Counter
 from collections.abc import Callable
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 
+from attnviz import Config, run
+from attnviz.pictures.static import svg
+from attnviz.settings import url_codec
 from attnviz.settings.language import LANGUAGES
 from tests.browser_idle import QUIET, go_to
 from tests.support.cases import for_each
@@ -321,6 +326,20 @@ def test_nothing_that_is_said_over_the_maps_is_cut(
         page.measured(heads, words, wide, lang=lang)
         assert page.page.evaluate(CUT) == [], (heads, words)
         assert page.page.locator(".attn-head .attn-phrase").count() >= 1
+
+
+def test_a_chinese_character_stands_below_its_column_on_the_page_and_in_the_svg(
+    new_page: Callable[..., Any], app: Any
+) -> None:
+    page = new_page(viewport={"width": DESK[0], "height": DESK[1]})
+    config = Config(sentence="我喜欢猫因为它很安静 dog 🐈", n_heads=8)
+    go_to(page, f"{app.url}/?{urlencode(url_codec.encode(config))}")
+    found = page.evaluate(
+        "[...document.querySelectorAll('.st-key-explore .attn-layer text')]"
+        ".filter((text) => /rotate/.test(text.getAttribute('transform'))).map((text) => text.textContent)"
+    )
+    static = re.findall(r"<text [^>]*rotate[^>]*>([^<]*)</text>", svg.page(run(config), 0))
+    assert {*found} == {*static} == {"dog"}
 
 
 def swipe(page: Any, by: int) -> None:

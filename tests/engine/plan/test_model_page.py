@@ -11,7 +11,7 @@ from attnviz.engine.pretrained.pretrained_config import PretrainedConfig
 from attnviz.engine.records.trace import Trace
 from attnviz.models.run_cache import RUNS
 from tests.support.cases import for_each
-from tests.support.small_models import NAMES, model
+from tests.support.small_models import NAMES, given, model
 
 NORMED_QUERIES = """\
 projected_queries [head, query, d_k] = normed @ w_q
@@ -50,9 +50,9 @@ def test_the_page_says_what_a_family_has() -> None:
     assert str(bert["embedded_sum"].args[0]) == "token_embeddings + positions + token_types"
 
 
-@for_each("name", NAMES)
+@for_each("name", [*NAMES, "vit"])
 def test_a_run_records_the_steps_of_its_plan_in_their_order(name: str) -> None:
-    trace = model(name)("a cat")
+    trace = model(name)(given(name, "a cat"))
     for i, layer in enumerate(trace.layers):
         plan = model_plan(setting(trace), i)
         assert list(layer) == list(plan)

@@ -354,11 +354,11 @@ def test_headings_that_are_not_known_are_said_and_the_first_row_may_be_made_a_st
     assert clean(at)
     assert at.dataframe[0].value["name"].tolist() == ["A", "B"]
     shown = html.unescape(page_text(at))
-    assert "None of the headings 'Wer', 'Lösung' is known; expected are such as name" in shown
+    assert "None of the headings 'Wer', 'Lösung' is known; expected are headings such as name" in shown
     at.checkbox(key="task-no-head").check().run()
     assert clean(at)
     assert at.dataframe[0].value["name"].tolist() == ["Wer", "A", "B"]
-    assert "expected are such as" not in page_text(at)
+    assert "expected are headings such as" not in page_text(at)
     at.text_area(key="task-codes").set_value(text).run()
     assert not [box for box in at.checkbox if box.key == "task-no-head"]
 

@@ -246,9 +246,9 @@ def test_what_cannot_be_learned_is_said() -> None:
 def test_too_few_numbers_for_the_words_are_said_with_what_they_cost() -> None:
     share = best_success(TASKS["translation"].config(d_model=8))
     assert share < 0.5
-    assert f"would say only {percent(share)} of the words right" in page_text(learning("translation", d_model=8))
+    assert f"would get only {percent(share)} of the words right" in page_text(learning("translation", d_model=8))
     plain = page_text(learning("recall", d_model=8, learn_steps=10))
-    assert "would say only" not in plain
+    assert "would get only" not in plain
     assert "numbers" not in page_text(learning("translation"))
 
 

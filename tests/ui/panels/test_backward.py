@@ -62,7 +62,7 @@ def test_without_a_cell_the_output_of_the_first_word_is_the_result() -> None:
 
 
 def test_a_normaliser_without_slopes_is_said() -> None:
-    assert "there is no slope at the scores" in page_text(opened(normaliser="hardmax"))
+    assert "no slope reaches the scores" in page_text(opened(normaliser="hardmax"))
     assert "a head that is sure stops learning" in page_text(opened())
 
 

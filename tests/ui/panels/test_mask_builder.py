@@ -70,7 +70,7 @@ def test_what_a_browser_should_not_send_is_no_mask(answer: Any) -> None:
 def test_the_panel_counts_cells_and_shows_every_form() -> None:
     at = opened(panel="mask", mask="causal", sentence="a b a")
     assert not at.exception
-    assert "6 of 9 cells may be attended to." in page_text(at)
+    assert "6 of 9 cells are allowed." in page_text(at)
     codes = [element.value for element in at.code]
     assert len(codes) == 5
     assert "    [T, F, F]," in codes[0]

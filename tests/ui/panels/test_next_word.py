@@ -213,10 +213,10 @@ def test_a_model_that_takes_long_is_tested_on_a_press(monkeypatch: pytest.Monkey
     monkeypatch.setattr(head_roles, "AT_ONCE", 0.0)
     monkeypatch.setattr(head_roles, "is_measured", lambda model: False)
     at = shown("owed_to")
-    assert "By test over" not in page_text(at)
+    assert "prompts, none of these heads" not in page_text(at)
     at.button(key="test-heads").click().run()
     assert clean(at)
-    assert "By test over 200 prompts none of these heads does in half of the cases" in page_text(at)
+    assert "Tested on 200 prompts, none of these heads does any of these in half of the cases" in page_text(at)
 
 
 def test_the_next_word_above_the_maps_leads_to_what_it_is_owed_to() -> None:
@@ -407,11 +407,11 @@ def test_the_path_of_the_answer_is_named_word_by_word() -> None:
     at = opened(model="small", sentence=MARY, panel="owed_to", next_word="mary", instead_of="john", other_text=other)
     assert clean(at)
     words, said = load("small")(MARY).query_tokens, page_text(at)
-    assert "The path of the answer: behind layer 1 " in said
+    assert "The path of the answer: after layer 1 " in said
     for n, (row, (key, share)) in enumerate(zip(patched.stream, patched.path), 1):
         assert share == pytest.approx(max(row / patched.whole))
-        assert f"behind layer {n} “{words[key]}” moves {percent(share)} of it" in said or (
-            share <= 0.5 and f"behind layer {n} no one word moves half of it" in said
+        assert f"after layer {n} “{words[key]}” moves {percent(share)} of it" in said or (
+            share <= 0.5 and f"after layer {n} no one word moves half of it" in said
         )
     assert patched.path[-1] == (len(words) - 1, pytest.approx(1))
     assert maps.Patched(patched.stream, patched.heads, 0.0).path == []

@@ -112,7 +112,7 @@ ROW = LineRow(
     label="Hardmax",
     line="best = x == max(x); best / sum(best)",
     note="All the weight to the largest score; ties share it equally (equal up to rounding, a billionth of the row's "
-    "spread). The limit of softmax as the temperature goes to 0.",
+    "range). The limit of softmax as the temperature goes to 0.",
     source="ONNX operators, Hardmax (there the first of equal ones wins)",
     plain="hardmax",
     fast=hardmax,

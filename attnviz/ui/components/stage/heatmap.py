@@ -31,7 +31,7 @@ from attnviz.ui.components.stage.picking import Picked
 from attnviz.ui.components.stage.view import SCROLLED, View
 from attnviz.ui.session.browser.component import component, ignore, report
 
-WORDS = Words(
+WORDS: Words[Any] = Words(
     {
         "masked": "masked",
         "nan": "not a number",
@@ -62,7 +62,7 @@ WORDS = Words(
         "flip_hint": "While B is held, the maps of A show B",
         "flipped": "this is B, in A's place",
         "pin_hint": "P pins, B shows what is pinned",
-        "differs": "outlined: .1 apart, dashed: less",
+        "differs": "outlined: larger by 0.1 or more, dashed: smaller",
         "unlike": "another size",
         "close": "close",
         "number": "The number of this cell. Up and down change it, with Shift finer; Enter keeps it, Escape does not.",
@@ -70,8 +70,8 @@ WORDS = Words(
         "out_of_range": "It goes from {low} to {high}; nothing else is kept.",
         "not_whole": "Only a whole number is kept.",
         "keys": "Heat map. Arrow keys move from cell to cell, Page Up and Page Down from head to head, Enter chooses.",
-        "keys_held": "A figure or F2 changes the number; X switches the head off or on; while the mask is painted, "
-        "Space forbids or allows. Control and Z takes back what was changed by hand, with Shift it is done again.",
+        "keys_held": "A digit or F2 changes the number; X switches the head off or on; while the mask is painted, "
+        "Space forbids or allows. Control and Z takes back what was changed by hand, with Shift it is redone.",
         "head_off": "switch this head off (X): its output is 0",
         "head_on": "switch this head on again (X)",
     }

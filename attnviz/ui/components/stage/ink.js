@@ -27,8 +27,8 @@ export const context = contextOf(document.createElement("canvas")); // never sho
 /** The graphemes of a text. @param {string} text */
 export const graphemes = (text) => [...GRAPHEMES.segment(text.slice(0, 400))].map(({ segment }) => segment);
 
-/** Whether a word is one picture, which is read standing. @param {string} word */
-export const isPictograph = (word) => /^\p{Extended_Pictographic}/u.test(word) && graphemes(word).length === 1;
+/** Whether a word is one picture or Chinese character, which is read standing. @param {string} word */
+export const isPictograph = (word) => /^[\p{Extended_Pictographic}\p{Ideographic}]/u.test(word) && graphemes(word).length === 1;
 
 /** `text` truncated by whole graphemes to `room` pixels in the context's font. @param {string} text @param {number} room */
 export function truncate(text, room) {

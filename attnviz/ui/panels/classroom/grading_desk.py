@@ -52,8 +52,9 @@ WORDS = Words(
         "again": "Rows of students who handed in again further down: {n}; only the last of each counts.",
         "invalid": "Valid codes: none of {n}.",
         "class": "What the class got wrong",
-        "class_note": "Students who handed in more than once count once. Discrimination is the correlation of being "
-        "right in a question with the points of all others; near 0 or below, a question does not tell who knows more.",
+        "class_note": "Students who handed in more than once count once. Discrimination is the correlation between "
+        "being right on a question and the points on all other questions; near 0 or below, a question does not tell "
+        "who knows more.",
         "all_right": "Nobody was wrong.",
         "save": "Save as CSV",
         "dialect": "Saved with",

@@ -27,11 +27,11 @@ WORDS = Words(
         "other": "Where does the answer come from? Put parts of another sentence's run into this one. It has to have "
         "as many tokens and should differ in one word.",
         "swap": "Take this sentence with “{word}” for the last “{other}”",
-        "way": "The other sentence's difference is {whole} further. Where the whole of that stands in one cell, that "
-        "cell carries the answer.",
+        "way": "The other sentence's difference minus this one's is {whole}. Where the whole of that stands in one "
+        "cell, that cell carries the answer.",
         "path": "The path of the answer: {places}.",
-        "place": "behind layer {n} “{word}” moves {share} of it",
-        "spread": "behind layer {n} no one word moves half of it",
+        "place": "after layer {n} “{word}” moves {share} of it",
+        "spread": "after layer {n} no one word moves half of it",
         "stream": "Each word's vector after each layer",
         "stream_phrase": "change of the difference when this vector is that of the other sentence",
         "heads": "Each head",

@@ -33,7 +33,7 @@ from attnviz.ui.session.selection import LONGEST_TEXTS, MEASURE_NAMES, Selection
 
 WORDS = Words(
     {
-        "what": "One sentence shows what a head did once. Give others, one a line, and every head is measured on "
+        "what": "One sentence shows what a head did once. Give others, one per line, and every head is measured on "
         "all of them.",
         "take": "Take {n} sentences",
         "take_help": "Sentences in which somebody gives something to somebody, and lists that are said again. The "

@@ -40,7 +40,7 @@ WORDS = Words(
         "still {left}, as “{other}” has {other_share} then; the share is a probability among all words.",
         "card": "The model's card counts as the share does: it asks whether the word is still said.",
         "little": "“{word}” has a share of {before}: too little to say to which part it is owed.",
-        "neither": "Without any one part the share of “{word}” stays as high as it is.",
+        "neither": "No single part, when taken out, lowers the share of “{word}”.",
         "part": "Part",
         "off": "Difference without it",
         "share_off": "Share of “{word}” without it",
@@ -49,8 +49,8 @@ WORDS = Words(
         "looks": "Looks most at",
         "role": "What it does here",
         "tested": "By test over {n} prompts",
-        "untold": "By test over {n} prompts none of these heads does in half of the cases what has a name: previous "
-        "token, duplicate token, induction, name mover, inhibition.",
+        "untold": "Tested on {n} prompts, none of these heads does any of these in half of the cases: previous token, "
+        "duplicate token, induction, name mover, inhibition.",
     }
 )
 LISTED = 12

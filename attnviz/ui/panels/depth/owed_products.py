@@ -28,9 +28,9 @@ WORDS = Words(
         "“{word}” and “{other}”: its row of W_2, through the last norm N with its scale held, against their rows of "
         "the output matrix.",
         "word_title": "How layer {n} brings {total} from “{token}”: {count} heads",
-        "word": "The weight of each head at the last word on “{token}”, times what 1 of it adds to the difference of "
-        "“{word}” and “{other}”: the value of “{token}” through W_O and the last norm N with its scale held, against "
-        "their rows of the output matrix.",
+        "word": "The weight that each head, at the last word, gives “{token}”, times what 1 of it adds to the "
+        "difference of “{word}” and “{other}”: the value of “{token}” through W_O and the last norm N with its scale "
+        "held, against the rows of these two words in the output matrix.",
         "weight": "weight",
         "sum": "The products add up to {sum}.",
         "sum_rest": "The products add up to {sum}, and biases to {rest}.",

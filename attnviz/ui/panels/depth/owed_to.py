@@ -56,7 +56,7 @@ WORDS = Words(
         "open": "Press a head to open it above, a word to see its products.",
         "blocks": "FF is the feed-forward block of a layer: with it, the vector of the last word and biases, all of "
         "“{title}” adds up to {logit}.",
-        "arcs": "The same as arcs, from the word that a head reads, as its layer finds it, to the last word behind "
+        "arcs": "The same as arcs, from the word that a head reads, as its layer finds it, to the last word after "
         "that layer: thickness is the number, red adds and blue takes away. The largest: {largest}. {n} are drawn; "
         "what is too thin comes to {rest} in all.",
         "arc": "head {head} from “{token}” {amount}",

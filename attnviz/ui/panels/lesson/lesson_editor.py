@@ -129,18 +129,18 @@ def _slide(trace: Trace, text: str) -> None:
     if base is None:
         notice(WORDS["mend"], kind="fault")
         return
-    spoken = sorted(LANGUAGES, key=lambda code: code != language.current_language())
+    languages = sorted(LANGUAGES, key=lambda code: code != language.current_language())
     chosen = st.multiselect(
-        WORDS["languages"], spoken, spoken[:2], format_func=LANGUAGES.__getitem__, key="slide-languages"
+        WORDS["languages"], languages, languages[:2], format_func=LANGUAGES.__getitem__, key="slide-languages"
     )
-    spoken = [code for code in spoken if code in chosen] or spoken[:1]
-    texts = _texts("text", spoken, 90)
+    languages = [code for code in languages if code in chosen] or languages[:1]
+    texts = _texts("text", languages, 90)
     names = list(step_names.steps(trace, 0))
     first = [name for name in FIRST_STEPS if name in names] or names[-1:]
     steps = st.multiselect(WORDS["steps"], names, first, format_func=lambda name: NAMES[name], key="slide-steps")
     question = _question(trace)
     if question is not None:
-        texts |= _texts("why", spoken, 70)
+        texts |= _texts("why", languages, 70)
     written = draft.slide(trace.config, base, texts, steps or first, question)
     is_empty = not any(texts[key].strip() for key in texts if key.startswith("text"))
     st.button(

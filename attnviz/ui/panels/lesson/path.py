@@ -173,7 +173,7 @@ def following(done: tuple[str, ...], names: Sequence[str], after: str = "") -> s
     """Return the first of some lessons that was not gone through, after one of them; an empty text where there is none.
 
     >>> following(("bits",), [*LESSONS]), following(("bits",), [*LESSONS], "what_q_k_v")
-    ('what_q_k_v', 'rows_and_columns')
+    ('two_meanings', 'rows_and_columns')
     """
     return next((name for name in names[names.index(after) + 1 if after else 0 :] if name not in done), "")
 
