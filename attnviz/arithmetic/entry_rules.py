@@ -10,7 +10,7 @@ import numpy as np
 
 from attnviz.arithmetic.entries import Entry, Operands, Rule, around, joined
 from attnviz.arithmetic.entry_symbols import letter
-from attnviz.arithmetic.model_rules import EachUnit, NormOfHeads, Route
+from attnviz.arithmetic.model_rules import Clipped, EachUnit, FromSink, NormOfHeads, Route
 from attnviz.arithmetic.notation.derivation import largest
 from attnviz.arithmetic.notation.latex_numbers import chain
 from attnviz.arrays import Array
@@ -175,6 +175,8 @@ _SPREAD = {"RMS": r"\rho", "LN": r"\sigma"}
 class Rope(Rule):
     """Pairs of entries rotated by the position times the angle of the pair; one without a partner stays as it is."""
 
+    is_sum = True
+
     def turns(self, at: Entry, v: Value) -> Turns:
         """Return the pairs and their angles: neighbours, or in trained models an entry and that half a width on."""
         frequencies, width = at.position.chosen.frequencies, len(at.number(v.args[0]))
@@ -251,6 +253,8 @@ RULES: Mapping[str, Rule] = {
     "activation": Activation(),
     "norm": Norm(),
     "norm_of_heads": NormOfHeads(),
+    "clipped": Clipped(),
+    "from_sink": FromSink(),
     "rope": Rope(),
     "route": Route(),
     "each_unit": EachUnit(),

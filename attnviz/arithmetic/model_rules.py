@@ -6,11 +6,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from attnviz.arithmetic.entries import Entry, Rule
+from attnviz.arithmetic.entries import Entry, Rule, around
 from attnviz.arithmetic.entry_symbols import letter
 from attnviz.arithmetic.notation.latex_numbers import chain
 from attnviz.arrays import Array
 from attnviz.engine.plan.values import Value
+from attnviz.engine.tables.blocks import clipped
 
 ROOT = r"\rho"
 """The letter of a root of a mean square."""
@@ -45,6 +46,29 @@ class NormOfHeads(Rule):
 
     def _root(self, at: Entry, v: Value) -> float:
         return float(np.sqrt((self._all(at, v) ** 2).mean() + at.position.chosen.norm.epsilon))
+
+
+class Clipped(Rule):
+    """The units that a gate lets through: within their limits, and 1 more."""
+
+    is_sum = True
+    compute = staticmethod(clipped)
+
+    def size(self, at: Entry, v: Value) -> Array:
+        return at.size(v.args[0]) + 1.0
+
+    def written(self, at: Entry, v: Value, d: int | None) -> list[str]:
+        return around(r"\mathrm{clip}(", at.written(v.args[0], d), ") + 1")
+
+
+class FromSink(Rule):
+    """The score of the sink of the head, with the other sign."""
+
+    def number(self, at: Entry, v: Value) -> Array:
+        return -at.number(v.args[0])[0]
+
+    def written(self, at: Entry, v: Value, d: int | None) -> list[str]:
+        return [at.to.fmt.number(self.number(at, v))]
 
 
 class Route(Rule):

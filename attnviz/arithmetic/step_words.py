@@ -29,6 +29,7 @@ NUMBERS = {
     "scores": "score",
     "scaled": "scale",
     "capped": "softcap",
+    "bias": "sink",
     "masked": "mask",
     "weights": "weight",
     "heads": "output",
@@ -73,8 +74,11 @@ def _of_vector(at: Entry, value: Value, made: Value, kind: str) -> Said:
     which = "one" if value.axes[0] == "head" or size == 1 else "shared"
     owner = OWNERS[which].format(head=ordinal(head), first=ordinal(head * size), last=ordinal(head) * size)
     plus = "".join(translate(" plus {bias}", bias=bias) for bias in biases)
+    by = at.position.plan.has.rotated_by
     words = f"{before}{kind}_of_heads" if of_heads else before + kind
-    return Said(before + kind, words, {"at": at.row(value), "plus": plus, "owner": owner})
+    words = f"stretched_{kind}" if before == "turned_" and by != 1.0 else words
+    facts: dict[str, object] = {"at": at.row(value), "plus": plus, "owner": owner, "by": at.to.format(by)}
+    return Said(before + kind, words, facts)
 
 
 def _of_scale(at: Entry, made: Value) -> tuple[str, dict[str, object]]:
@@ -96,6 +100,8 @@ _WORDS = {"scaled": _of_scale, "capped": _of_cap, "masked": _of_mask}
 
 
 def _of_bias(at: Entry) -> Said:
+    if "sinks" in at.position.steps:
+        return Said("bias", "bias_of_sink")
     bias, expected = float(at.position.at("bias")), _bias_of_settings(at.position)
     facts: dict[str, object] = {"bias": at.to.format(bias), "expected": at.to.format(expected)}
     return Said("bias", "bias" if bias == expected else "bias_edited", facts)

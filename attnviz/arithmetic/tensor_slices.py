@@ -23,10 +23,12 @@ def columns(at: TensorSlice, symbol: str, head: int = 0) -> str:
 
     >>> columns(TensorSlice("query.weight", "row", "model.safetensors", stride=32), "W_Q", head=2)
     'Column d = 1, 2 … of W_Q is query.weight[63 + d] in model.safetensors.'
+    >>> columns(TensorSlice("experts.gate_up_proj", "column", first=1, stride=2, units=4), "W_3")
+    'Column d = 1, 2 … of W_3 is experts.gate_up_proj[(d - 1) // 4, :, 1 + 2 * ((d - 1) % 4)].'
     """
     n = at.number(-1, head)
     inside = f"{n} + d" if n > 0 else f"d - {-n}" if n else "d"
-    columns = f"{at.tensor}[:, {inside}]" if at.axis == "column" else f"{at.tensor}[{inside}]"
+    columns = at.place(inside) if not at.units else _of_experts(at)
     return WORDS["entries" if at.axis == "entry" else "columns"].format(symbol=symbol, place=columns, **_more(at))
 
 
@@ -38,6 +40,13 @@ def column(at: TensorSlice, symbol: str, column: int, head: int = 0) -> str:
     """
     which = "entry" if at.axis == "entry" else "one"
     return WORDS[which].format(d=ordinal(column), symbol=symbol, place=at.at(column, head), **_more(at))
+
+
+def _of_experts(at: TensorSlice) -> str:
+    """Return where column d of the experts side by side lies."""
+    n = f"(d - 1) % {at.units}"
+    n = n if at.stride < 2 else f"{at.stride} * ({n})"
+    return at.place(f"{at.first} + {n}" if at.first else n, f"(d - 1) // {at.units}")
 
 
 def _more(at: TensorSlice) -> dict[str, str]:

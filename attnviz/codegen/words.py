@@ -46,6 +46,7 @@ class Words:
     gelu_tanh: str
     silu: str
     relu: str = "({}).clip(min=0)"
+    clamped_silu: str = "clamped_silu({})"
     softmax: str = ""
     stable: str = 'kind="stable"'
 

@@ -7,7 +7,7 @@ const LARGEST_SCORE = 1e307; // over a tiny temperature, so that the largest can
 
 /** @param {Value} value @returns {[number, number, number]} how far apart its heads, rows and columns lie; 0 is spread */
 function strides({ shape: [heads, rows, columns] }) {
-  return [heads === 1 ? 0 : rows * columns, rows === 1 ? 0 : columns, columns === 1 ? 0 : 1];
+  return [heads > 1 ? rows * columns : 0, rows > 1 ? columns : 0, columns > 1 ? 1 : 0];
 }
 
 /**
@@ -40,7 +40,6 @@ const byEntry = (of) => ({ shape: [, rows, columns] }, [x, y], out, [h0, h1, r0,
 /** Series and continued fraction: Abramowitz and Stegun 1964, 7.1.5 and 7.1.14. @param {number} x */
 function erf(x) {
   const a = Math.abs(x);
-  if (a > 6) return Math.sign(x);
   if (a < 2.5) {
     let term = a, total = a;
     for (let n = 1; n < 100 && Math.abs(term) > 1e-17 * total; n++) {
@@ -59,7 +58,9 @@ const ACTIVATIONS = {
   relu: (x) => Math.max(x, 0),
   gelu: (x) => x * 0.5 * (1 + erf(x / Math.SQRT2)),
   gelu_tanh: (x) => 0.5 * x * (1 + Math.tanh(Math.sqrt(2 / Math.PI) * (x + 0.044715 * x ** 3))),
-  silu: (x) => 0.5 * x * (1 + Math.tanh(0.5 * x)),
+  silu: (x) => x / (1 + Math.exp(-x)),
+  clamped_silu: (x) => ACTIVATIONS.silu(1.702 * Math.min(x, 7)) / 1.702,
+  clipped: (x) => 1 + Math.max(-7, Math.min(x, 7)),
 };
 
 /** @type {Fill<Operation<"norm">>} */
@@ -77,12 +78,12 @@ function norm({ shape: [, rows, columns], centred, epsilon }, [x], out, [h0, h1,
 }
 
 /** The rows of a token in all heads over the root of their mean square. @type {Fill<Operation<"norm_of_heads">>} */
-function normOfHeads({ shape: [heads, rows, columns], epsilon }, [x], out, [h0, h1, r0, r1]) {
+function normOfHeads({ shape: [heads, rows, columns], epsilon }, [x], out, [h0, h1]) {
   const squares = new Float64Array(rows), size = rows * columns;
   /** @param {number} o */
   const row = (o) => Math.floor(o / columns) % rows;
   x.forEach((each, o) => (squares[row(o)] += each * each));
-  for (let o = h0 * size, r = 0; o < h1 * size; o++) if ((r = row(o)) >= r0 && r < r1) out[o] = x[o] / Math.sqrt(squares[r] / heads / columns + epsilon);
+  for (let o = h0 * size; o < h1 * size; o++) out[o] = x[o] / Math.sqrt(squares[row(o)] / heads / columns + epsilon);
 }
 
 /** The shares of the experts that each row takes: of equal ones the earlier. @type {Fill<Operation<"route">>} */
@@ -265,9 +266,7 @@ export const FILLS = {
   }),
   "/": byEntry((x, by) => x / by),
   tanh: byEntry(Math.tanh),
-  activation(value, x, out, box, around) {
-    byEntry(ACTIVATIONS[value.activation])(value, x, out, box, around);
-  },
+  activation: (value, ...rest) => byEntry(ACTIVATIONS[value.activation])(value, ...rest),
   "@": matrixProduct,
   norm,
   norm_of_heads: normOfHeads,

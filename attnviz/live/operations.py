@@ -46,6 +46,8 @@ class OperationWriter:
             "activation": self._activation,
             "route": self._route,
             "each_unit": lambda _: {"units": self._experts.units},
+            "clipped": lambda _: {"op": "activation", "activation": "clipped"},
+            "from_sink": lambda v: {"op": "*", "args": self._args(v.args[0], -1.0)},
             "rope": self._rope,
             "score": self._score,
             "normalise": self._normalise,
@@ -77,8 +79,8 @@ class OperationWriter:
     def _made(self, value: Value) -> Data:
         return {"op": value.op, "axes": value.axes, "shape": three_axes(value.axes, self._lengths), "args": []}
 
-    def _args(self, *values: Value) -> list[Data]:
-        return [self.data(value) for value in values]
+    def _args(self, *values: Value | float) -> list[Data]:
+        return [self.data(x if isinstance(x, Value) else Value("number", number=x)) for x in values]
 
     def _norm(self, _: Value) -> Data:
         norm = self._chosen.norm

@@ -62,7 +62,7 @@ export type Value = { [Name in keyof Facts]: Operation<Name> }[keyof Facts];
 /** Fills a box of what an operation makes of the arrays that it reads. */
 export type Fill<Made> = (value: Made, x: Float64Array[], out: Float64Array, box: Box, around: Around) => void;
 
-export type Activation = "relu" | "gelu" | "gelu_tanh" | "silu";
+export type Activation = "relu" | "gelu" | "gelu_tanh" | "silu" | "clamped_silu" | "clipped";
 
 /** A step of the run: what it is made of, nothing for what is given: weights, embeddings, a mask that no line says. */
 export interface Step {

@@ -33,6 +33,8 @@ class Names:
     norm_over_heads  whether the norm of queries, and that of keys, is one of all heads
     router   the matrix that says which experts suit a token;  `experts` what stands before the number of an expert,
              behind which hidden, up and down are named
+    interleaved  whether the matrices of all experts are one each, whose columns are of gate and up in turn
+    sinks    the scores of the sinks, one for each head
     linear   whether a matrix is stored as (out, in), as nn.Linear does
     """
 
@@ -55,6 +57,8 @@ class Names:
     fused: str = ""
     router: str = ""
     experts: str = ""
+    interleaved: bool = False
+    sinks: str = ""
     linear: bool = True
 
 
@@ -135,6 +139,10 @@ _MIXTRAL = replace(
 _QWEN_3_MOE = replace(
     _LLAMA, router="mlp.gate", experts="mlp.experts.", hidden="gate_proj", up="up_proj", down="down_proj"
 )
+_GPT_OSS = replace(
+    _LLAMA, norm_queries="", norm_keys="", router="mlp.router", experts="mlp.experts.", interleaved=True,
+    sinks="self_attn.sinks",
+)  # fmt: skip
 _OLMO_2 = replace(
     _LLAMA, norm_1="", norm_2="", norm_1_out="post_attention_layernorm", norm_2_out="post_feedforward_layernorm",
     norm_over_heads=True,
@@ -195,6 +203,7 @@ FAMILIES = {
     "qwen3": Family(llamas.llama, _LLAMA, "model.", **_LLAMAS),
     "qwen3_moe": Family(llamas.qwen3_moe, _QWEN_3_MOE, "model.", **_LLAMAS),
     "mixtral": Family(llamas.mixtral, _MIXTRAL, "model.", **_LLAMAS),
+    "gpt_oss": Family(llamas.gpt_oss, _GPT_OSS, "model.", **_LLAMAS),
     "phi3": Family(llamas.llama, _PHI_3, "model.", **_LLAMAS),
     "starcoder2": Family(llamas.starcoder2, _STARCODER_2, "model.", **_LLAMAS),
     "olmo2": Family(llamas.olmo2, _OLMO_2, "model.", **_LLAMAS),

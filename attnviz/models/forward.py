@@ -30,17 +30,19 @@ def parts_of(shape: Shape, i: int, parameters: ModelParameters) -> Has:
         norm_behind=shape.norm_applied in ("behind", "both"),
         norm_after=shape.norm_applied == "after",
         rope=shape.rotates(i),
+        rotated_by=shape.rotated_by[i] if shape.rotated_by else 1.0,
         softcap=bool(shape.softcap),
         bias=bool(shape.buckets),
         residual=True,
         feed_forward=bool(shape.d_ff),
         gate="w_3" in parameters,
+        clipped=shape.feed_forward == "clamped_swiglu",
         parallel=shape.parallel,
     )
 
 
 def activation_of(shape: Shape) -> str:
-    """Return the row of FEED_FORWARDS whose activation the hidden units of a model have."""
+    """Return the row of FEED_FORWARDS_OF_MODELS whose activation the hidden units of a model have."""
     return "gelu_tanh" if shape.feed_forward == "geglu_tanh" else shape.feed_forward
 
 

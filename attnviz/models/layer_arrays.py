@@ -26,7 +26,7 @@ TIED = ("encoder.embed_tokens", "decoder.embed_tokens")
 OLD_NAMES = {"weight": "gamma", "bias": "beta"}
 """The names of the gain of a norm and of what it adds in files that were converted from TensorFlow, as BERT's own."""
 
-APART = ("gpt_neox", "llama", "mistral", "mixtral", "olmo2", "phi3", "qwen2", "qwen3", "qwen3_moe")
+APART = ("gpt_neox", "gpt_oss", "llama", "mistral", "mixtral", "olmo2", "phi3", "qwen2", "qwen3", "qwen3_moe")
 """The families in which it is not the table of tokens unless a config.json says so."""
 
 
@@ -134,6 +134,7 @@ class Arrays:
         arrays = self._fused(at) if names.fused else self._apart(at)
         arrays |= self._block(at + names.output, "o", joined, d)
         arrays |= self.norm(at + names.norm_1, "1", d) if names.norm_1 else {}
+        arrays |= self._sinks(at + names.sinks) if names.sinks else {}
         arrays |= self._feed_forward(at) if shape.d_ff else {}
         for name, symbol in ((names.norm_1_out, "1_out"), (names.norm_2_out, "2_out")):
             arrays |= self.norm(at + name, symbol, d) if name else {}
@@ -170,10 +171,18 @@ class Arrays:
         if f"{self._base}{at}{router}.weight" not in self._tensors:
             router = "mlp.gate"  # as Transformers 5 has it in memory
         arrays = self._block(at + router, "router", shape.d_model, shape.n_experts)
-        each = {"gate": names.hidden, "up": names.up, "down": names.down}
-        joined, slices = experts.joined(self._tensors, f"{self._base}{at}{names.experts}", each, shape)
+        whole, each = f"{self._base}{at}{names.experts}", {"gate": names.hidden, "up": names.up, "down": names.down}
+        if names.interleaved:
+            joined, slices = experts.interleaved(self._tensors, whole, shape)
+        else:
+            joined, slices = experts.joined(self._tensors, whole, each, shape)
         self.slices |= slices
         return arrays | joined | self.norm(at + names.norm_2, "2", shape.d_model)
+
+    def _sinks(self, name: str) -> dict[str, Array]:
+        """Return the scores of the sinks, one for each head."""
+        self._locate("sinks", f"{self._base}{name}", "entry", stride=1)
+        return {"sinks": shaped(self._tensors, f"{self._base}{name}", self._shape.n_heads)[:, None]}
 
     def _gated(self, name: str) -> dict[str, Array]:
         """Return the matrices of a gate from the one that holds both, that of the activation first."""

@@ -151,7 +151,7 @@ class Model(Writer):
         return ModelSizes(
             shape.n_layers, shape.n_heads, shape.n_kv_heads, shape.d_model, shape.d_head, shape.d_ff,
             self.facts.parts[0].gate, sum(each.size for layer in self._layers for each in layer.values()),
-            shape.n_experts, shape.n_chosen,
+            shape.n_experts, shape.n_chosen, shape.sinks,
         )  # fmt: skip
 
     def tokens(self, config: Config) -> tuple[str, ...]:
@@ -208,6 +208,7 @@ class Model(Writer):
         names = (wanted,) if isinstance(wanted, str) else tuple(wanted)
         masks = self.own_masks
         mask: Any = tuple(dict.fromkeys((*masks, *(name for name in names if name != "none")))) or "none"
+        setting["normaliser"] = self.shape.normaliser(setting.get("normaliser", "softmax"))
         has_bias = "b_q" in self._layers[0]
         return PretrainedConfig(
             **setting, **self.shape.setting(), mask=mask, own_masks=masks, projection_bias=has_bias, facts=self.facts

@@ -138,7 +138,8 @@ def _is_wide(trace: Trace) -> bool:
 
 def _not_its_own(config: Config) -> list[str]:
     """Return the labels of settings that were chosen for a trained model and make other weights than its own."""
-    own = {"mask": {"none", *getattr(config, "own_masks", ())}, "normaliser": {"softmax"}, "temperature": {1.0}}
+    own = {"mask": {"none", *getattr(config, "own_masks", ())}, "temperature": {1.0}}
+    own["normaliser"] = {"softmax", getattr(config, "own_normaliser", "")}
     chosen = {name: getattr(config, name) for name in own}
     differing = {name for name, each in chosen.items() if not {*(each if name == "mask" else (each,))} <= own[name]}
     return [translate(item.metadata["label"]) for item in settings(config) if item.name in differing]

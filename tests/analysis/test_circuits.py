@@ -101,7 +101,7 @@ def test_the_parts_of_a_logit_add_up_to_it(name: str) -> None:
                 down = products(trace, 5, instead, layer, part, row)
                 assert down.total == found.parts[layer, part]
                 assert down.each.sum() + down.rest == pytest.approx(down.total, abs=1e-12)
-                if not {"g_2_out", "b_2"} & {*trace.layers[layer]} or part < made.shape.n_heads:
+                if not {"g_2_out", "b_2", "b_experts"} & {*trace.layers[layer]} or part < made.shape.n_heads:
                     assert abs(down.rest) < 1e-12, "biases alone are no products"
             for layer, key in np.ndindex(found.positions.shape[::2]):
                 word = products_of_word(trace, 5, instead, layer, key, row)

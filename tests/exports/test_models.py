@@ -196,7 +196,8 @@ def test_a_workbook_recalculated_is_the_run_and_follows_what_is_changed_in_it(tm
 def test_the_workbook_of_a_family_with_other_parts_holds_its_run() -> None:
     pytest.importorskip("xlsxwriter")
     runs = {
-        name: model(name)("a") for name in ("gemma2", "gemma3", "gpt_neox", "gpt2", "mixtral", "olmo2", "qwen3_moe")
+        name: model(name)("a")
+        for name in ("gemma2", "gemma3", "gpt_neox", "gpt2", "gpt_oss", "mixtral", "olmo2", "qwen3_moe")
     }
     runs["vit"] = model("vit")(given("vit", ""))
     runs["changed"] = model("llama")("a", edits=[(None, "embedded_kv", (0, 1), 2.0), (1, "scores", (0, 0, 0), 2.0)])

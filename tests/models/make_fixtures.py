@@ -58,6 +58,10 @@ SCALED = {
     "rope_type": "llama3", "rope_theta": 500000.0, "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
     "original_max_position_embeddings": 16,
 }  # fmt: skip
+STRETCHED = {
+    "rope_type": "yarn", "rope_theta": 150000.0, "factor": 4.0, "beta_fast": 2.0, "beta_slow": 0.25, "truncate": False,
+    "original_max_position_embeddings": 10,
+}  # fmt: skip
 MODELS: dict[str, tuple[str, str, dict[str, Any], str]] = {
     "bert": ("BertConfig", "BertModel", SMALL, "wordpiece"),
     "distilbert": (
@@ -104,6 +108,15 @@ MODELS: dict[str, tuple[str, str, dict[str, Any], str]] = {
         "Qwen3MoeConfig", "Qwen3MoeForCausalLM",
         GROUPED | ENDS | {"head_dim": 6, "moe_intermediate_size": 4, "num_experts": 5, "num_experts_per_tok": 3},
         "qwen",
+    ),
+    "gpt_oss": (
+        "GptOssConfig", "GptOssForCausalLM",
+        GROUPED | ENDS
+        | {
+            "head_dim": 6, "sliding_window": 4, "intermediate_size": 8, "num_local_experts": 4,
+            "num_experts_per_tok": 2, "tie_word_embeddings": False, "rope_parameters": STRETCHED,
+        },
+        "bytes",
     ),
     "phi3": (
         "Phi3Config", "Phi3ForCausalLM", GROUPED | {"sliding_window": 4, "pad_token_id": 0, "eos_token_id": 0}, "bytes",
@@ -248,10 +261,13 @@ def stirred(model: Any) -> Any:
     """The model with norms and biases off 1 and 0 and large matrices."""
     with torch.no_grad():
         for name, parameter in model.named_parameters():
-            if parameter.dim() == 1:
+            if name.endswith("sinks"):
+                parameter.add_(torch.randn_like(parameter))
+            elif parameter.dim() == 1 or name.endswith("_bias"):  # some biases are those of all experts
                 parameter.add_(torch.randn_like(parameter) * 0.1)
             elif "position" not in name and "wpe" not in name:
-                parameter.mul_(14.0)
+                is_clipped = name.endswith("gate_up_proj") and model.config.model_type == "gpt_oss"
+                parameter.mul_(70.0 if is_clipped else 14.0)
     return model.eval()
 
 

@@ -94,7 +94,9 @@ def test_a_layer_says_what_it_is_made_of(name: str) -> None:
     assert ("output_normed" in layer) == (name in ("gemma2", "gemma3", "olmo2"))
     assert ("added_normed" in layer) == (shape.norm_applied == "after")
     np.testing.assert_allclose(layer["ff_output"].array, layer["ff_hidden"].array @ layer["w_2"].array
-                               + (layer["b_2"].array if "b_2" in layer else 0), atol=1e-12)  # fmt: skip
+                               + (layer["b_2"].array if "b_2" in layer else 0)
+                               + (layer["expert_shares"].array @ layer["b_experts"].array
+                                  if "b_experts" in layer else 0), atol=1e-12)  # fmt: skip
 
 
 @EVERY
@@ -176,7 +178,7 @@ def rewrite(folder: Path, **changes: Any) -> None:
     [
         ({"model_type": "mpt"}, "model_type 'mpt' is not read here; .* are: bert, roberta.*; of_model shows any other"),
         ({"model_type": ["llama"]}, "model_type .* is not read here"),
-        ({"rope_parameters": {"rope_type": "yarn", "rope_theta": 1e4}}, "rope_type is 'yarn'; .*llama3; .* of_model"),
+        ({"rope_parameters": {"rope_type": "dynamic", "rope_theta": 1e4}}, "rope_type is 'dynamic'; .*yarn; .*model"),
         ({"hidden_act": "selu"}, "hidden_act is 'selu'; what is read here: silu"),
         ({"hidden_size": 0}, "hidden_size is 0; a model has 1 to 65536"),
         ({"hidden_size": 17, "head_dim": 4}, r"has shape \(288, 16\)|rows 17 wide|makes it"),
@@ -252,8 +254,8 @@ def test_layers_with_a_window_rotate_by_angles_of_their_own_in_old_files_too(tmp
     np.testing.assert_allclose(near, 100.0 ** (-np.arange(3) / 3))
     np.testing.assert_allclose(whole, 1000.0 ** (-np.arange(3) / 3) / 2)
     assert made.shape.windows == (3, None)
-    rewrite(folder, rope_scaling={"rope_type": "yarn", "factor": 2.0})
-    with pytest.raises(ConfigError, match="rope_type is 'yarn'; what is read here: default, linear, llama3"):
+    rewrite(folder, rope_scaling={"rope_type": "longrope", "factor": 2.0})
+    with pytest.raises(ConfigError, match="rope_type is 'longrope'; what is read here: default, linear, llama3, yarn"):
         load(folder)
     rewrite(folder, **GEMMA_3, attn_logit_softcapping=50.0)
     with pytest.raises(ConfigError, match=r"attn_logit_softcapping is 50\.0; what is read here: None, 0\.0"):

@@ -20,6 +20,10 @@ GROUPED = WIDTHS | {"num_key_value_heads": 2, "head_dim": 4}
 OLD = {"n_layer": 2, "n_head": 4}
 PAIR = {f"{part}_{name}": n for part in ("encoder", "decoder") for name, n in
         (("layers", 2), ("attention_heads", 4), ("ffn_dim", 20))}  # fmt: skip
+SINKS = {f"swa_{name}": n for name, n in
+         (("num_attention_heads", 4), ("num_key_value_heads", 2), ("head_dim", 4), ("v_head_dim", 4))} | {
+         "v_head_dim": 4, "n_routed_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 8, "n_group": 1,
+         "topk_group": 1}  # fmt: skip
 MODELS: dict[str, tuple[str, dict[str, Any], str]] = {
     "GPTJ": ("GPTJModel", OLD | {"n_embd": 16, "rotary_dim": 4}, "weights"),
     "Bloom": ("BloomModel", OLD | {"hidden_size": 16}, "weights"),
@@ -29,7 +33,7 @@ MODELS: dict[str, tuple[str, dict[str, Any], str]] = {
     "Olmo": ("OlmoModel", WIDTHS, "queries"),
     "Phimoe": ("PhimoeModel", GROUPED | {"num_local_experts": 3}, "queries"),
     "Olmoe": ("OlmoeModel", WIDTHS | {"num_experts": 4, "num_experts_per_tok": 2}, "queries"),
-    "GptOss": ("GptOssModel", GROUPED | {"num_local_experts": 4}, "weights"),  # a sink in each row
+    "MiMoV2Flash": ("MiMoV2FlashModel", GROUPED | SINKS, "weights"),  # a sink in each row
     "Albert": ("AlbertModel", WIDTHS | {"embedding_size": 8}, "queries"),
     "ModernBert": ("ModernBertModel", WIDTHS, "queries"),
 }

@@ -22,7 +22,7 @@ WORDS = "the king and the queen saw a dog and a cat"
 
 
 def in_file(tensors: Tensors, part: TensorSlice, d: int, head: int) -> np.ndarray:
-    if part.units or "…" in part.tensor:
+    if part.units or part.axis == "stack" or "…" in part.tensor:
         return of_experts(tensors, part.at(d))
     tensor = np.asarray(tensors[part.tensor], dtype=float)
     n = part.number(d, head)
@@ -31,20 +31,22 @@ def in_file(tensors: Tensors, part: TensorSlice, d: int, head: int) -> np.ndarra
 
 def of_experts(tensors: Tensors, place: str) -> np.ndarray:
     """What a place in the files says, such as experts.2.w1.weight[3], or that of several: experts.0…3.w2.weight[1]."""
-    name, row = place.removesuffix("]").split("[")
+    name, inside = place.removesuffix("]").split("[")
+    index = tuple(slice(None) if each == ":" else int(each) for each in inside.split(", "))
     several = re.fullmatch(r"(.*\.)(\d+)…(\d+)(\..*)", name)
     names = [name]
     if several:
         before, first, last, behind = several.groups()
         names = [f"{before}{e}{behind}" for e in range(int(first), int(last) + 1)]
-    return np.concatenate([np.asarray(tensors[each], dtype=float)[int(row)] for each in names])
+    return np.concatenate([np.ravel(np.asarray(tensors[each], dtype=float)[index]) for each in names])
 
 
 @for_each("name", [*NAMES, "vit"])
 def test_each_column_is_where_it_is_said_to_be(name: str) -> None:
     trace, tensors = model(name)(given(name, WORDS)), Tensors(FOLDER / name)
     for layer, steps in enumerate(trace.layers):
-        parameters = [each for each in steps if each.startswith(("w_", "b_", "g_", "c_")) and not each.endswith("_f")]
+        parameters = [each for each in steps if each.startswith(("w_", "b_", "g_", "c_", "sinks"))]
+        parameters = [each for each in parameters if not each.endswith("_f")]
         assert {"w_q", "w_k", "w_v", "w_o", "w_1", "w_2"} <= {*parameters}
         for parameter in parameters:
             part = facts_of(trace.config).slice_of(layer, parameter)
@@ -53,8 +55,9 @@ def test_each_column_is_where_it_is_said_to_be(name: str) -> None:
             by_head = steps[parameter].axes[0].endswith("head")
             for head in range(len(array) if by_head else 1):
                 one = array[head] if by_head else array
-                for d in (0, 1, one.shape[-1] - 1):
-                    np.testing.assert_array_equal(one[..., d], in_file(tensors, part, d, head))
+                for d in {0, 1 % one.shape[-1], one.shape[-1] - 1}:
+                    there = in_file(tensors, part, d, head)
+                    np.testing.assert_array_equal(one[..., d], there if one.ndim > 1 else np.squeeze(there))
 
 
 @for_each("name", NAMES)

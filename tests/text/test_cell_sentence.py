@@ -166,7 +166,8 @@ EVERY_PARAMETER = "sum(tanh(q@U + k@A)*v) * g*alpha*beta*gamma*lam*tau + sum(u*q
 def test_every_step_has_a_sentence_and_a_picture_in_words():
     traces = [run(RICH), run(Config(score="general", norm="post", feed_forward="relu", residual=True))]
     traces += [
-        small_models.model(name)("a cat") for name in ("bert", "gpt2", "gemma2", "gemma3", "mixtral", "olmo2", "qwen3")
+        small_models.model(name)("a cat")
+        for name in ("bert", "gpt2", "gemma2", "gemma3", "gpt_oss", "mixtral", "olmo2", "qwen3")
     ]
     traces += [
         run(Config(feed_forward="swiglu", projection_bias=True)),

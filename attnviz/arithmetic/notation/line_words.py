@@ -33,6 +33,14 @@ LINES = Words(
             "The key, rotated",
             "RoPE rotates each pair of entries by position {at} times the pair's angle.",
         ),
+        "stretched_query": (
+            "The query, rotated",
+            "RoPE rotates each pair of entries by position {at} times the pair's angle, and YaRN multiplies by {by}.",
+        ),
+        "stretched_key": (
+            "The key, rotated",
+            "RoPE rotates each pair of entries by position {at} times the pair's angle, and YaRN multiplies by {by}.",
+        ),
         "scale": ("The scale", "The score times {c}."),
         "scale_of_width": (
             "The scale",
@@ -41,6 +49,8 @@ LINES = Words(
         "softcap": ("The soft cap", "Squeezed between minus and plus {cap}."),
         "softcap_off": ("The soft cap", "Off: nothing is squeezed."),
         "bias": ("The bias", "Added for the distance between query and key."),
+        "sink": ("The sink", "What makes the scores of the head count from its sink: minus the score of that."),
+        "bias_of_sink": ("Less the sink", "The score of the head's sink is taken away, so that the sink stands at 0."),
         "bias_edited": ("The bias", "Added to the score. Edited: the settings give {expected}, it was set to {bias}."),
         "mask": ("The mask", "Query {i} may attend to key {j}, so the score stays."),
         "opened": ("The mask", "The settings forbid key {j} to query {i}; the mask was edited, so the score stays."),

@@ -16,7 +16,8 @@ from attnviz.engine.learning.normalisers import LearnedNormaliser
 from attnviz.engine.learning.scores import LearnedScore
 from attnviz.engine.numerics.exact import contracted, product, tanh
 from attnviz.engine.plan.chosen import Chosen
-from attnviz.engine.plan.operations import Add, AsKeys, OnlyWhere, Operation, Over, Slopes, Times
+from attnviz.engine.plan.model_operations import Slopes
+from attnviz.engine.plan.operations import Add, AsKeys, OnlyWhere, Operation, Over, Times
 from attnviz.engine.plan.values import Axes, Value
 from attnviz.engine.tables.scores.slopes import swap
 

@@ -72,6 +72,8 @@ class FormulaWriter:
             "route": lambda x: rf"\mathrm{{top}}(\mathrm{{softmax}}({self.of(x)}))",
             "each_unit": lambda x: rf"{self.of(x)}_{{e(d)}}",
             "activation": lambda x: f"f({self.of(x)})",
+            "clipped": lambda x: rf"\mathrm{{clip}}({self.of(x)}) + 1",
+            "from_sink": lambda s, *_: f"-{self.of(s)}",
             "rope": lambda x: rf"R\, {self.of(x)}",
             "as_keys": self.of,
         }

@@ -12,6 +12,7 @@ from attnviz.engine.plan.values import (
     Value,
     activation,
     as_keys,
+    clipped,
     each_unit,
     norm,
     norm_of_heads,
@@ -34,11 +35,12 @@ def embedding(page: Page, E: Value) -> Value:
 
 
 def trained_layer(page: Page, X: Value, X_kv: Value | None = None) -> Value:
-    """Say one layer of a model, from GPT-2 to Gemma 3: Vaswani et al. 2017, and what has changed since.
+    """Say one layer of a model, from GPT-2 to GPT-OSS: Vaswani et al. 2017, and what has changed since.
 
     Norms before the block, behind it (OLMo 2), both (Gemma 2) or after the sum (BERT); norms of queries and keys, head
     by head (Qwen 3) or of all heads at once (OLMo 2); a block that reads what attention read (GPT-NeoX); gates (Llama);
-    experts, of which a token takes a few (Mixtral); no block at all (the model *small* in the package).
+    experts, of which a token takes a few (Mixtral), with biases and clipped (GPT-OSS); no block at all (the model
+    *small* in the package). Sinks of heads (GPT-OSS) are attention's own.
 
     X (n, d), X_kv (m, d) where a decoder attends to an encoder's result -> the layer's result, (n, d)
     """
@@ -63,13 +65,17 @@ def _feed_forward(page: Page, read: Value, Y: Value) -> Value:
     """Say the feed-forward block, and its output added to Y: (n, d)."""
     step, weight, has = page.step, page.weight, page.has
     read = step("ff_normed", norm(read) * weight("g_2") + weight("c_2")) if has.norm_before else read
-    share = None
+    share = taken = None
     if "w_router" in has.weights:
-        share = each_unit(step("expert_shares", route(step("router_scores", read @ weight("w_router")))))  # (n, d_ff)
+        taken = step("expert_shares", route(step("router_scores", read @ weight("w_router") + weight("b_router"))))
+        share = each_unit(taken)  # (n, d_ff)
     F = activation(read @ weight("w_1") + weight("b_1"))  # (n, d_ff)
     if has.gate:
-        F = step("ff_gate", F) * step("ff_up", read @ weight("w_3") + weight("b_3"))
-    G = step("ff_output", step("ff_hidden", F * share) @ weight("w_2") + weight("b_2"))  # (n, d)
+        F, up = step("ff_gate", F), read @ weight("w_3") + weight("b_3")
+        F = F * step("ff_up", clipped(up) if has.clipped else up)
+    G = step("ff_hidden", F * share) @ weight("w_2") + weight("b_2")
+    B = weight("b_experts")
+    G = step("ff_output", G if B is None or taken is None else G + taken @ B)  # (n, d)
     G = step("ff_output_normed", norm(G) * weight("g_2_out") + weight("c_2_out")) if has.norm_behind else G
     G = step("ff_added", Y + G)
     return step("ff_added_normed", norm(G) * weight("g_2") + weight("c_2")) if has.norm_after else G
@@ -84,5 +90,5 @@ def _turned(page: Page, name: str, Y: Value, gain: str) -> Value:
             Y = page.step(f"normed_{name}", norm(Y) * page.weight(gain))
         elif of_all in page.has.weights:
             Y = page.step(f"normed_{name}", norm_of_heads(Y) * page.weight(of_all))
-        Y = rope(Y)
+        Y = rope(Y) if page.has.rotated_by == 1.0 else rope(Y) * page.has.rotated_by
     return page.step(name, Y)

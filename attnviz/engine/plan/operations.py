@@ -17,13 +17,12 @@ from attnviz.arrays import Array
 from attnviz.engine.numerics import buffer_pool, products
 from attnviz.engine.plan.chosen import rule_back
 from attnviz.engine.plan.layer_facts import LayerFacts
+from attnviz.engine.plan.model_operations import Clipped, EachUnit, FromSink, Route, Slopes
 from attnviz.engine.plan.values import Axes, Value, axes_by_length
 from attnviz.engine.tables.normalised_axes import NORMALISED_AXES
 from attnviz.engine.tables.normalisers.hardmax import hardmax, size_of_terms
 from attnviz.engine.tables.scores import swap
 from attnviz.formula import names
-
-Slopes = list[Array | None]
 
 
 class Operation(Protocol):
@@ -144,26 +143,6 @@ class Rope:
 
     def back(self, at: LayerFacts, v: Value, G: Array, y: Array, X: Array) -> Slopes:
         return [at.turned(v, G, at.turn.back)]
-
-
-class Route:
-    """The shares of the experts that each row takes."""
-
-    def value(self, at: LayerFacts, v: Value, R: Array) -> Array:
-        return at.experts.shares(R)
-
-    def back(self, at: LayerFacts, v: Value, G: Array, y: Array, R: Array) -> Slopes:
-        return [at.experts.back(G, R, y)]
-
-
-class EachUnit:
-    """The share of each hidden unit, that of its expert."""
-
-    def value(self, at: LayerFacts, v: Value, shares: Array) -> Array:
-        return at.experts.each_unit(shares)
-
-    def back(self, at: LayerFacts, v: Value, G: Array, *_: Array) -> Slopes:
-        return [at.experts.added_up(G)]
 
 
 class AsKeys:
@@ -291,6 +270,8 @@ OPERATIONS: dict[str, Operation] = {
     "norm": Norm(),
     "norm_of_heads": NormOfHeads(),
     "activation": Activation(),
+    "clipped": Clipped(),
+    "from_sink": FromSink(),
     "rope": Rope(),
     "route": Route(),
     "each_unit": EachUnit(),

@@ -16,6 +16,7 @@ from attnviz.engine.plan.values import (
     Value,
     activation,
     as_keys,
+    from_sink,
     mix,
     norm,
     normalise,
@@ -30,9 +31,13 @@ from attnviz.engine.plan.values import (
 def attention(page: Page, Q: Value, K: Value, V: Value) -> Value:
     """Say attention from queries to what each head returns: Vaswani et al. 2017, arXiv:1706.03762, section 3.2.1.
 
+    A sink is the score of a key without a value. Scores that count from it leave it at 0, so that a normaliser with a
+    sink of 0 gives every key the weight that it has beside it.
+
     Q (H, n, d_k), K (Hkv, m, d_k), V (Hkv, m, d_v) -> Z (H, n, d_v)
     """
-    step, allowed, bias = page.step, page.given("allowed"), page.given("bias")  # (n, m), (H, n, m)
+    step, allowed, sinks = page.step, page.given("allowed"), page.weight("sinks")  # (n, m), (H, 1)
+    bias = page.given("bias") if sinks is None else step("bias", from_sink(sinks, Q, K))  # (H, n, m)
     S = step("scores", score(Q, K, *page.score_weights(Q, K)))  # (H, n, m), as are all up to A
     S = step("scaled", S * page.scale())
     S = step("capped", page.setting("softcap") * tanh(S / page.setting("softcap")) if page.has.softcap else S)

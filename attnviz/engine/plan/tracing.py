@@ -11,11 +11,13 @@ from attnviz.engine.records.step_specs import STEPS
 
 @dataclass(frozen=True)
 class Has:
-    """The parts that a layer has: what decides which steps there are. Numbers decide nothing, and are settings.
+    """The parts that a layer has: what decides which steps there are. Numbers of a setting decide nothing.
 
     weights          the names of biases and other parameters that are there, where it depends on the setting
     score_weights    the names of the score's own parameters, as steps, with their axes in one head
     norm_behind      a norm of what a block hands on, before it is added
+    rotated_by       what rotated queries and keys are multiplied by
+    clipped          what a gate lets through is clipped, and 1 is added
     parallel         the feed-forward block reads what attention read
     positions, token_types   vectors that are added to those of the tokens
     """
@@ -26,6 +28,7 @@ class Has:
     norm_after: bool = False
     norm_behind: bool = False
     rope: bool = False
+    rotated_by: float = 1.0
     softcap: bool = False
     allowed: bool = True
     bias: bool = False
@@ -34,6 +37,7 @@ class Has:
     residual: bool = False
     feed_forward: bool = False
     gate: bool = False
+    clipped: bool = False
     cross: bool = False
     parallel: bool = False
     positions: bool = False

@@ -111,6 +111,7 @@ def each_unit(shares: Value) -> Value:
 
 
 activation = _same_axes("activation")
+clipped = _same_axes("clipped")
 
 
 def as_keys(x: Value) -> Value:
@@ -121,6 +122,11 @@ def as_keys(x: Value) -> Value:
 def score(Q: Value, K: Value, *parameters: Value) -> Value:
     """Return how well each query matches each key, by the score's line; heads of a group read the same keys."""
     return Value("score", (Q, K, *parameters), ("head", "query", "key"))
+
+
+def from_sink(sinks: Value, Q: Value, K: Value) -> Value:
+    """Return what makes scores of queries and keys count from the sink of each head: minus its score, everywhere."""
+    return Value("from_sink", (sinks, Q, K), ("head", "query", "key"))
 
 
 def only_where(allowed: Value | None, S: Value) -> Value:

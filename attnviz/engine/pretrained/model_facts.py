@@ -18,8 +18,9 @@ class TensorSlice:
     """The slice of a tensor in a model's file that holds the columns of a matrix, or the entries of a bias or a gain.
 
     tensor  its name;  `file` the file that holds it, empty for a model in memory
-    axis    what of the tensor a column is: its row, its column, or an entry of a vector
-    first   the index of column 0 of head 0;  `stride` how much further that of the next head is
+    axis    what of the tensor a column is: its row, its column, an entry of a vector, a column of a stack of matrices
+    first   the index of column 0 of head 0;  `stride` how much further that of the next head is; of experts how much
+            further that of the next column is, where others stand between
     plus    what the model adds to each number of the file
     units   the columns of each expert, one expert after the other; {e} in the name of the tensor is its number, and
             a tensor without it holds all, the expert in front
@@ -48,13 +49,25 @@ class TensorSlice:
         ('query.weight[69]', 'c_attn.weight[:, 5]')
         >>> TensorSlice("experts.{e}.w1.weight", "row", units=4).at(9)
         'experts.2.w1.weight[1]'
+        >>> TensorSlice("experts.gate_up_proj", "column", first=1, stride=2, units=4).at(9)
+        'experts.gate_up_proj[2, :, 3]'
         """
         if self.units:
             e, n = divmod(column, self.units)
-            n += self.first
-            return f"{self.tensor.format(e=e)}[{n}]" if "{e}" in self.tensor else f"{self.tensor}[{e}, {n}]"
-        n = self.number(column, head)
-        return f"{self.tensor}[:, {n}]" if self.axis == "column" else f"{self.tensor}[{n}]"
+            n = self.first + n * max(self.stride, 1)
+            return self.place(f"{n}", f"{e}")
+        return self.place(f"{self.number(column, head)}")
+
+    def place(self, n: str, e: str = "") -> str:
+        """Return what holds the column n along the tensor's axis, of the expert e where there are any.
+
+        >>> TensorSlice("down_proj", "stack").place("7"), TensorSlice("gate_up_proj", "column").place("n", "e")
+        ('down_proj[:, :, 7]', 'gate_up_proj[e, :, n]')
+        """
+        inside = {"column": f":, {n}", "stack": f":, :, {n}"}.get(self.axis, n)
+        if "{e}" in self.tensor:
+            return f"{self.tensor.format(e=e)}[{inside}]"
+        return f"{self.tensor}[{e}, {inside}]" if e else f"{self.tensor}[{inside}]"
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +79,7 @@ class ModelFacts:
     frequencies  for each layer RoPE's angle a position for each pair of columns, (i, i + half), None without RoPE
     windows      for each layer how many positions back it looks, None for all
     eps          what every norm adds to the mean square;  `centred` whether it takes the mean away first
-    activation   of the hidden units, a row of FEED_FORWARDS
+    activation   of the hidden units, a row of FEED_FORWARDS_OF_MODELS
     experts      of the feed-forward blocks, None where each is one alone
     buckets      what each head adds to the scores in each range of distances, (H, ranges), None for nothing
     furthest     the distance from which on all share one range

@@ -14,7 +14,7 @@ from attnviz.engine.plan.tracing import Plan
 from attnviz.engine.pretrained.model_facts import ModelFacts
 from attnviz.engine.pretrained.pretrained_config import PretrainedConfig
 from attnviz.engine.tables import block_slopes as slopes
-from attnviz.engine.tables.blocks import FEED_FORWARDS, NORMS, Norm, layer_norm, rms_norm
+from attnviz.engine.tables.blocks import FEED_FORWARDS_OF_MODELS, NORMS, Norm, layer_norm, rms_norm
 
 
 def model_plan(config: PretrainedConfig, layer: int | None) -> Plan:
@@ -31,7 +31,7 @@ def chosen_by_model(config: PretrainedConfig, layer: int | None) -> Chosen:
     if frequencies is not None:
         fn, back = (partial(rotated, frequencies=each) for each in (frequencies, -frequencies))
         turn = Turn(fn, back, frequencies)
-    activation = FEED_FORWARDS[facts.activation]
+    activation = FEED_FORWARDS_OF_MODELS[facts.activation]
     return replace(
         chosen_by(config), key_widths=None, norm=norm_of(facts), activation=activation, turn=turn, experts=facts.experts
     )

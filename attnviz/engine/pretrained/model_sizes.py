@@ -11,6 +11,7 @@ class ModelSizes:
 
     gated       whether the feed-forward block has two matrices on the way in
     n_weights   numbers of all of its layers
+    sinks       whether each head has one
     n_experts   the experts of which a feed-forward block is made, 0 where it is one;  `n_chosen` those of a token
     """
 
@@ -24,12 +25,13 @@ class ModelSizes:
     n_weights: int
     n_experts: int = 0
     n_chosen: int = 0
+    sinks: bool = False
 
     def of_layer(self, n: int) -> int:
         """Count the numbers in the steps of one layer for n tokens."""
         joined = self.n_heads * self.d_head
         projected = 3 * joined + 4 * self.n_kv_heads * self.d_head  # queries and keys before they are rotated, too
-        cells = 5 * self.n_heads * n * n + n * n
+        cells = (5 + self.sinks) * self.n_heads * n * n + n * n
         return n * (projected + 2 * joined + 9 * self.d_model + (3 if self.gated else 1) * self.d_ff) + cells
 
     def largest(self, n: int) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from attnviz.engine.pretrained.image import Image
 from attnviz.engine.pretrained.model_facts import ModelFacts
@@ -33,6 +34,9 @@ FREE = (
 )
 """The fields that apply to a trained model; all else is the model's own."""
 
+WITH_SINK: Literal["softmax_with_sink"] = "softmax_with_sink"
+"""The softmax of a model whose heads have sinks."""
+
 
 @dataclass(frozen=True)
 class PretrainedConfig(Config):
@@ -55,6 +59,8 @@ class PretrainedConfig(Config):
     """The setting that the run was made of; the page keeps what does not apply to the model."""
     own_masks: tuple[str, ...] = ()
     """The masks that the model itself has."""
+    own_normaliser: str = ""
+    """The normaliser that the model has in place of softmax, if it has another."""
     facts: ModelFacts = ModelFacts()
     """The model's tensors in its files, and its other peculiarities."""
     image: Image | None = None
@@ -65,6 +71,8 @@ class PretrainedConfig(Config):
         """The setting as it was chosen: what applies to a model as it is here, all else as it was."""
         kept = {name: getattr(self, name) for name in FREE}
         masks = tuple(name for name in self.mask if name not in self.own_masks or name in self.beside.mask)
+        if self.own_normaliser and self.normaliser == self.own_normaliser != self.beside.normaliser:
+            kept["normaliser"] = "softmax"
         return replace(self.beside, **kept | {"mask": masks or ("none",)})
 
 

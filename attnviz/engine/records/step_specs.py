@@ -45,6 +45,7 @@ OF_MODELS = {
     "g_2": _signed("g_2", MODEL, "the gain of the feed-forward block's norm"),
     "c_2": _signed("c_2", MODEL, "added by the feed-forward block's norm"),
     "w_router": _signed("W_R", ("out", "expert"), "says which expert suits a token"),
+    "b_router": _signed("b_R", ("expert",), "added to the scores of the experts"),
     "router_scores": _signed("R", ("query", "expert"), "how well each expert suits a token"),
     "expert_shares": Spec(
         r"\hat R",
@@ -52,6 +53,10 @@ OF_MODELS = {
         "share",
         r"\hat R = \mathrm{top}(\mathrm{softmax}(R))",
         "how much of each expert a token takes; e(d) is the expert of the hidden unit d",
+    ),
+    "b_experts": _signed("B_2", ("expert", "out"), "added to what leaves each expert"),
+    "sinks": _signed(
+        "s_0", ("head", "number"), "the score of a key without a value, which takes a share of the weights"
     ),
     "g_2_out": _signed("g_2'", ("out",), "the gain of the norm after the feed-forward block"),
     "ff_output_normed": _signed(r"\hat G", OUT, "what the block passes on, normalised before it is added"),
@@ -132,7 +137,7 @@ STEPS = {
     ),
     "scaled": Spec("S'", ("head", "query", "key"), "signed", r"S'_h = c_h\, S_h", "the scores times the scale"),
     "capped": Spec("S''", ("head", "query", "key"), "signed", r"S'' = c \tanh(S' / c)", "the scores, squeezed"),
-    "bias": Spec("B", ("head", "query", "key"), "signed", r"B", "added to the scores by distance"),
+    "bias": Spec("B", ("head", "query", "key"), "signed", r"B", "added to the scores"),
     "allowed": Spec("M", ("query", "key"), "allowed", r"M_{ij} \in \{0, 1\}", "who may attend to what"),
     "masked": Spec(
         r"\hat S",

@@ -48,3 +48,9 @@ def silu(G: Array, X: Array, F: Array) -> Array:
     r"""$G\,(\sigma + x\,\sigma\,(1 - \sigma))$ with $\sigma$ the sigmoid of x."""
     sigmoid = 0.5 * (1.0 + np.tanh(0.5 * X))
     return G * (sigmoid + X * sigmoid * (1.0 - sigmoid))
+
+
+def clamped_silu(G: Array, X: Array, F: Array, *, alpha: float, limit: float) -> Array:
+    r"""$G\,(\sigma + \alpha\,x\,\sigma\,(1 - \sigma))$ with $\sigma$ the sigmoid of $\alpha x$; 0 above the limit."""
+    sigmoid = 0.5 * (1.0 + np.tanh(0.5 * alpha * X))
+    return np.where(limit > X, G * (sigmoid + alpha * X * sigmoid * (1.0 - sigmoid)), 0.0)

@@ -72,6 +72,31 @@ def silu(X: Array) -> Array:
     return 0.5 * X * (1.0 + np.tanh(0.5 * X))
 
 
+ALPHA, LIMIT = 1.702, 7.0
+"""What GPT-OSS multiplies a gate by within the sigmoid, and the largest size of a gate's numbers."""
+
+
+def clamped_silu(X: Array) -> Array:
+    r"""$x\,\sigma(1.702\,x)$ of $\min(x, 7)$, the gates of GPT-OSS.
+
+    Source: OpenAI 2025, gpt-oss model card, arXiv:2508.10925; numbers of gpt-oss/gpt_oss/torch/model.py.
+
+    >>> clamped_silu(np.array([-1.0, 0.0, 1.0, 9.0])).round(4)
+    array([-0.1542,  0.    ,  0.8458,  7.    ])
+    """
+    x = np.minimum(X, LIMIT)
+    return 0.5 * x * (1.0 + np.tanh(0.5 * ALPHA * x))
+
+
+def clipped(X: Array) -> Array:
+    r"""$\max(-7, \min(x, 7)) + 1$, what the gates of GPT-OSS let through.
+
+    >>> clipped(np.array([-9.0, 0.0, 9.0]))
+    array([-6.,  1.,  8.])
+    """
+    return np.clip(X, -LIMIT, LIMIT) + 1.0
+
+
 def _unchanged(X: Array) -> Array:
     return X
 
@@ -196,3 +221,17 @@ FEED_FORWARDS = table(
         back=slopes.gelu,
     ),
 )
+
+FEED_FORWARDS_OF_MODELS = FEED_FORWARDS | table(
+    FeedForward(
+        "clamped_swiglu",
+        "SwiGLU with limits",
+        clamped_silu,
+        r"(f(x W_1 + b_1) \odot (\mathrm{clip}(x W_3 + b_3) + 1))\, W_2 + b_2",
+        "SwiGLU whose gates and gated units are kept within ±7, as in GPT-OSS.",
+        "OpenAI 2025, gpt-oss model card, arXiv:2508.10925, section 2.2",
+        gated=True,
+        back=partial(slopes.clamped_silu, alpha=ALPHA, limit=LIMIT),
+    )
+)
+"""Those of the page's settings, and those that trained models alone have."""

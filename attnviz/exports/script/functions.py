@@ -179,6 +179,17 @@ def silu(x):
     """x times its sigmoid, which is (1 + tanh(x / 2)) / 2."""
     return 0.5 * x * (1 + $np.tanh(x / 2))
 ''',
+    "clamped_silu": '''
+def clamped_silu(x):
+    """min(x, 7) times the sigmoid of 1.702 times that."""
+    x = x.clip(max=7.0)
+    return 0.5 * x * (1 + $np.tanh(0.851 * x))
+''',
+    "clipped": '''
+def clipped(x):
+    """x within -7 and 7, and 1 more."""
+    return x.clip(-7.0, 7.0) + 1
+''',
 }
 """Each by its name; a function may call those above it."""
 

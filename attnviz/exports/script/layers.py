@@ -19,6 +19,7 @@ PARTS = {
     "projected_queries": "queries",
     "queries": "queries",
     "allowed": "mask",
+    "sinks": "sinks",
     "bias": "bias",
     "scores": "scores",
     "weights": "weights",
@@ -84,8 +85,10 @@ class LayerScript(OperationWriter):
     def _part_of(self, name: str, part: str) -> str:
         """Return the part of a step that follows on this part."""
         if name == "masked":
-            has_bias = self.plan.has.bias
+            has_bias = "bias" in self.plan
             return "biased" if not self.masks else "masked_biased" if has_bias else "masked"
+        if name == "bias" and "sinks" in self.plan:
+            return "sinks"
         if name in GAINS and self.plan.has.norm_before:
             return GAINS[name]
         parts = PARTS_OF_MODELS if is_pretrained(self.trace) else PARTS

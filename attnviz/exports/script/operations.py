@@ -58,9 +58,11 @@ class OperationWriter:
             "tanh": lambda v: f"{self.words.np}.tanh({self.code(v.args[0])})",
             "norm": self._norm,
             "norm_of_heads": lambda v: f"{rows.NORMS[self.config.norm]}_of_heads({self.code(v.args[0])})",
+            "clipped": lambda v: f"clipped({self.code(v.args[0])})",
+            "from_sink": self._from_sink,
             "route": self._route,
             "each_unit": lambda v: self._each_unit(v),
-            "activation": lambda v: self._by_word(rows.FEED_FORWARDS[self._chosen.activation.name], v),
+            "activation": lambda v: self._by_word(rows.FEED_FORWARDS_OF_MODELS[self._chosen.activation.name], v),
             "only_where": lambda v: f"{self.words.np}.where(M, {self.code(v.args[0])}, -{self.words.np}.inf)",
             "rope": self._rope,
             "score": self._score,
@@ -131,6 +133,10 @@ class OperationWriter:
         epsilon = short(self._chosen.norm.epsilon)
         unusual = "" if self._chosen.norm.epsilon == EPSILON else f", eps={epsilon}"
         return self._by_word(rows.NORMS[self.config.norm], value, epsilon=epsilon, unusual=unusual)
+
+    def _from_sink(self, value: Value) -> str:
+        sinks, Q, K = map(self.code, value.args)
+        return f"{self.words.np}.broadcast_to(-{sinks}[:, :, None], (*{Q}.shape[:2], {K}.shape[1]))"
 
     def _route(self, value: Value) -> str:
         experts = self._chosen.experts

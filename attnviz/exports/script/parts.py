@@ -50,6 +50,10 @@ TEXTS = {
     "indices": ("Rows and columns", "Rows are queries, columns are keys."),
     "mask": ("Mask", "True where a query may attend. {mask}"),
     "bias": ("Bias by distance", "{bias}"),
+    "sinks": (
+        "Sinks",
+        "The score of a key without a value, one for each head: what is taken away from all scores, so that it is 0.",
+    ),
     "normed": ("Layer norm", "{norm}"),
     "projections": ("Projections", "{projections}"),
     "queries": ("Queries, keys and values", "What each token asks for, what it answers to, and what it passes on."),

@@ -21,6 +21,8 @@ VARIABLES = {
     "normed_queries": "Q_normed",
     "normed_keys": "K_normed",
     "output_normed": "Y_out_normed",
+    "sinks": "sinks",
+    "b_experts": "B_2",
     "router_scores": "R",
     "expert_shares": "R_shares",
     "ff_output_normed": "G_out_normed",
@@ -88,6 +90,8 @@ FEED_FORWARDS = {
     "geglu": "gelu",
 }
 """The activation of the hidden units, among the words of a library; where they are gated, that of the gates."""
+
+FEED_FORWARDS_OF_MODELS = FEED_FORWARDS | {"clamped_swiglu": "clamped_silu"}
 
 NORMS = {"pre": "layer_norm", "post": "layer_norm", "rms": "rms_norm"}
 """The norms, among the words of a library."""

@@ -25,6 +25,7 @@ from attnviz.engine.records.config import Config
 from attnviz.engine.records.step_specs import STEPS
 from attnviz.engine.records.trace import Step
 from attnviz.engine.records.typed_rows import normaliser_of, score_of
+from attnviz.engine.tables.blocks import LIMIT
 from attnviz.engine.tables.normalisers.hardmax import size_of_terms
 from attnviz.exports.workbook import score_formulas as formulas
 from attnviz.exports.workbook import typed
@@ -224,8 +225,18 @@ def _each_unit(at: OnSheet, v: Value) -> Cells:
 def _activation(at: OnSheet, v: Value) -> Cells:
     symbols = " + ".join(plain(STEPS[each.name].symbol) for each in leaves(v) if each.op == "weight")
     heading = formulas.HEADINGS["linear_part"].format(symbol=f"Y {symbols}", shape="{shape}")
-    before, activated = at.block(v.args[0], heading), formulas.FEED_FORWARDS[at.chosen.activation.name]
+    before, activated = at.block(v.args[0], heading), formulas.FEED_FORWARDS_OF_MODELS[at.chosen.activation.name]
     return Cells(lambda i, j: activated(before.at(i, j)))
+
+
+def _clipped(at: OnSheet, v: Value) -> Cells:
+    x = at.cells(v.args[0])
+    return Cells(lambda i, j: f"MAX(-{LIMIT:g},MIN({LIMIT:g},{x.formula(i, j)}))+1")
+
+
+def _from_sink(at: OnSheet, v: Value) -> Cells:
+    sink = at.block(v.args[0]).at(0, 0)
+    return Cells(lambda i, j: f"-{sink}")
 
 
 def _rope(at: OnSheet, v: Value) -> Cells:
@@ -279,6 +290,8 @@ OPERATIONS: dict[str, Callable[[OnSheet, Value], Cells]] = {
     "norm": _norm,
     "norm_of_heads": _norm_of_heads,
     "activation": _activation,
+    "clipped": _clipped,
+    "from_sink": _from_sink,
     "rope": _rope,
     "route": _route,
     "each_unit": _each_unit,

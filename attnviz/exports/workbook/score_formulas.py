@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from attnviz.arrays import Array
+from attnviz.engine.tables.blocks import ALPHA, LIMIT
 from attnviz.exports.workbook.layout import Block, Formula, Sheet
 from attnviz.settings.counting import ordinals
 from attnviz.settings.language import Words, translate
@@ -194,3 +195,7 @@ FEED_FORWARDS: dict[str, Callable[[str], str]] = {
     "geglu": lambda x: f"{x}*NORMSDIST({x})",
 }
 """The activation of the feed-forward block as a formula; NORMSDIST is the normal distribution function itself."""
+
+FEED_FORWARDS_OF_MODELS = FEED_FORWARDS | {
+    "clamped_swiglu": lambda x: f"0.5*MIN({x},{LIMIT:g})*(1+TANH({ALPHA / 2:g}*MIN({x},{LIMIT:g})))"
+}

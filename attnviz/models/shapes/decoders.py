@@ -54,10 +54,11 @@ def gpt_neox(facts: Facts) -> Shape:
     n, d = facts.size("num_attention_heads", "heads"), facts.size("hidden_size")
     n_layers, width = facts.size("num_hidden_layers", "layers"), divided(facts, d, n, "hidden_size")
     share = {"partial_rotary_factor": facts.get("rotary_pct", 1.0), "rope_theta": facts.get("rotary_emb_base", 1e4)}
+    frequencies, by = rotation(facts, width, share)
     return Shape(
         n_layers, n, n, d, width, facts.size("intermediate_size"), facts.one_of("hidden_act", ACTIVATIONS), "layer",
         "before", facts.number("layer_norm_eps", 1e-5), causal=True,
         n_positions=facts.size("max_position_embeddings", otherwise=2048), windows=(None,) * n_layers,
-        frequencies=(rotation(facts, width, share),) * n_layers,
+        frequencies=(frequencies,) * n_layers, rotated_by=(by,) * n_layers,
         parallel=facts.get("use_parallel_residual", True) is True,
     )  # fmt: skip

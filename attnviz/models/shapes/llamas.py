@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from attnviz.arrays import Array
 from attnviz.models.shapes.facts import ACTIVATIONS, GATED, MAX_SIZES, Facts
-from attnviz.models.shapes.rotation import rotation
+from attnviz.models.shapes.rotation import Rotation, rotation
 from attnviz.models.shapes.shape import Shape
 
 
@@ -31,7 +31,8 @@ def llama(facts: Facts, **changes: Any) -> Shape:
         "n_positions": facts.size("max_position_embeddings", otherwise=65_536) if _fits(facts) else None,
         "windows": _windows(facts, n_layers),
     }  # fmt: skip
-    fields["frequencies"] = _rotations(facts, width, fields["windows"])
+    turns = _rotations(facts, width, fields["windows"])
+    fields["frequencies"], fields["rotated_by"] = (tuple(each) for each in zip(*turns))
     return Shape(n_layers, n, n_kv, d, width, d_ff, **(fields | changes))
 
 
@@ -58,6 +59,14 @@ def qwen3_moe(facts: Facts) -> Shape:
     units = facts.size("moe_intermediate_size", otherwise=768)
     shape = replace(llama(facts), d_ff=units, shares_add_up=add_up)
     return _with_experts(shape, facts, 128, 8)
+
+
+def gpt_oss(facts: Facts) -> Shape:
+    """Return the shape of GPT-OSS: sinks, a window in every other layer, YaRN, and experts with a clamped SwiGLU."""
+    facts.only("swiglu_limit", None, 7.0)  # Transformers has it as a number of its code
+    facts.only("hidden_act", "silu")
+    shape = llama(facts, feed_forward="clamped_swiglu", eps=facts.number("rms_norm_eps", 1e-5), sinks=True)
+    return _with_experts(shape, facts, 128, 4)
 
 
 def _with_experts(shape: Shape, facts: Facts, usual: int, usually_chosen: int) -> Shape:
@@ -99,7 +108,7 @@ def gemma2(facts: Facts) -> Shape:
 
 def _windows(facts: Facts, n_layers: int) -> tuple[int | None, ...]:
     """Return the number of positions back that each layer may attend to."""
-    usual = 4096 if facts.family == "gemma3_text" else None
+    usual = {"gemma3_text": 4096, "gpt_oss": 128}.get(facts.family)
     if not facts.get("sliding_window", usual) or facts.get("use_sliding_window") is False:
         return (None,) * n_layers
     reach, kinds = facts.size("sliding_window", otherwise=usual) - 1, facts.get("layer_types")
@@ -109,7 +118,7 @@ def _windows(facts: Facts, n_layers: int) -> tuple[int | None, ...]:
         if facts.family == "gemma3_text":
             pattern = facts.size("sliding_window_pattern", otherwise=6)
             return tuple(None if layer % pattern == pattern - 1 else reach for layer in range(n_layers))
-        if facts.family == "gemma2":
+        if facts.family in ("gemma2", "gpt_oss"):
             return tuple(None if layer % 2 else reach for layer in range(n_layers))
         first = facts.get("max_window_layers", n_layers)
         return tuple(reach if layer >= first else None for layer in range(n_layers))
@@ -120,16 +129,29 @@ def _windows(facts: Facts, n_layers: int) -> tuple[int | None, ...]:
     return tuple(reach if kind == "sliding_attention" else None for kind in kinds)
 
 
-def _rotations(facts: Facts, width: int, windows: tuple[int | None, ...]) -> tuple[Array, ...]:
-    """Return the angles of each layer: the same in all, but in Gemma 3 layers with a window have their own base."""
+GPT_OSS_ROTATION = {"rope_type": "yarn", "factor": 32.0, "truncate": False, "original_max_position_embeddings": 4096}
+"""RoPE of a model of GPT-OSS whose config.json says nothing of it."""
+
+
+def _rotations(facts: Facts, width: int, windows: tuple[int | None, ...]) -> tuple[Rotation, ...]:
+    """Return the rotation of each layer: the same in all, but in Gemma 3 layers with a window have their own base."""
     if facts.family != "gemma3_text":
-        return (rotation(facts, width, {}),) * len(windows)
+        before = {"rope_theta": 150_000.0} if facts.family == "gpt_oss" else {}
+        if before and not (facts.get("rope_scaling") or facts.get("rope_parameters")):
+            return (rotation(facts, width, before | GPT_OSS_ROTATION),) * len(windows)
+        return (rotation(facts, width, before),) * len(windows)
     given = facts.get("rope_parameters", {})
     given = given if isinstance(given, dict) else {}
     wide = {"rope_theta": facts.get("rope_theta", 1e6)} | (facts.get("rope_scaling") or {})
     near = {"rope_theta": facts.get("rope_local_base_freq", 1e4)}
+    said = {"model_type": facts.family, "max_position_embeddings": facts.get("max_position_embeddings", 131_072)}
     whole, window = (
-        rotation(Facts({"model_type": facts.family, "rope_parameters": before | (given.get(kind) or {})}), width, {})
+        rotation(Facts(said | {"rope_parameters": _without_truncate(before | (given.get(kind) or {}))}), width, {})
         for kind, before in (("full_attention", wide), ("sliding_attention", near))
     )
     return tuple(whole if reach is None else window for reach in windows)
+
+
+def _without_truncate(rope: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what is said of one kind of layer without `truncate`, which Transformers does not look up there."""
+    return {name: value for name, value in rope.items() if name != "truncate"}

@@ -6,7 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from attnviz.arrays import Array
+from attnviz.engine.pretrained.pretrained_config import WITH_SINK
 from attnviz.models.shapes.facts import GATED
+
+CALLED = {"geglu_tanh": "geglu", "clamped_swiglu": "swiglu"}
+"""The rows of FEED_FORWARDS that are nearest to blocks which only models have."""
 
 
 @dataclass(frozen=True)
@@ -21,6 +25,8 @@ class Shape:
     windows      for each layer how many positions back it looks, None for all
     frequencies  for each layer the angle of RoPE a position for each pair of columns, None without RoPE; layers that
                  rotate alike have the same array
+    rotated_by   for each layer what its rotated queries and keys are multiplied by, 1 but with YaRN
+    sinks        whether each head has a score that takes a share of the weights and gives nothing
     gain         what is added to every stored gain
     parallel     whether the feed-forward block reads what attention read
     logits_softcap  what squeezes the logits of next words, 0 for nothing
@@ -44,6 +50,8 @@ class Shape:
     scale: float | None = None
     softcap: float = 0.0
     frequencies: tuple[Array | None, ...] = ()
+    rotated_by: tuple[float, ...] = ()
+    sinks: bool = False
     embedding_factor: float = 1.0
     first_position: int = 0
     gain: float = 0.0
@@ -63,11 +71,15 @@ class Shape:
     @property
     def gated(self) -> bool:
         """True if the feed-forward block has a second matrix on the way in, whose product is a factor of the first."""
-        return self.feed_forward in GATED.values()
+        return self.feed_forward in (*GATED.values(), "clamped_swiglu")
 
     def rotates(self, layer: int) -> bool:
         """Return whether a layer rotates queries and keys by their positions."""
         return bool(self.frequencies) and self.frequencies[layer] is not None
+
+    def normaliser(self, chosen: str) -> str:
+        """Return the normaliser of a run for which one was chosen: softmax is the model's own, with its sinks."""
+        return WITH_SINK if self.sinks and chosen == "softmax" else chosen
 
     def setting(self) -> dict[str, Any]:
         """Return what of a setting the shape decides, by the names of `Config`."""
@@ -76,7 +88,8 @@ class Shape:
             "d_k": self.d_head, "d_v": self.d_head, "residual": True, "scale": self.scale, "softcap": self.softcap,
             "d_ff": self.d_ff or 1,  # a width that nothing has: there is no block
             "norm": "rms" if self.norm == "rms" else {"after": "post", "before": "pre"}[self.norm_applied],
-            "feed_forward": "geglu" if self.feed_forward == "geglu_tanh" else self.feed_forward,
+            "feed_forward": CALLED.get(self.feed_forward, self.feed_forward),
+            "own_normaliser": WITH_SINK if self.sinks else "",
             "position": "rope" if any(map(self.rotates, range(self.n_layers))) else "none",
             "bias": "t5" if self.buckets else "none", "t5_n_buckets": self.buckets or 32,
             "t5_max_distance": self.max_distance,

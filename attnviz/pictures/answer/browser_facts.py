@@ -22,7 +22,7 @@ from attnviz.engine.records.typed_rows import normaliser_of, score_of
 from attnviz.engine.tables.masks import MASKS, allowed, settings_of
 from attnviz.engine.tables.tokenisers import PAD
 from attnviz.pictures.answer import explanation_parts, row_functions
-from attnviz.pictures.answer.explanation import MATCH, NOTES
+from attnviz.pictures.answer.explanation import MATCH, NOTES, notes
 from attnviz.pictures.answer.explanation import WORDS as TITLES
 from attnviz.pictures.figures import EXACT_UP_TO
 from attnviz.pictures.stage_bytes import NamedArray, packed
@@ -83,7 +83,7 @@ def facts(trace: Trace, layer: int) -> dict[str, Any] | None:
         "score": row_functions.score(config, recorded),
         "normaliser": row_functions.normaliser(config),
         "functions": row_functions.functions(config, recorded),
-        "words": words(),
+        "words": words() | {"notes": notes(trace, layer)},
     }
 
 

@@ -6,6 +6,7 @@ entry of an output by what each key puts into it. All numbers are those of the f
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -63,6 +64,7 @@ NOTES = Words(
         "width": "÷ √{by} = {made}",
         "softcap": "capped at ±{by} = {made}",
         "bias": "{by} for the distance = {made}",
+        "sink": "{by} for the sink = {made}",
         "mask": "masked: {made}",
         "temperature": "÷ {by}, the temperature = {made}",
         "above": "u − τ = {u} − {threshold}; u = score − largest, τ the threshold",
@@ -186,7 +188,12 @@ def _change(trace: Trace, answer: FourLines, change: Change) -> str:
     by = localised(short(change.by))  # as it was set
     if change.name == "bias":
         by = f"+ {number(change.by)}" if change.by >= 0 else number(change.by)
-    return NOTES[change.name].format(by=by, made=result)
+    return notes(trace, answer.cell.layer)[change.name].format(by=by, made=result)
+
+
+def notes(trace: Trace, layer: int) -> Mapping[str, str]:
+    """Return the sentences on what changes a score, where a bias is what a sink takes away if the heads have one."""
+    return dict(NOTES) | ({"bias": NOTES["sink"]} if "sinks" in trace.layers[layer] else {})
 
 
 def _is_by_width(trace: Trace, change: Change) -> bool:

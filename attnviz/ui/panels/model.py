@@ -31,6 +31,8 @@ WORDS = Words(
         "token, heads of width {d_head}, and no feed-forward blocks. Its weights are {written}.",
         "to_plain": "The same, trained without penalties",
         "to_small": "The same, trained with penalties",
+        "sinks": "Each head has a sink: its softmax has one more score, which takes a share of the weights and gives "
+        "nothing.",
         "experts": "Each block is made of {n_experts} experts, of which a token takes {n_chosen}.",
         "space": "A Ġ in its tokens is a space.",
         "own_mask": "{masks}, the model's own",
@@ -68,6 +70,7 @@ def say(draft: Config, *, may_change: bool = True) -> None:
         name = draft.model.partition("~")[0]
         experts = {"n_experts": model.sizes.n_experts, "n_chosen": model.sizes.n_chosen}
         more = [WORDS["experts"].format(**experts)] if model.sizes.n_experts else []
+        more += [WORDS["sinks"]] if model.sizes.sinks else []
         more += [WORDS["causal"]] if "causal" in model.own_masks else []
         more += [WORDS["space"]] if _has_spaces(model, draft) else []
         rest = WORDS["decides" if model.sizes.d_ff else "attention_alone"]

@@ -107,5 +107,5 @@ def test_every_operation_has_its_code() -> None:
     writer = LayerScript(Lines(trace, (0,)), trace)
     made = Value("input", axes=("query", "model"), name="X")
     for op in {*OPERATIONS} - {"as_keys", "score", "normalise", "mix"}:
-        two = op in ("+", "*", "/", "@", "only_where")
-        assert "X" in writer.code(Value(op, (made, made) if two else (made,), made.axes)), op
+        n = {"from_sink": 3, **dict.fromkeys(("+", "*", "/", "@", "only_where"), 2)}.get(op, 1)
+        assert "X" in writer.code(Value(op, (made,) * n, made.axes)), op

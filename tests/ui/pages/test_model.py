@@ -50,6 +50,13 @@ def test_the_page_says_of_how_many_experts_a_block_is_made() -> None:
     assert "Each block is made of 4 experts, of which a token takes 2." in page_text(at)
 
 
+def test_the_page_says_that_heads_have_sinks() -> None:
+    hosting.offer([f"gpt_oss={FOLDER / 'gpt_oss'}"])
+    at = opened(model=f"gpt_oss~{MODELS['gpt_oss'].digest}", sentence="the king", head="1", query="2", key="1")
+    assert clean(at)
+    assert "Each head has a sink: its softmax has one more score" in page_text(at)
+
+
 def test_explore_draws_the_models_numbers_and_offers_what_is_free(bert: str) -> None:
     at = opened(model=bert, sentence=WORDS, layer="2", head="1", query="2", key="3")
     assert clean(at)
