@@ -46,6 +46,7 @@ class Sizes:
     mutated: tuple[int, int] = (2_000, 4)
     huge: tuple[int, int] = (150, 5)
     stranger: tuple[int, int] = (20, 900_000)
+    crowd: tuple[int, int, float, int] = (30, 3, 60.0, 900_000)
     rest: float = 75.0
     disk: int = 10
     bare: int = 8
@@ -69,6 +70,7 @@ SMALL: dict[str, Any] = {
     "mutated": (40, 4),
     "huge": (100, 2),
     "stranger": (1, 300_000),
+    "crowd": (5, 1, 3.0, 300_000),
     "rest": 1.0,
     "disk": 3,
     "bare": 2,
@@ -112,6 +114,7 @@ PARTS: dict[str, Callable[[Sizes], Outcome]] = {
     "mutated": lambda sizes: alone(frames.mutated, *sizes.mutated, sizes.rest),
     "huge": lambda sizes: alone(frames.huge, *sizes.huge, sizes.rest),
     "stranger": lambda sizes: alone(stranger.tries, *sizes.stranger, sizes.rest),
+    "crowd": lambda sizes: alone(stranger.crowd, *sizes.crowd),
     "disk": lambda sizes: limits.disk(sizes.disk),
     "bare": lambda sizes: limits.bare(sizes.bare),
     "chaos": lambda sizes: chaos.chaos(*sizes.chaos),

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import time
 import urllib.request
+from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
@@ -24,13 +25,14 @@ from attnviz.classroom.marking import assignments
 from attnviz.classroom.marking.assignments import Assignment
 from attnviz.settings import url_codec
 from benchmarks.floods import beside
-from benchmarks.load import warmed
+from benchmarks.load import gathered, thinking, warmed
 from benchmarks.outcome import Outcome
 from benchmarks.served import Server
-from benchmarks.visitors import PATIENCE, REFUSALS, joined
+from benchmarks.visitors import PATIENCE, REFUSALS, Tally, joined, left
 
 GOAL, FROZEN = 1.0, 10.0
 """Seconds within which health should answer, and those after which it counts as not answered at all."""
+THINK = 5.0  # seconds between two moves of a visitor
 
 WORDS = " ".join(f"w{number}" for number in range(1024))
 SOLVED = Config(sentence=WORDS, max_tokens=1024, n_heads=1, n_layers=6, d_model=512, d_k=8, initialiser="by_hand")
@@ -210,6 +212,39 @@ async def tries(server: Server, rounds: int, characters: int, rest: float) -> Ou
     finally:
         watching.cancel()
     out.bound("Health meanwhile, asked each second", slowest, GOAL, f"at most {slowest:.2f} s, {asked} times", " s")
+    return out
+
+
+async def crowd(server: Server, n: int, strangers: int, seconds: float, characters: int) -> Outcome:
+    """Several strangers try every door at once, over and over, while n others move every five seconds."""
+    await warmed(server)
+    out, opening, tried = Outcome(), Tally(), Counter[str]()
+    others = await gathered(server, n, opening)
+
+    async def trying() -> None:
+        while True:
+            for name, act in doors(server, characters).items():
+                try:
+                    await act()
+                    tried["done"] += 1
+                except (KeyError, *REFUSALS):  # more at once than one visitor may ask for
+                    tried[name] += 1
+
+    trying_all = [asyncio.ensure_future(trying()) for _ in range(strangers)]
+    try:
+        tally = await thinking(others, seconds, THINK)
+    finally:
+        for each in trying_all:
+            each.cancel()
+    await left(others)
+    failures, done = out.failed(opening.wrong + tally.wrong), tried.pop("done")
+    out.row(
+        f"{strangers} strangers at every door at once: {n} others, each moving every {THINK:g} s",
+        f"p95 {tally.ms(0.95):,.0f} ms, at most {tally.ms(1):,.0f} ms, of {len(tally.seconds)} moves; {done} things "
+        f"tried, {tried.total()} refused; {failures}",
+        "p95 ≤ 1 s",
+        tally.ms(0.95) <= 1000 * GOAL,
+    )
     return out
 
 
