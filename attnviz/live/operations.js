@@ -227,7 +227,7 @@ function mix({ shape: [, rows, columns], args, group }, [A, V, allowed], out, [h
           out[o + c] = 0;
           for (let j = 0; j < keys; j++) {
             const x = V[v + j * columns + c];
-            if (Number.isFinite(x) || !allowed || allowed[r * keys + j]) out[o + c] += A[a + j] * x;
+            if (Number.isFinite(x) || !allowed || allowed[(a % allowed.length) + j]) out[o + c] += A[a + j] * x;
           }
         }
     }

@@ -22,7 +22,8 @@ STAGES = Words(
         "scaled": "Every score times the scale of its head.",
         "capped": "Every score squeezed into the range of the soft cap.",
         "bias": "A number for each pair of positions, added to its score.",
-        "allowed": "Who may attend to what: a cell is open or closed for all heads alike.",
+        "allowed": "Who may attend to what: a cell is open or closed for all heads alike, unless a typed mask looks at "
+        "the head, h.",
         "masked": "The scores with their bias, and minus infinity wherever a query may not attend.",
         "weights": "{queries}, each distributing its weight over the keys that it may attend to.",
         "weights_alone": "{queries} and how much each attends to each key; a row need not add to 1.",

@@ -36,7 +36,7 @@ BASE: dict[str, Any] = {
 }
 SETTINGS: dict[str, tuple[dict[str, Any], ...]] = {
     "score": ({}, {"second_sentence": "a dog"}, {"d_k": (3, 2)}, {"n_kv_heads": 1, "mask": "causal"}),
-    "mask": ({}, {"second_sentence": "the dog ran"}),
+    "mask": ({}, {"second_sentence": "the dog ran"}, {"n_kv_heads": 1}),
     "bias": ({"mask": "causal"}, {"second_sentence": "a dog"}),
     "normaliser": ({"mask": ("causal", "no_self")}, {"temperature": 0.7}, {"normalise_over": "queries"}),
 }
@@ -55,6 +55,9 @@ WRITTEN_BY_HAND: dict[str, Sequence[str]] = {
         "not (j == i or i * (n % -3) < 0)",
         'token[i] in ("cat", "dog") or i // 0.1 > j * 9',
         "token[j - 1] == token[i] and j <= i or j == 0",
+        "j <= i and i - j < 2**h",
+        "h % 2 == 0 or i // h == j // n_heads and token[j] != 'the'",
+        "j < n_heads",
         'token[i + 9] == token[j+2] or token[j-2] != token[j] or token[i-1] == token[i + 1] or token[j - 9] != ""',
     ),
     "bias": (

@@ -53,7 +53,7 @@ def any_setting(number: int) -> Config:
     typed: dict[str, Any] = {
         "score_formula": dice.choice(TYPED),
         "normaliser_formula": dice.choice(TYPED_NORMALISERS),
-        "mask_formula": "j <= i + 1",
+        "mask_formula": dice.choice(("j <= i + 1", "j < i + h")),
         "bias_formula": "-abs(i - j) / h",
     }
     masks = tuple(dict.fromkeys(dice.choice([*MASKS]) for _ in range(dice.randint(1, 3))))

@@ -21,7 +21,8 @@ Rerun = Callable[..., Trace]
 """Runs the same again, with fields of the setting in place of its own, and edits."""
 
 TEXTS = ("a cat sat", "the cat sat on the mat", "who")
-MASK_LINES = ('token[j] != "the"', "j <= i or (i + j) % 3 == 0", "abs(i - j) // 2 < 2 and i >= 0")
+BY_HEAD = ("i - j < 2**h", "h != 1 or j == 0 and i < n_heads", "j < n_heads")
+MASK_LINES = ('token[j] != "the"', "j <= i or (i + j) % 3 == 0", "abs(i - j) // 2 < 2 and i >= 0", *BY_HEAD)
 SCORE_LINES = (
     *("sum(abs(q - k))", "max(q * k) - min(q)", "v @ tanh(q @ U + k @ A + b) * g", "norm(q - k) + sum(q * k * v)"),
     *("unit(q) @ W @ k / sqrt(d_k) - 0.1 * abs(i - j)", "sum(q * U[j]) + alpha * w[j] + mean(k)", "h * sum(k) / n"),
@@ -137,8 +138,8 @@ def whole_step(before: Trace, rerun: Rerun, dice: random.Random, program: Data) 
 def mask_cell(before: Trace, rerun: Rerun, dice: random.Random, program: Data) -> Case:
     """A cell of the mask of every layer, and a number of the setting beside it."""
     layers = [i for i, layer in enumerate(before.layers) if "allowed" in layer]
-    n, m = before.layers[0]["allowed"].shape
-    place, may = (dice.randrange(n), dice.randrange(m)), float(dice.random() < 0.5)
+    place = tuple(map(dice.randrange, before.layers[0]["allowed"].shape))
+    may = float(dice.random() < 0.5)
     edits = [(i, "allowed", place, may) for i in layers]
     changes = [_entry(before, edit) for edit in edits]
     temperature = dice.uniform(0.3, 2.0)

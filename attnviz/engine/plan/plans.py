@@ -10,7 +10,7 @@ from attnviz.engine.plan.tracing import Has, Page, Plan
 from attnviz.engine.plan.values import Value
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.step_specs import STEPS
-from attnviz.engine.records.typed_rows import TYPED, score_of
+from attnviz.engine.records.typed_rows import TYPED, masks_by_head, score_of
 from attnviz.engine.tables.blocks import FEED_FORWARDS, NORMS
 from attnviz.engine.tables.positions import POSITIONS
 from attnviz.formula import names
@@ -84,6 +84,7 @@ def parts_of(config: Config, supplied: frozenset[str] = frozenset()) -> Has:
         norm_after=norm.applied == "after",
         rope=POSITIONS[config.position].rotate is not None,
         softcap=bool(config.softcap),
+        mask_by_head=masks_by_head(config),
         bias=config.bias != "none",
         tied=frozenset(tied),
         output=has_output,

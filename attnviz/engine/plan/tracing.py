@@ -15,6 +15,7 @@ class Has:
 
     weights          the names of biases and other parameters that are there, where it depends on the setting
     score_weights    the names of the score's own parameters, as steps, with their axes in one head
+    mask_by_head     whether each head has a mask of its own
     norm_behind      a norm of what a block hands on, before it is added
     parallel         the feed-forward block reads what attention read
     positions, token_types   vectors that are added to those of the tokens
@@ -28,6 +29,7 @@ class Has:
     rope: bool = False
     softcap: bool = False
     allowed: bool = True
+    mask_by_head: bool = False
     bias: bool = False
     tied: frozenset[str] = frozenset()
     output: bool = True
@@ -38,6 +40,12 @@ class Has:
     parallel: bool = False
     positions: bool = False
     token_types: bool = False
+
+
+def axes_of_mask(*, by_head: bool) -> Axes:
+    """Return the axes of a mask: it is one for all heads, or each has its own."""
+    axes = STEPS["allowed"].axes
+    return ("head", *axes) if by_head else axes
 
 
 @dataclass
@@ -69,7 +77,10 @@ class Page:
 
     def given(self, name: str) -> Value | None:
         """Return the mask or the bias; None where there is none."""
-        return self._kept(Value("given", (), STEPS[name].axes, name)) if getattr(self.has, name) else None
+        if not getattr(self.has, name):
+            return None
+        axes = axes_of_mask(by_head=self.has.mask_by_head) if name == "allowed" else STEPS[name].axes
+        return self._kept(Value("given", (), axes, name))
 
     def scale(self) -> Value:
         """Return the factor on the scores, a number for each head."""

@@ -126,7 +126,8 @@ class Config(HeadSettings, WordSettings):
         label="Formula of the mask",
         longest=LONGEST_FORMULA,
         group="Mask",
-        help='What has to hold for query i to attend to key j, such as j <= i and token[j] != "the".',
+        help='What has to hold for query i to attend to key j, such as j <= i and token[j] != "the"; with the head h, '
+        "as in i - j < 2**h, each head has a mask of its own.",
     )
     reach: int = number(2, 0, 64, label="Reach", group="Mask", help="How many positions to either side.")
     dilation: int = number(2, 1, 16, label="Dilation", group="Mask", help="Only every n-th position is visible.")

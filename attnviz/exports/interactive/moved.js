@@ -166,8 +166,11 @@ export function heldCells(name) {
   return set.map(({ at }) => [Math.floor(at / columns / rows), Math.floor(at / columns) % rows, at % columns]);
 }
 
-/** Whether the layer has a mask, which may be changed. */
-export const hasMask = () => Boolean(data.live?.program.steps.some((each) => each.name === `allowed.${view.layer}`));
+/** The step of a layer's mask. @param {number} layer */
+const maskOf = (layer) => data.live?.program.steps.find((each) => each.name === `allowed.${layer}`);
+
+/** Whether the layer has a mask that may be changed: one for all heads. */
+export const hasMask = () => maskOf(view.layer)?.shape[0] === 1;
 
 /** @param {number} i @param {number} j @returns {boolean} whether a query may attend to a key */
 export function mayAttend(i, j) {
@@ -189,7 +192,7 @@ export function allow(places, may) {
   remember("mask");
   data.layers.forEach((_, layer) => {
     const name = `allowed.${layer}`;
-    if (!data.live?.program.steps.some((each) => each.name === name)) return;
+    if (!maskOf(layer)) return;
     for (const [i, j] of places) {
       const at = i * data.keys.length + j, key = `${name}:${at}`, value = may ? 1 : 0;
       if (mightAttend(layer, at) === may) entries.delete(key);

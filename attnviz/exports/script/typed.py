@@ -134,9 +134,9 @@ def _index(formula: Formula, name: str) -> str:
 
 
 def mask(trace: Trace, words: Words) -> ScriptLines:
-    """Return the lines of the typed mask; every cell has a truth, also where only the key decides."""
+    """Return the lines of the typed mask; every cell has a truth, also where only the key decides, or the head."""
     formula = mask_formula(trace.config)
-    script = Script(formula, words, named=_sizes(trace.config, _n_key(trace)))
+    script = Script(formula, words, heads=formula.by_head, named=_sizes(trace.config, _n_key(trace)))
     parts = _split(script.lines("M"), "M")
     return ScriptLines(parts.before, f"({parts.code})" if script.covers() else f"(({parts.code}) & (i + j >= 0))")
 

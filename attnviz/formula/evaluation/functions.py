@@ -208,11 +208,14 @@ def _tried(formula: Formula, sizes: Sequence[float] = (1.0, 1.0, 30.0, 0.0)) -> 
         yield weights(formula, arrays.of_normaliser(X))
 
 
-def mask_table(formula: Formula, queries: Sequence[str], keys: Sequence[str], shape: tuple[int, int]) -> Array:
-    """Evaluate a mask, (queries, keys), from the words of both."""
-    values = arrays.of_table(formula, *shape, tokens=(queries, keys))
+def mask_table(
+    formula: Formula, queries: Sequence[str], keys: Sequence[str], shape: tuple[int, int], n_heads: int = 1
+) -> Array:
+    """Evaluate a mask from the words of both: (queries, keys), or (heads, queries, keys) if it looks at the head."""
+    values = arrays.of_table(formula, *shape, n_heads, (queries, keys), by_head=formula.by_head)
     operation_counts.check(formula, values)
-    return np.array(scores(formula, values)[0])
+    may = np.array(scores(formula, values))
+    return may if formula.by_head else may[0]
 
 
 def bias_table(formula: Formula, n_heads: int, n_query: int, n_key: int) -> Array:

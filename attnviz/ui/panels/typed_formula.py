@@ -59,6 +59,7 @@ EXAMPLES = {
         "not_the": 'token[j] != "the"',
         "same_word": "token[i] == token[j]",
         "near": "abs(i - j) <= 1",
+        "windows": "abs(i - j) <= 2**h",
         "follows": "j == i or token[j - 1] == token[i]",
     },
     "bias": {
