@@ -59,7 +59,6 @@ SCORES: dict[str, Callable[..., float]] = {
 MASKS: dict[str, Callable[[int, int, int], bool]] = {
     "every_third": lambda i, j, h: j <= i and (i - j) % 3 == 0,
     "not_the": lambda i, j, h: WORDS[j] != "the",
-    "same_word": lambda i, j, h: WORDS[i] == WORDS[j],
     "near": lambda i, j, h: abs(i - j) <= 1,
     "windows": lambda i, j, h: abs(i - j) <= 2**h,
     "follows": lambda i, j, h: j == i or (j > 0 and WORDS[j - 1] == WORDS[i]),

@@ -105,10 +105,7 @@ class ChosenMasks(Protocol):
 def formula(
     i: Index, j: Index, pad: Array, *, mask_formula: str = FORMULA, words: Tokens = ((), ()), n_heads: int = 1
 ) -> Allowed:
-    """Return the cells for which the typed line is true, of each head if the line looks at it.
-
-    `words` are the tokens of the queries and of the keys.
-    """
+    """Return where the typed line is true, of each head if it looks at it; `words` are those of queries and keys."""
     return mask_table(read_formula(mask_formula, "mask"), *words, (len(i), len(j[0])), n_heads)
 
 

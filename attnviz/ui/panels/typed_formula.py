@@ -57,7 +57,6 @@ EXAMPLES = {
     "mask": {
         "every_third": "j <= i and (i - j) % 3 == 0",
         "not_the": 'token[j] != "the"',
-        "same_word": "token[i] == token[j]",
         "near": "abs(i - j) <= 1",
         "windows": "abs(i - j) <= 2**h",
         "follows": "j == i or token[j - 1] == token[i]",
@@ -88,7 +87,6 @@ LABELS = Words(
         "largest": "The largest product",
         "every_third": "Every third key before",
         "not_the": "All but the word “the”",
-        "same_word": "The same word",
         "near": "Direct neighbours",
         "follows": "What followed the same word",
         "distance": "Half a point per step",
