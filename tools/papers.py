@@ -36,6 +36,10 @@ def _mask(line: str, **more: str) -> dict[str, str]:
     return {**CAT, "mask": "formula", "mask_formula": line, **more}
 
 
+def _bias(line: str, **more: str) -> dict[str, str]:
+    return {**CAT, "bias": "formula", "bias_formula": line, **more}
+
+
 def _normaliser(line: str, **more: str) -> dict[str, str]:
     return {**CAT, "normaliser": "formula", "normaliser_formula": line, **more}
 
@@ -135,9 +139,16 @@ BIASES = {
     "kerple": Paper(
         "KERPLE, logarithmic", "Chi et al. 2022, arXiv:2205.09921",
         r"s_{ij} = q_i \cdot k_j / \sqrt{d_k} - r_1 \log(1 + r_2 |i - j|),\; r_1, r_2 > 0",
-        _score("sum(q*k) / sqrt(d_k) - exp(alpha) * log(1 + exp(beta) * abs(i - j))", mask="causal"),
+        _bias("-exp(alpha) * log(1 + exp(beta) * abs(i - j))", mask="causal"),
         "r₁ and r₂ are learned for each head; they are exp(α) and exp(β) here, so that they stay positive. As in the "
         "published code, what is added is not scaled.",
+    ),
+    "kerple_power": Paper(
+        "KERPLE, power", "Chi et al. 2022, arXiv:2205.09921",
+        r"s_{ij} = q_i \cdot k_j / \sqrt{d_k} - r_1 |i - j|^{r_2},\; r_1 > 0,\; 0 < r_2 \le 2",
+        _bias("-exp(alpha) * abs(i - j)**(2 * sigmoid(beta))", mask="causal"),
+        "r₁ and r₂ are learned for each head: exp(α) and 2σ(β) here, which keeps them in their range. ALiBi is this "
+        "with r₂ = 1 and slopes that are set.",
     ),
     "fire": Paper(
         "FIRE", "Li et al. 2023, arXiv:2310.04418",

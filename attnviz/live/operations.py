@@ -48,6 +48,7 @@ class OperationWriter:
             "each_unit": lambda _: {"units": self._experts.units},
             "rope": self._rope,
             "score": self._score,
+            "bias_line": self._bias_line,
             "normalise": self._normalise,
             "mix": lambda v: {"group": self._chosen.group, "args": self._args(v.args[0], v.args[1], *v.args[3:])},
             "side_by_side": self._side_by_side,
@@ -114,8 +115,12 @@ class OperationWriter:
             "widths": self._widths("d_k"),
             "group": self._chosen.group,
             "hidden": self._lengths.get("d_a", self._trace.config.d_a),
+            "line": "score",
             "settings": ["score", *self._lines["score"].settings],
         }
+
+    def _bias_line(self, value: Value) -> Data:
+        return self._score(value) | {"line": "bias", "settings": ["bias", *self._lines["bias"].settings]}
 
     def _normalise(self, value: Value) -> Data:
         """Return a normaliser; queries and keys are read only where they say what is equal but for rounding."""

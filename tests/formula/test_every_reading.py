@@ -66,6 +66,9 @@ WRITTEN_BY_HAND: dict[str, Sequence[str]] = {
         "-abs(i-j) * 2**(-8*h/n_heads)",
         "0.3 % 0.1 * j - -i",
         "j / n",
+        "-g * abs(i - j) / h",
+        "d = abs(i - j); -exp(alpha) * log(1 + exp(beta) * d)",
+        "tau if j == 0 else gamma * (lam - j)",
     ),
     "normaliser": (*NORMALISERS, "x - mean(x)", "e = exp(x - max(x)); ratio(e, sum(e))", "x / (n - 1)", "1 / n"),
 }
@@ -145,6 +148,8 @@ def cell_of(line: Line, i: int, j: int) -> latex_reader.Cell | None:
                 along[called] = array.T if parameter.role == "columns" else array
             else:
                 names[name] = array.item() if name in NUMBERS else array
+    if line.kind == "bias":
+        names |= {name: trace[STEPS[name]].head(0).item() for name in formula.parameters}
     if line.kind == "normaliser":
         X = trace["masked"].array[0] / trace.config.temperature
         X, (i, j) = (X.T, (j, i)) if trace.config.normalise_over == "queries" else (X, (i, j))

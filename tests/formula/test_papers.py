@@ -211,6 +211,9 @@ HAND: dict[str, Callable[[Given], Array]] = {
     "kerple": lambda g: softmax(
         g.scaled - np.exp(g.number("alpha")) * np.log(1 + np.exp(g.number("beta")) * abs(g.i - g.j)), g.causal
     ),
+    "kerple_power": lambda g: softmax(
+        g.scaled - np.exp(g.number("alpha")) * abs(g.i - g.j) ** (2 / (1 + np.exp(-g.number("beta")))), g.causal
+    ),
     "fire": fire,
     "rope": rope,
     "span": span,

@@ -76,7 +76,7 @@ FAULTS = [
     ("normaliser", "cumsum(n) * x", "n", "the same for every key"),
     ("bias", "cumsum(j)", "cumsum(j)", "for normalisers, as in cumsum(x)"),
     ("score", "q @ cumsum(k)", "cumsum(k)", "here is one query with one key"),
-    ("bias", "g * abs(i - j)", "g", "as in sum(q*k) / sqrt(d_k) - g * abs(i - j)"),
+    ("bias", "v * abs(i - j)", "v", "not known"),
     ("normaliser", "sigmoid(tau * x)", "tau", "as in tau * sum(q*k) / sqrt(d_k)"),
     ("bias", "q", "q", "not known"),
     ("bias", "W", "W", "not known"),

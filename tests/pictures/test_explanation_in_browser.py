@@ -54,7 +54,7 @@ def any_setting(number: int) -> Config:
         "score_formula": dice.choice(TYPED),
         "normaliser_formula": dice.choice(TYPED_NORMALISERS),
         "mask_formula": dice.choice(("j <= i + 1", "j < i + h")),
-        "bias_formula": "-abs(i - j) / h",
+        "bias_formula": dice.choice(("-abs(i - j) / h", "-g * abs(i - j)")),
     }
     masks = tuple(dict.fromkeys(dice.choice([*MASKS]) for _ in range(dice.randint(1, 3))))
     changes: dict[str, Any] = {

@@ -27,6 +27,7 @@ SCORE_LINES = (
     *("sum(abs(q - k))", "max(q * k) - min(q)", "v @ tanh(q @ U + k @ A + b) * g", "norm(q - k) + sum(q * k * v)"),
     *("unit(q) @ W @ k / sqrt(d_k) - 0.1 * abs(i - j)", "sum(q * U[j]) + alpha * w[j] + mean(k)", "h * sum(k) / n"),
 )
+BIAS_LINES = ("-g * abs(i - j)", "-exp(alpha) * log(1 + exp(beta) * abs(i - j)) / h", "tau if j == 0 else n_key / 9")
 NORMALISER_LINES = (
     *("e = exp(x - max(x)); e / sum(e)", "relu(x - level(x, 1))", "p = relu(x)**2; ratio(p, sum(p))"),
     *("sigmoid(x - mean(x)) / n", "exp(x - norm(x)) * (1 + (i - j) % 3) + min(x) / n_key"),
@@ -56,9 +57,11 @@ def setting(at: int, dice: random.Random) -> Config:
         typed |= {"normaliser": "formula"}
     if dice.random() < 0.2:
         typed |= {"mask": ("formula", dice.choice(("none", "causal"))), "mask_formula": dice.choice(MASK_LINES)}
+    if dice.random() < 0.3:
+        typed |= {"bias": "formula", "bias_formula": dice.choice(BIAS_LINES)}
     if config.initialiser == "by_hand" and dice.random() < 0.8:  # what heads were made for is checked in each run
         typed |= {"initialiser": "normal"}
-    edits = () if typed.get("score") else config.edits
+    edits = () if typed.get("score") or typed.get("bias") else config.edits
     return replace(config, **typed, edits=edits)  # type: ignore[arg-type]
 
 

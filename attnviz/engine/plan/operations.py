@@ -20,8 +20,9 @@ from attnviz.engine.plan.layer_facts import LayerFacts
 from attnviz.engine.plan.values import Axes, Value, axes_by_length
 from attnviz.engine.tables.normalised_axes import NORMALISED_AXES
 from attnviz.engine.tables.normalisers.hardmax import hardmax, size_of_terms
-from attnviz.engine.tables.scores import swap
+from attnviz.engine.tables.scores import Score, swap
 from attnviz.formula import names
+from attnviz.formula.evaluation.functions import checked_bias
 
 Slopes = list[Array | None]
 
@@ -179,6 +180,10 @@ class AsKeys:
 class ScoreOf:
     """A score of each query with each key. Equal queries get equal rows and equal keys equal columns, to the bit."""
 
+    def row(self, at: LayerFacts) -> Score:
+        """Return the row whose line is computed."""
+        return at.chosen.score
+
     def value(self, at: LayerFacts, v: Value, Q: Array, K: Array, *parameters: Array) -> Array:
         row, K_h = at.chosen.score, at.each_head(K)
         same_query = None if row.by_query_position else at.first_equals(Q)
@@ -188,7 +193,7 @@ class ScoreOf:
         return S
 
     def back(self, at: LayerFacts, v: Value, G: Array, S: Array, Q: Array, K: Array, *parameters: Array) -> Slopes:
-        into_q, into_k, of_own = rule_back(at.chosen.score)(G, S, Q, at.each_head(K), **self._own(at, v, parameters))
+        into_q, into_k, of_own = rule_back(self.row(at))(G, S, Q, at.each_head(K), **self._own(at, v, parameters))
         slopes = [of_own.get(OWN_NAMES[arg.name]) for arg in v.args[2:]]
         alike = [g if g is None or arg.axes[1:] != ("number",) else g[:, None] for g, arg in zip(slopes, v.args[2:])]
         return [into_q, at.added_up(into_k), *alike]
@@ -199,6 +204,18 @@ class ScoreOf:
             OWN_NAMES[arg.name]: x[..., 0] if arg.axes[1:] == ("number",) else x for arg, x in zip(v.args[2:], arrays)
         }
         return {**at.chosen.params, **own}
+
+
+class BiasLine(ScoreOf):
+    """What a typed line with learned numbers adds to the scores: it reads how many queries and keys there are."""
+
+    def row(self, at: LayerFacts) -> Score:
+        assert at.chosen.bias is not None  # noqa: S101  # a plan without one never asks
+        return at.chosen.bias
+
+    def value(self, at: LayerFacts, v: Value, Q: Array, K: Array, *parameters: Array) -> Array:
+        row = self.row(at)
+        return checked_bias(row.definition, row.fn(Q, at.each_head(K), **self._own(at, v, parameters)))
 
 
 class OnlyWhere:
@@ -296,6 +313,7 @@ OPERATIONS: dict[str, Operation] = {
     "each_unit": EachUnit(),
     "as_keys": AsKeys(),
     "score": ScoreOf(),
+    "bias_line": BiasLine(),
     "only_where": OnlyWhere(),
     "normalise": Normalise(),
     "mix": Mix(),

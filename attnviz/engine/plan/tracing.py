@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from attnviz.engine.plan.values import Axes, Value
+from attnviz.engine.plan.values import Axes, Value, bias_line
 from attnviz.engine.records.step_specs import STEPS
 
 
@@ -16,6 +16,7 @@ class Has:
     weights          the names of biases and other parameters that are there, where it depends on the setting
     score_weights    the names of the score's own parameters, as steps, with their axes in one head
     mask_by_head     whether each head has a mask of its own
+    bias_weights     the names of the learned numbers of the bias, as steps; a score may have the same
     norm_behind      a norm of what a block hands on, before it is added
     parallel         the feed-forward block reads what attention read
     positions, token_types   vectors that are added to those of the tokens
@@ -31,6 +32,7 @@ class Has:
     allowed: bool = True
     mask_by_head: bool = False
     bias: bool = False
+    bias_weights: tuple[str, ...] = ()
     tied: frozenset[str] = frozenset()
     output: bool = True
     residual: bool = False
@@ -75,9 +77,19 @@ class Page:
             self._kept(Value("weight", (), ("head", *axes), name, read=(Q, K))) for name, axes in self.has.score_weights
         ]
 
+    def learned_bias(self, Q: Value, K: Value) -> Value | None:
+        """Return the bias with the numbers that it learns; one that the score learns too is the same number."""
+        if not self.has.bias_weights:
+            return None
+        axes = "head", "number"
+        own = [
+            self.steps.get(n) or self._kept(Value("weight", (), axes, n, read=(Q, K))) for n in self.has.bias_weights
+        ]
+        return self.step("bias", bias_line(Q, K, *own))
+
     def given(self, name: str) -> Value | None:
         """Return the mask or the bias; None where there is none."""
-        if not getattr(self.has, name):
+        if not getattr(self.has, name) or (name == "bias" and self.has.bias_weights):
             return None
         axes = axes_of_mask(by_head=self.has.mask_by_head) if name == "allowed" else STEPS[name].axes
         return self._kept(Value("given", (), axes, name))

@@ -91,7 +91,8 @@ class Config(HeadSettings, WordSettings):
         label="Formula of the bias",
         longest=LONGEST_FORMULA,
         group="Score",
-        help="One line of arithmetic on the positions i and j and the head h, such as -abs(i-j) * 2**(-8*h/n_heads).",
+        help="One line of arithmetic on the positions i and j and the head h, such as -abs(i-j) * 2**(-8*h/n_heads), "
+        "and on g, alpha, beta, gamma, lam and tau, each a number a head that is learned, 1 at first.",
     )
     bias_slope: float = number(
         0.5,

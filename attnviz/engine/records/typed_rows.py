@@ -132,6 +132,12 @@ def bias_formula(config: ChosenRows) -> Formula | None:
     return parse(config.bias_formula, "bias") if config.bias == TYPED else None
 
 
+def learned_bias(config: ChosenRows) -> Score | None:
+    """Return the bias that was typed as a row with learned numbers; None where it has none of them."""
+    formula = bias_formula(config)
+    return _score(TYPED, formula) if formula is not None and formula.parameters else None
+
+
 def mask_formula(config: ChosenMask) -> Formula:
     """Return the mask that was typed."""
     return parse(config.mask_formula, "mask")

@@ -144,7 +144,8 @@ def mask(trace: Trace, words: Words) -> ScriptLines:
 def bias(trace: Trace, formula: Formula, words: Words) -> ScriptLines:
     """Return the lines of the typed bias, for every head."""
     n_key = _n_key(trace)
-    script = Script(formula, words, heads=True, named=_sizes(trace.config, n_key))
+    named = _sizes(trace.config, n_key) | {n: f"{VARIABLES[names.STEPS[n]]}[:, 0]" for n in formula.parameters}
+    script = Script(formula, words, heads=True, named=named)
     parts = _split(script.lines("B"), "B")
     zeros = ALL_HEADS.format(np=words.np, n="len(tokens)", m=n_key)
     return ScriptLines(parts.before, parts.code if script.covers() else _spread(parts.code, zeros))

@@ -222,7 +222,11 @@ def bias_table(formula: Formula, n_heads: int, n_query: int, n_key: int) -> Arra
     """Evaluate a bias on the scores, (heads, queries, keys); raises FormulaError where it is no number or inf."""
     values = arrays.of_table(formula, n_query, n_key, n_heads)
     operation_counts.check(formula, values)
-    B = np.array(scores(formula, values))
+    return checked_bias(formula, np.array(scores(formula, values)))
+
+
+def checked_bias(formula: Formula, B: Array) -> Array:
+    """Return a bias (heads, queries, keys); raises FormulaError where it is no number or inf."""
     bad = np.argwhere(np.isnan(B) | np.isposinf(B))
     if len(bad):
         h, i, j = map(int, bad[0])

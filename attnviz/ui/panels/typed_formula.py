@@ -186,6 +186,8 @@ def _facts(kind: str, formula: Formula, trace: Trace) -> None:
     sentences = []
     if kind == "score":
         sentences = [*_shapes(formula, trace), _cost(formula, trace), _likeness(formula, trace)]
+    if kind == "bias":
+        sentences = _shapes(formula, trace)
     trouble = _trouble(kind, formula, trace)
     if trouble and trouble.words:
         st.code(FormulaError(trouble.words, *trouble.span).pointed(formula.text), language=None)
