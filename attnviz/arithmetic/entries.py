@@ -151,7 +151,13 @@ def _operand(v: Value) -> str:
     """Return what a number goes by in a line: scale, score, x, W, b ..."""
     if v.op == "weight":
         return "W" if v.name.startswith("w") else v.name[0]
-    return v.name if v.op in ("given", "setting") else "score" if v.axes[-2:] == ("query", "key") else "x"
+    return (
+        v.name
+        if v.op in ("given", "setting") or v.name == "bias"
+        else "score"
+        if v.axes[-2:] == ("query", "key")
+        else "x"
+    )
 
 
 LEAF = Leaf()

@@ -35,7 +35,7 @@ def score(
 
 
 def bias(derivation: Derivation, position: CellPosition, q: Array, k: Array, recorded: Array) -> Array:
-    """Add the lines of a typed bias that has learned numbers, and return it; it says how many q and k there are."""
+    """Add the lines of a typed bias that has learned numbers, and return it; it reads nothing of q and k."""
     formula = bias_formula(position.config)
     assert formula is not None  # noqa: S101  # a plan without one never asks
     numbers = score_numbers(position, formula, q, k)
@@ -44,7 +44,9 @@ def bias(derivation: Derivation, position: CellPosition, q: Array, k: Array, rec
     )
     for line in before:
         _write(derivation, formula, numbers, line)
-    return _last(derivation, formula, numbers, last, f"b_{{{derivation.ij}}}", "bias", recorded)
+    made = _last(derivation, formula, numbers, last, f"B_{{{derivation.ij}}}", "bias", recorded)
+    derivation.rename_last("bias_of_line")  # to add it to the score is the line called so
+    return made
 
 
 def score_numbers(position: CellPosition, formula: Formula, q: Array, k: Array) -> Numbers:

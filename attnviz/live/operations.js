@@ -153,8 +153,7 @@ function rope({ shape: [, rows, columns], widths, frequencies }, [x], out, [h0, 
 function score(value, x, out, box, { settings: set, queries, keys, line }) {
   const { shape: [heads, n, m], widths, group } = value;
   const sizes = { n, m, heads, widths, group, D: value.args[0].shape[2], A: value.hidden, set, queries, keys };
-  const given = Object.fromEntries(value.own.map((name, at) => [name, x[at]]));
-  /** @type {FillPairs} */ (line(value.line))(given, sizes, out, ...box);
+  /** @type {FillPairs} */ (line(value.line))(Object.fromEntries(value.own.map((name, at) => [name, x[at]])), sizes, out, ...box);
 }
 
 /** A mask as the product of its rows, or the line of a bias. @type {Fill<Operation<"mask"> | Operation<"bias">>} */

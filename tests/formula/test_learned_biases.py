@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from attnviz import Config, FormulaError, Trace, gradients, run
+from attnviz.arithmetic.cell import derive
+from attnviz.arithmetic.short_derivation import four_lines
 from attnviz.engine.learning.learnable import obstacle
 from attnviz.exports import archive
 
@@ -49,6 +51,14 @@ def test_a_letter_that_the_score_has_too_is_the_same_number() -> None:
     edited = run(trace.config, edits=[(0, "score_g", (0, 0), 3.0)])
     np.testing.assert_allclose(edited["bias"].array[0], 3.0 * trace["bias"].array[0])
     assert not np.allclose(edited["scores"].array[0], trace["scores"].array[0])
+
+
+def test_what_is_said_of_a_cell_names_what_was_added() -> None:
+    learned, plain = of("-g * abs(i - j) / 4"), of("-abs(i - j) / 4")
+    for trace in (learned, plain):
+        (change,) = [each for each in four_lines(trace, derive(trace, 0, 1, 3, 1)).changes if each.name == "bias"]
+        assert change.by == -0.5
+    assert "bias_of_line" in [line.name for line in derive(learned, 0, 1, 3, 1).score]
 
 
 def test_an_archive_keeps_it() -> None:

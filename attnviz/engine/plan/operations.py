@@ -65,8 +65,7 @@ class Times:
         if np.ndim(y) == 0 and y == 1.0:
             return x
         x, y = spread_over(v.axes, x, v.args[0]), spread_over(v.axes, y, v.args[1])
-        shape = np.broadcast_shapes(np.shape(x), np.shape(y))
-        return np.multiply(x, y, out=buffer_pool.empty(shape))
+        return np.multiply(x, y, out=buffer_pool.empty(np.broadcast_shapes(np.shape(x), np.shape(y))))
 
     def back(self, at: LayerFacts, v: Value, G: Array, _: Array, x: Array, y: Array) -> Slopes:
         (a, b), slopes = v.args, list[Array | None]()
@@ -210,12 +209,11 @@ class BiasLine(ScoreOf):
     """What a typed line with learned numbers adds to the scores: it reads how many queries and keys there are."""
 
     def row(self, at: LayerFacts) -> Score:
-        assert at.chosen.bias is not None  # noqa: S101  # a plan without one never asks
-        return at.chosen.bias
+        return at.chosen.bias or at.chosen.score  # a plan without one never asks
 
     def value(self, at: LayerFacts, v: Value, Q: Array, K: Array, *parameters: Array) -> Array:
-        row = self.row(at)
-        return checked_bias(row.definition, row.fn(Q, at.each_head(K), **self._own(at, v, parameters)))
+        B = self.row(at).fn(Q, at.each_head(K), **self._own(at, v, parameters))
+        return checked_bias(self.row(at).definition, B)
 
 
 class OnlyWhere:

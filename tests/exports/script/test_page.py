@@ -106,6 +106,6 @@ def test_every_operation_has_its_code() -> None:
     trace = model("mixtral")("a cat")
     writer = LayerScript(Lines(trace, (0,)), trace)
     made = Value("input", axes=("query", "model"), name="X")
-    for op in {*OPERATIONS} - {"as_keys", "score", "normalise", "mix"}:
+    for op in {*OPERATIONS} - {"as_keys", "score", "bias_line", "normalise", "mix"}:
         two = op in ("+", "*", "/", "@", "only_where")
         assert "X" in writer.code(Value(op, (made, made) if two else (made,), made.axes)), op
