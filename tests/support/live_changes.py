@@ -22,7 +22,7 @@ Rerun = Callable[..., Trace]
 
 TEXTS = ("a cat sat", "the cat sat on the mat", "who")
 BY_HEAD = ("i - j < 2**h", "h != 1 or j == 0 and i < n_heads", "j < n_heads")
-MASK_LINES = ('token[j] != "the"', "j <= i or (i + j) % 3 == 0", "abs(i - j) // 2 < 2 and i >= 0", *BY_HEAD)
+MASK_LINES = ('token[j] != "the"', "j <= i or (i + j) % 3 == 0", "abs(i - j) // 2 < 2 and i >= 0")
 SCORE_LINES = (
     *("sum(abs(q - k))", "max(q * k) - min(q)", "v @ tanh(q @ U + k @ A + b) * g", "norm(q - k) + sum(q * k * v)"),
     *("unit(q) @ W @ k / sqrt(d_k) - 0.1 * abs(i - j)", "sum(q * U[j]) + alpha * w[j] + mean(k)", "h * sum(k) / n"),
@@ -57,8 +57,11 @@ def setting(at: int, dice: random.Random) -> Config:
         typed |= {"normaliser": "formula"}
     if dice.random() < 0.2:
         typed |= {"mask": ("formula", dice.choice(("none", "causal"))), "mask_formula": dice.choice(MASK_LINES)}
-    if dice.random() < 0.3:
-        typed |= {"bias": "formula", "bias_formula": dice.choice(BIAS_LINES)}
+    more = random.Random(f"lines of {at}")  # noqa: S311 - dice of their own, so that the other draws stay
+    if "mask" in typed and more.random() < 0.6:
+        typed |= {"mask_formula": more.choice(BY_HEAD)}
+    if more.random() < 0.2:
+        typed |= {"bias": "formula", "bias_formula": more.choice(BIAS_LINES)}
     if config.initialiser == "by_hand" and dice.random() < 0.8:  # what heads were made for is checked in each run
         typed |= {"initialiser": "normal"}
     edits = () if typed.get("score") or typed.get("bias") else config.edits
