@@ -36,6 +36,10 @@ def _mask(line: str, **more: str) -> dict[str, str]:
     return {**CAT, "mask": "formula", "mask_formula": line, **more}
 
 
+def _bias(line: str, **more: str) -> dict[str, str]:
+    return {**CAT, "bias": "formula", "bias_formula": line, **more}
+
+
 def _normaliser(line: str, **more: str) -> dict[str, str]:
     return {**CAT, "normaliser": "formula", "normaliser_formula": line, **more}
 
@@ -135,9 +139,16 @@ BIASES = {
     "kerple": Paper(
         "KERPLE, logarithmic", "Chi et al. 2022, arXiv:2205.09921",
         r"s_{ij} = q_i \cdot k_j / \sqrt{d_k} - r_1 \log(1 + r_2 |i - j|),\; r_1, r_2 > 0",
-        _score("sum(q*k) / sqrt(d_k) - exp(alpha) * log(1 + exp(beta) * abs(i - j))", mask="causal"),
+        _bias("-exp(alpha) * log(1 + exp(beta) * abs(i - j))", mask="causal"),
         "r₁ and r₂ are learned for each head; they are exp(α) and exp(β) here, so that they stay positive. As in the "
         "published code, what is added is not scaled.",
+    ),
+    "kerple_power": Paper(
+        "KERPLE, power", "Chi et al. 2022, arXiv:2205.09921",
+        r"s_{ij} = q_i \cdot k_j / \sqrt{d_k} - r_1 |i - j|^{r_2},\; r_1 > 0,\; 0 < r_2 \le 2",
+        _bias("-exp(alpha) * abs(i - j)**(2 * sigmoid(beta))", mask="causal"),
+        "r₁ and r₂ are learned for each head: exp(α) and 2σ(β) here, which keeps them in their range. ALiBi is this "
+        "with r₂ = 1 and slopes that are set.",
     ),
     "fire": Paper(
         "FIRE", "Li et al. 2023, arXiv:2310.04418",
@@ -166,8 +177,7 @@ BIASES = {
     "head_windows": Paper(
         "A window for each head", "Guo et al. 2019, Multi-Scale Transformer, arXiv:1912.00544",
         r"j \text{ is seen by } i \text{ in head } h:\; |i - j| \le w_h",
-        {**CAT, "n_heads": "3", "bias": "formula", "bias_formula": "log(abs(i - j) <= 2**(h - 1))"},
-        "w is 1, 2 and 4 here. A mask is the same for all heads; a bias of log(false) = -∞ forbids in one.",
+        _mask("abs(i - j) <= 2**(h - 1)", n_heads="3"), "w is 1, 2 and 4 here.",
     ),
     "scalable": Paper(
         "Scalable softmax", "Nakanishi 2025, arXiv:2501.19399",
@@ -195,6 +205,33 @@ MASKS = {
         "Fixed, factorised", "Child et al. 2019, Sparse Transformer, arXiv:1904.10509, section 4.3",
         r"j \le i \text{ and } (\lfloor i / l \rfloor = \lfloor j / l \rfloor \text{ or } j \bmod l \ge l - c)",
         _mask("j <= i and (i // 3 == j // 3 or j % 3 >= 2)"), "Both patterns in one head; c is 1.",
+    ),
+    "strided_heads": Paper(
+        "Strided, a head for each pattern", "Child et al. 2019, Sparse Transformer, arXiv:1904.10509, section 4.3",
+        r"j \le i \text{ and } \left(h = 1 \text{ and } i - j \le l \text{ or } h = 2 \text{ and } "
+        r"(i - j) \bmod l = 0\right)",
+        _mask("j <= i and (h == 1 and i - j <= 3 or h == 2 and (i - j) % 3 == 0)"),
+        "Each head computes one of the two patterns, as another of the paper's ways.",
+    ),
+    "fixed_heads": Paper(
+        "Fixed, a head for each pattern", "Child et al. 2019, Sparse Transformer, arXiv:1904.10509, section 4.3",
+        r"j \le i \text{ and } \left(h = 1 \text{ and } \lfloor i / l \rfloor = \lfloor j / l \rfloor \text{ or } "
+        r"h > 1 \text{ and } j \bmod l \ge l - c\right)",
+        _mask("j <= i and (h == 1 and i // 3 == j // 3 or h > 1 and j % 3 == 2)"),
+        "c is 1. The second head gives the first two queries no key, so that its output is 0 there.",
+    ),
+    "dilated_heads": Paper(
+        "A dilation for each head", "Beltagy, Peters and Cohan 2020, Longformer, arXiv:2004.05150, section 3.1",
+        r"j \text{ is seen by } i \text{ in head } h:\; |i - j| \le r d_h \text{ and } (i - j) \bmod d_h = 0",
+        _mask("abs(i - j) <= 2 * h and (i - j) % h == 0", n_heads="3"),
+        "d is 1, 2 and 3 here, and r, half of the paper's window, is 2. Without global tokens.",
+    ),
+    "long_net": Paper(
+        "Dilated segments, shifted by head", "Ding et al. 2023, LongNet, arXiv:2307.02486",
+        r"\lfloor i / w \rfloor = \lfloor j / w \rfloor \text{ and } i \bmod r = j \bmod r = h \bmod r",
+        _mask("i // 4 == j // 4 and i % 2 == h % 2 and j % 2 == h % 2"),
+        "One segment length w and one dilation r of the paper's mixture, 4 and 2. A head computes the tokens of its "
+        "own shift; the others get no key in it and an output of 0.",
     ),
     "streaming": Paper(
         "Sinks and a window", "Xiao et al. 2023, StreamingLLM, arXiv:2309.17453",

@@ -22,8 +22,9 @@ Normalise = Callable[[Array], Array]
 def combined(
     config: Config, names: Sequence[str], n_query: int, key_tokens: Sequence[str], *, every: bool = True
 ) -> Array:
-    """Combine masks: allowed where `every` one of them allows a cell, or else where any does. Shape (queries, keys).
+    """Combine masks: allowed where `every` one of them allows a cell, or else where any does.
 
+    Shape (queries, keys), or (heads, queries, keys) where a typed mask looks at the head.
     Without a name nothing is forbidden. The masks' own settings are those of the config.
     """
     pad = np.array([token == PAD for token in key_tokens], dtype=bool)
@@ -32,7 +33,8 @@ def combined(
     settings = {name: masks.settings_of(config, name, words) for name in names}
     if every or not names:
         return masks.allowed(tuple(names), n_query, pad, settings)
-    return np.any([masks.allowed((name,), n_query, pad, settings) for name in names], axis=0)
+    each = [masks.allowed((name,), n_query, pad, settings) for name in names]
+    return np.any(np.broadcast_arrays(*each), axis=0)
 
 
 def true_attends(allowed: Array) -> Array:
@@ -50,14 +52,15 @@ def true_is_masked(allowed: Array) -> Array:
 
 
 def key_padding(allowed: Array) -> Array | None:
-    """Return True for each key that is ignored, (keys,); None if the mask is not the same for every query.
+    """Return True for each key that is ignored, (keys,); None if the mask is not the same for every query and head.
 
     >>> key_padding(np.array([[True, False], [True, False]]))
     array([False,  True])
     >>> key_padding(np.array([[True, False], [True, True]])) is None
     True
     """
-    return ~allowed[0] if (allowed == allowed[0]).all() else None
+    rows = allowed.reshape(-1, allowed.shape[-1])
+    return ~rows[0] if (rows == rows[0]).all() else None
 
 
 def additive(allowed: Array) -> Array:

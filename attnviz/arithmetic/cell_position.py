@@ -146,8 +146,14 @@ class CellPosition:
     @property
     def may(self) -> bool:
         """True if the query may attend to the key, in this run."""
-        allowed = self.steps["allowed"].array[self.query, self.key] if "allowed" in self.steps else True
-        return bool(allowed) and not self.closed
+        return bool(self.keys_allowed[self.key]) and not self.closed
+
+    @property
+    def keys_allowed(self) -> Array:
+        """Return for each key whether the mask lets the query attend to it in this head."""
+        if "allowed" not in self.steps:
+            return np.ones(len(self.trace.key_tokens), dtype=bool)
+        return self.steps["allowed"].head(self.head)[self.query]
 
     @property
     def closed(self) -> bool:
@@ -159,12 +165,11 @@ class CellPosition:
         """The masks of the settings that do not allow it."""
         pad = np.array([token == PAD for token in self.trace.key_tokens], dtype=bool)
         words = (self.trace.query_tokens, self.trace.key_tokens)
-        n_query = len(words[0])
-        return tuple(
-            name
-            for name in self.config.mask
-            if not allowed((name,), n_query, pad, {name: settings_of(self.config, name, words)})[self.query, self.key]
-        )
+        n_query, masks = len(words[0]), self.config.mask
+        shape = self.config.n_heads, n_query, len(pad)
+        each = {name: allowed((name,), n_query, pad, {name: settings_of(self.config, name, words)}) for name in masks}
+        at = self.head, self.query, self.key
+        return tuple(name for name, may in each.items() if not np.broadcast_to(may, shape)[at])
 
     @property
     def why(self) -> str:

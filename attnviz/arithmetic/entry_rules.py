@@ -103,7 +103,7 @@ class Mix(Product):
 
     def parts(self, at: Entry, v: Value) -> tuple[Array, Array]:
         V, row = at.along("key").number(v.args[1]), at.along("key")
-        may = at.position.steps["allowed"].array[at.index["query"]] if "allowed" in at.position.steps else True
+        may = at.position.keys_allowed
         return row.number(v.args[0]), np.where(np.reshape(may, (-1, 1)) | np.isfinite(V), V, 0.0)
 
     def beside(self, x: Array) -> float:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from attnviz.arithmetic import row_lines, step_words, tensor_slices, written_lines
+from attnviz.arithmetic import row_lines, step_words, tensor_slices, typed_lines, written_lines
 from attnviz.arithmetic.cell_position import CellPosition
 from attnviz.arithmetic.entries import Entry
 from attnviz.arithmetic.entry_rules import RULES
@@ -51,6 +51,11 @@ class StepLines:
             self._write(self._entries[part], value, None)
             return
         made = value.args[0]
+        if made.op == "bias_line":
+            at = self._entries["score"]
+            q, k = (at.number(arg) for arg in made.args[:2])
+            at.made[made] = typed_lines.bias(at.to, self._position, q, k, at.number(value))
+            return
         for inner in _inside(made):
             if inner.op in ("score", "normalise"):
                 self._by_row(inner, None if inner is not made else value)

@@ -108,6 +108,8 @@ def _of_bias(at: Entry) -> Said:
 
 
 def _bias_of_settings(position: CellPosition) -> float:
+    if "bias" in position.plan and position.plan["bias"].args:  # a line of its own says what it is made of
+        return float(position.at("bias"))
     row = BIASES[position.config.bias]
     shape = position.steps["scores"].shape
     facts = facts_of(position.config)

@@ -10,12 +10,16 @@ from attnviz.arithmetic.notation.derivation import Derivation, Display, Equation
 from attnviz.arithmetic.notation.latex_numbers import Member
 from attnviz.arrays import Array
 from attnviz.codegen.cell import FormulaLine, cell
+from attnviz.engine.records.typed_rows import bias_formula
 from attnviz.formula.evaluation.arrays import Part, of_normaliser, of_score
 from attnviz.formula.evaluation.functions import complete
 from attnviz.formula.evaluation.numbers import Numbers
 from attnviz.formula.graph import REDUCTIONS, Formula, Node
 from attnviz.formula.names import NUMBERS, STEPS
 from attnviz.settings.counting import ordinal
+
+STEP_OF = {"score": "scores", "weight": "weights", "bias": "bias"}
+"""The step that the last line of each ends in."""
 
 
 def score(
@@ -28,6 +32,21 @@ def score(
     for line in before:
         _write(derivation, formula, numbers, line)
     return _last(derivation, formula, numbers, last, f"s_{{{derivation.ij}}}", "score", recorded)
+
+
+def bias(derivation: Derivation, position: CellPosition, q: Array, k: Array, recorded: Array) -> Array:
+    """Add the lines of a typed bias that has learned numbers, and return it; it reads nothing of q and k."""
+    formula = bias_formula(position.config)
+    assert formula is not None  # noqa: S101  # a plan without one never asks
+    numbers = score_numbers(position, formula, q, k)
+    *before, last = cell(
+        formula, numbers, derivation.fmt.factor, (str(ordinal(position.query)), str(ordinal(position.key)))
+    )
+    for line in before:
+        _write(derivation, formula, numbers, line)
+    made = _last(derivation, formula, numbers, last, f"B_{{{derivation.ij}}}", "bias", recorded)
+    derivation.rename_last("bias_of_line")  # to add it to the score is the line called so
+    return made
 
 
 def score_numbers(position: CellPosition, formula: Formula, q: Array, k: Array) -> Numbers:
@@ -84,7 +103,7 @@ def _last(
             float(line.values[0]),
             _operands(formula, numbers),
             recorded=recorded,
-            step="" if recorded is None else f"{name}s",
+            step="" if recorded is None else STEP_OF[name],
             size=size(formula, numbers),
         ),
         words=f"typed_{name}",

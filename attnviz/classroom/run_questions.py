@@ -47,6 +47,7 @@ PROBLEMS = Words(
         "field": "field is {given}; choose from {allowed}",
         "runs": "a slider needs a setting of one layer whose weights are not learned, with at most {most} cells",
         "listed": "a mask of single cells cannot be asked for, since to name them is to draw it; choose another mask",
+        "by_head": "each head has a mask of its own here, by the h of the typed line; ask for one that all heads share",
         "unmasked": "the mask of this setting forbids nothing, so there is nothing to draw; choose another mask",
         "still": "the weight is right where the slider stands already; choose another stop or another key",
         "forbidden": "the mask forbids this cell at every stop; choose another key",
@@ -86,6 +87,8 @@ def cell(runs: QuestionContext, at: Mapping[str, Any]) -> ResolvedQuestion:
 
 def mask(runs: QuestionContext, at: Mapping[str, Any]) -> ResolvedQuestion:
     """Return the question which cells the mask of the run allows."""
+    if runs.step("allowed").array.ndim > 2:
+        raise ValueError(PROBLEMS["by_head"])
     _few(runs.step("allowed").array)
     if "custom" in runs.trace.config.mask:
         raise ValueError(PROBLEMS["listed"])

@@ -84,7 +84,7 @@ class HeadGoals:
             pattern, match = self._made_for(g)
             if pattern.alike:
                 continue
-            wanted, allowed = pattern.wanted(match), layer["allowed"].array
+            wanted, allowed = pattern.wanted(match), layer["allowed"].head(h)
             share_of = self._share_on_wanted(A, pattern, wanted, allowed)
             i = int(np.flatnonzero(share_of <= share_of.min() + ROUNDING)[0])
             if share_of[i] < ENOUGH - ROUNDING:
@@ -158,14 +158,15 @@ class HeadGoals:
 
         Heads for similar meaning miss nothing: how much each word takes is for the vectors to say.
         """
-        heads, allowed = layer["weights"].array, layer["allowed"].array
+        heads, masks = layer["weights"].array, layer["allowed"]
         patterns = [self._made_for(g) for g in range(self._config.kv_heads)]
         each = self._config.group_size
         goals = [
             (patterns[h // each][0], patterns[h // each][0].wanted(patterns[h // each][1])) for h in range(len(heads))
         ]
         least = [
-            1.0 if goal[0].alike else self._share_on_wanted(A, *goal, allowed).min() for A, goal in zip(heads, goals)
+            1.0 if goal[0].alike else self._share_on_wanted(A, *goal, masks.head(h)).min()
+            for h, (A, goal) in enumerate(zip(heads, goals))
         ]
         return frozenset(h for h, share in enumerate(least) if share < ENOUGH - ROUNDING)
 

@@ -164,8 +164,8 @@ class Parameters:
 
     def _of_score(self, value: Value, Q: Array, arrays: LayerArrays) -> Array:
         """Return one of the score function's own parameters, one of each for every head."""
-        name, score = value.name, arrays.chosen.score
-        own = OWN_NAMES[name]
+        name, score, own = value.name, arrays.chosen.score, OWN_NAMES[value.name]
+        score = score if own in score.parameters else arrays.chosen.bias or score
         widths = tuple(np.repeat(self._config.key_widths(), self._config.group_size).tolist())
         fixed = {**dict.fromkeys(HIDDEN, self._config.d_a), "key": arrays.of(value.read[1]).shape[-2]}
         shapes = [tuple(fixed.get(axis, width) for axis in score.parameters[own]) for width in widths]

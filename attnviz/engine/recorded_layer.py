@@ -13,7 +13,7 @@ from attnviz.engine.plan.chosen import Chosen, chosen_by
 from attnviz.engine.plan.formulas import formulas_of
 from attnviz.engine.plan.layer_arrays import LayerArrays
 from attnviz.engine.plan.plans import plan_of
-from attnviz.engine.plan.tracing import Plan
+from attnviz.engine.plan.tracing import Plan, axes_of_mask
 from attnviz.engine.plan.values import Value
 from attnviz.engine.records import typed_rows
 from attnviz.engine.records.config import Config
@@ -83,15 +83,19 @@ def true_widths(config: Config, axes: tuple[str, ...]) -> dict[str, tuple[int, .
 
 
 def mask_of(layer: Steps, config: Config, words: masks.Tokens, reach: int | None = None) -> Array:
-    """Record who may attend to what, of a layer that looks `reach` positions back. Booleans (n_query, n_key)."""
+    """Record who may attend to what, of a layer that looks `reach` positions back.
+
+    Booleans (n_query, n_key), or (H, n_query, n_key) where a typed line looks at the head.
+    """
     pad = np.array([token == PAD for token in words[1]], dtype=bool)
     settings: dict[str, dict[str, Any]] = {name: masks.settings_of(config, name, words) for name in config.mask}
     formulas = [typed_rows.mask_of(config, name).formula for name in config.mask]
     allowed = masks.allowed(config.mask, len(words[0]), pad, settings)
     if reach is not None:
-        i, j = np.indices(allowed.shape)
+        i, j = np.indices(allowed.shape[-2:])
         allowed, formulas = allowed & (i - j <= reach), [*formulas, rf"i - j \le {reach}"]
-    return layer.record("allowed", allowed, formula=r"\;\text{and}\;".join(formulas))
+    axes = axes_of_mask(by_head=allowed.ndim > 2)
+    return layer.record("allowed", allowed, formula=r"\;\text{and}\;".join(formulas), axes=axes)
 
 
 def bias_of(layer: Steps, config: Config, words: masks.Tokens) -> Array:

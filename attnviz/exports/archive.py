@@ -23,6 +23,7 @@ from attnviz.arrays import Array
 from attnviz.codegen.latex import COMMANDS
 from attnviz.engine.external.traces import ExternalConfig, is_external
 from attnviz.engine.numerics import cancellation
+from attnviz.engine.plan.tracing import axes_of_mask
 from attnviz.engine.pretrained.pretrained_config import PretrainedConfig, is_pretrained
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.edits import checked
@@ -265,7 +266,8 @@ def _steps(
 def _record(steps: Steps, name: str, array: Array, entry: Mapping[str, Any]) -> None:
     """Record one step, held to what it can be."""
     axes, formula = tuple(entry["axes"]), entry["formula"]
-    if axes != STEPS[name].axes and not (name.startswith("score_") and axes[0] == "head" and set(axes) <= set(AXES)):
+    is_own = axes == axes_of_mask(by_head=True) if name == "allowed" else name.startswith("score_")
+    if axes != STEPS[name].axes and not (is_own and axes[0] == "head" and set(axes) <= set(AXES)):
         raise _fault("step", name=shorten(translate("{name} with axes {axes}", name=name, axes=axes)))
     if len(formula) > LONGEST_FORMULA or not set(_COMMAND.findall(formula)) <= _commands():
         raise _fault("formula", name=name)

@@ -35,7 +35,7 @@ def expression(config: Config, allowed: Array, key_tokens: Sequence[str]) -> str
     n_real = next((at for at, token in enumerate(key_tokens) if token == PAD), len(key_tokens))
     if any(not MASKS[name].line for name in config.mask) or any(token != PAD for token in key_tokens[n_real:]):
         return None
-    if not np.array_equal(combined(config, config.mask, len(allowed), key_tokens), allowed):
+    if not np.array_equal(combined(config, config.mask, allowed.shape[-2], key_tokens), allowed):
         return None
     terms = [_term(name, config, n_real) for name in config.mask]
     return terms[0] if len(terms) == 1 else " & ".join(f"({term})" for term in terms)
@@ -61,10 +61,11 @@ def code(name: str, allowed: Array, term: str | None = None) -> str:
         return translate(NOT_THE_SAME)
     numpy = name == "allowed"
     make, target = ("np.array" if numpy else "torch.tensor"), NAMES.get(name, "attn_mask")
-    if form.ndim == 1 or max(form.shape) <= LEGIBLE:
+    if form.ndim == 1 or (max(form.shape) <= LEGIBLE and form.size <= LEGIBLE**2):
         lines = _literal(form, target, make)
     elif term is None:
-        lines = [*_picture(allowed), *_assignment_lines(name, target, READ.format(make=make))]
+        heads = f".reshape{allowed.shape}" if allowed.ndim > 2 else ""
+        lines = [*_picture(allowed), *_assignment_lines(name, target, READ.format(make=make) + heads)]
     else:
         lines = [line.format(*allowed.shape, "np" if numpy else "torch") for line in PLACES]
         lines += _assignment_lines(name, target, term)
@@ -73,20 +74,25 @@ def code(name: str, allowed: Array, term: str | None = None) -> str:
 
 def _literal(form: Array, target: str, make: str) -> list[str]:
     """Return every cell of a form, in letters short enough for a row to stay on its line."""
+    lines = form.reshape(-1, form.shape[-1])
     if form.dtype == bool:
-        rows = [", ".join("FT"[int(cell)] for cell in row) for row in np.atleast_2d(form)]
+        rows = [", ".join("FT"[int(cell)] for cell in row) for row in lines]
         letters, kind = "T, F = True, False", ""
     else:
-        rows = [", ".join("0" if cell == 0 else "N" for cell in row) for row in form]
+        rows = [", ".join("0" if cell == 0 else "N" for cell in row) for row in lines]
         letters, kind = 'N = float("-inf")', ", dtype=torch.float32"
     if form.ndim == 1:
         return [letters, f"{target} = {make}([{rows[0]}])"]
+    if form.ndim == 3:
+        heads = [rows[first : first + form.shape[1]] for first in range(0, len(rows), form.shape[1])]
+        rows = ["".join(f"\n        [{row}]," for row in head) + "\n    " for head in heads]
     return [letters, f"{target} = {make}([", *(f"    [{row}]," for row in rows), f"]{kind})"]
 
 
 def _picture(allowed: Array) -> list[str]:
-    """Return the rows as text, one mark a cell."""
-    return ['rows = """', *("".join(".x"[int(cell)] for cell in row) for row in allowed), '""".split()']
+    """Return the rows as text, one mark a cell; those of heads under each other."""
+    rows = allowed.reshape(-1, allowed.shape[-1])
+    return ['rows = """', *("".join(".x"[int(cell)] for cell in row) for row in rows), '""".split()']
 
 
 def _assignment_lines(name: str, target: str, term: str) -> list[str]:

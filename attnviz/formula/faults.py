@@ -62,9 +62,9 @@ FAULTS = Words(
         "matrix": "{name} is a matrix: it stands to the right of @, as in q @ {name}, or as {name}[j], one row for "
         "each key",
         "unknown": "{name} is not known here; there are {known}",
-        "head_of_mask": "a mask is the same for all heads; to forbid head by head, take the logarithm of a condition "
-        "as the bias, as in log(abs(i - j) <= 2**h)",
         "unknown_of_score": "{name} is not known here; there are {known}, and parameters of your own: {own}",
+        "learned_of_normaliser": "{name} is a number that is learned, which a normaliser has none of; write it into "
+        "the score, as in {name} * sum(q*k) / sqrt(d_k)",
         "unknown_near": "{name} is not known here; did you mean {near}?",
         "no_function": "there is no function {name}; there are {known}",
         "no_function_near": "there is no function {name}; did you mean {near}?",
@@ -74,7 +74,8 @@ FAULTS = Words(
         "brackets_score": "square brackets are allowed only in W[j], W[:, j] and b[j]: a row, a column or a number "
         "per key",
         "level": "level takes a power from 1 to {most}, as in level(x, 2)",
-        "of_rows": "{name} goes along the scores of a row, so it is for normalisers, as in {call}",
+        "of_rows": "{name} goes along the scores of a row, and here is one query with one key; it is for normalisers, "
+        "as in {call}",
         "top": "top takes how many keys of a row, a whole number from 1 to {most}, as in top(x, 3)",
         "brackets": "square brackets cannot be used here",
         "arguments": "wrong number of arguments: {name} takes {wanted}, not {given}",

@@ -111,7 +111,7 @@ _HEADS = {"h": "", "n_heads": ""}
 
 KINDS = {
     "score": Kind("score", {"q": "id", "k": "jd", "d_q": "", "d_k": "", **_PLACES, **_HEADS}),
-    "mask": Kind("mask", {**_PLACES, "token[i]": "i", "token[j]": "j"}, truth=True),
+    "mask": Kind("mask", {**_PLACES, **_HEADS, "token[i]": "i", "token[j]": "j"}, truth=True),
     "bias": Kind("bias", {**_PLACES, **_HEADS}),
     "normaliser": Kind("normaliser", {"x": "ij", **_PLACES, **_HEADS}, over="j"),
     "normaliser_lines": Kind("normaliser", {"x": "ij", "s": "ij", "T": "", **_PLACES, **_HEADS}, over="j"),
@@ -148,6 +148,11 @@ class Formula:
     def any_widths(self) -> bool:
         """True if queries and keys may differ in width: unless they meet entry by entry."""
         return self.sizes[QUERY] != self.sizes[KEY]
+
+    @property
+    def by_head(self) -> bool:
+        """True if the line looks at the head, so that heads may differ though nothing else of theirs is read."""
+        return any(node.op == "variable" and node.value == "h" for node in self.nodes)
 
     @property
     def hidden(self) -> tuple[str, ...]:

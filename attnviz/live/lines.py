@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from attnviz.codegen.javascript_loops import of_pairs, of_row
@@ -79,7 +79,8 @@ def mask_lines(trace: Trace, layer: int) -> dict[str, Line] | None:
     config, lines = trace.config, dict[str, Line]()
     for name in config.mask:
         if name == TYPED:
-            lines[f"mask.{name}"] = _typed(config, "mask_formula")
+            typed = _typed(config, "mask_formula")  # one for all heads has an array of one, and knows of all
+            lines[f"mask.{name}"] = replace(typed, source=typed.source.replace("z.heads", str(config.n_heads)))
             continue
         formula = _of_row(MASKS[name], "mask")
         if formula is None:

@@ -150,12 +150,11 @@ function rope({ shape: [, rows, columns], widths, frequencies }, [x], out, [h0, 
   }
 }
 
-/** @type {Fill<Operation<"score">>} */
+/** @type {Fill<Operation<"score"> | Operation<"bias_line">>} */
 function score(value, x, out, box, { settings: set, queries, keys, line }) {
   const { shape: [heads, n, m], widths, group } = value;
   const sizes = { n, m, heads, widths, group, D: value.args[0].shape[2], A: value.hidden, set, queries, keys };
-  const given = Object.fromEntries(value.own.map((name, at) => [name, x[at]]));
-  /** @type {FillPairs} */ (line("score"))(given, sizes, out, ...box);
+  /** @type {FillPairs} */ (line(value.line))(Object.fromEntries(value.own.map((name, at) => [name, x[at]])), sizes, out, ...box);
 }
 
 /** A mask as the product of its rows, or the line of a bias. @type {Fill<Operation<"mask"> | Operation<"bias">>} */
@@ -228,7 +227,7 @@ function mix({ shape: [, rows, columns], args, group }, [A, V, allowed], out, [h
           out[o + c] = 0;
           for (let j = 0; j < keys; j++) {
             const x = V[v + j * columns + c];
-            if (Number.isFinite(x) || !allowed || allowed[r * keys + j]) out[o + c] += A[a + j] * x;
+            if (Number.isFinite(x) || !allowed || allowed[(a % allowed.length) + j]) out[o + c] += A[a + j] * x;
           }
         }
     }
@@ -278,6 +277,7 @@ export const FILLS = {
   score,
   mask: table,
   bias: table,
+  bias_line: score,
   normalise,
   mix,
   side_by_side: sideBySide,

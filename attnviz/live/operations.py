@@ -50,6 +50,7 @@ class OperationWriter:
             "from_sink": lambda v: {"op": "*", "args": self._args(v.args[0], -1.0)},
             "rope": self._rope,
             "score": self._score,
+            "bias_line": self._bias_line,
             "normalise": self._normalise,
             "mix": lambda v: {"group": self._chosen.group, "args": self._args(v.args[0], v.args[1], *v.args[3:])},
             "side_by_side": self._side_by_side,
@@ -116,8 +117,12 @@ class OperationWriter:
             "widths": self._widths("d_k"),
             "group": self._chosen.group,
             "hidden": self._lengths.get("d_a", self._trace.config.d_a),
+            "line": "score",
             "settings": ["score", *self._lines["score"].settings],
         }
+
+    def _bias_line(self, value: Value) -> Data:
+        return self._score(value) | {"line": "bias", "settings": ["bias", *self._lines["bias"].settings]}
 
     def _normalise(self, value: Value) -> Data:
         """Return a normaliser; queries and keys are read only where they say what is equal but for rounding."""

@@ -44,7 +44,9 @@ interface Facts {
   each_unit: { units: number };
   activation: { activation: Activation };
   rope: { widths: number[]; frequencies: number[] | null };
-  score: { own: string[]; widths: number[]; group: number; hidden: number };
+  score: { own: string[]; widths: number[]; group: number; hidden: number; line: string };
+  /** What a typed bias with learned numbers adds. */
+  bias_line: { own: string[]; widths: number[]; group: number; hidden: number; line: string };
   normalise: { over: string; group: number };
   mix: { group: number };
   side_by_side: { widths: number[] };

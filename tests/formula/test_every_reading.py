@@ -36,7 +36,7 @@ BASE: dict[str, Any] = {
 }
 SETTINGS: dict[str, tuple[dict[str, Any], ...]] = {
     "score": ({}, {"second_sentence": "a dog"}, {"d_k": (3, 2)}, {"n_kv_heads": 1, "mask": "causal"}),
-    "mask": ({}, {"second_sentence": "the dog ran"}),
+    "mask": ({}, {"second_sentence": "the dog ran"}, {"n_kv_heads": 1}),
     "bias": ({"mask": "causal"}, {"second_sentence": "a dog"}),
     "normaliser": ({"mask": ("causal", "no_self")}, {"temperature": 0.7}, {"normalise_over": "queries"}),
 }
@@ -55,6 +55,9 @@ WRITTEN_BY_HAND: dict[str, Sequence[str]] = {
         "not (j == i or i * (n % -3) < 0)",
         'token[i] in ("cat", "dog") or i // 0.1 > j * 9',
         "token[j - 1] == token[i] and j <= i or j == 0",
+        "j <= i and i - j < 2**h",
+        "h % 2 == 0 or i // h == j // n_heads and token[j] != 'the'",
+        "j < n_heads",
         'token[i + 9] == token[j+2] or token[j-2] != token[j] or token[i-1] == token[i + 1] or token[j - 9] != ""',
     ),
     "bias": (
@@ -63,6 +66,9 @@ WRITTEN_BY_HAND: dict[str, Sequence[str]] = {
         "-abs(i-j) * 2**(-8*h/n_heads)",
         "0.3 % 0.1 * j - -i",
         "j / n",
+        "-g * abs(i - j) / h",
+        "d = abs(i - j); -exp(alpha) * log(1 + exp(beta) * d)",
+        "tau if j == 0 else gamma * (lam - j)",
     ),
     "normaliser": (*NORMALISERS, "x - mean(x)", "e = exp(x - max(x)); ratio(e, sum(e))", "x / (n - 1)", "1 / n"),
 }
@@ -142,6 +148,8 @@ def cell_of(line: Line, i: int, j: int) -> latex_reader.Cell | None:
                 along[called] = array.T if parameter.role == "columns" else array
             else:
                 names[name] = array.item() if name in NUMBERS else array
+    if line.kind == "bias":
+        names |= {name: trace[STEPS[name]].head(0).item() for name in formula.parameters}
     if line.kind == "normaliser":
         X = trace["masked"].array[0] / trace.config.temperature
         X, (i, j) = (X.T, (j, i)) if trace.config.normalise_over == "queries" else (X, (i, j))

@@ -56,12 +56,12 @@ SCORES: dict[str, Callable[..., float]] = {
     "network": network,
     "largest": lambda q, k, i, j, own: max(a * b for a, b in zip(q, k)),
 }
-MASKS: dict[str, Callable[[int, int], bool]] = {
-    "every_third": lambda i, j: j <= i and (i - j) % 3 == 0,
-    "not_the": lambda i, j: WORDS[j] != "the",
-    "same_word": lambda i, j: WORDS[i] == WORDS[j],
-    "near": lambda i, j: abs(i - j) <= 1,
-    "follows": lambda i, j: j == i or (j > 0 and WORDS[j - 1] == WORDS[i]),
+MASKS: dict[str, Callable[[int, int, int], bool]] = {
+    "every_third": lambda i, j, h: j <= i and (i - j) % 3 == 0,
+    "not_the": lambda i, j, h: WORDS[j] != "the",
+    "near": lambda i, j, h: abs(i - j) <= 1,
+    "windows": lambda i, j, h: abs(i - j) <= 2**h,
+    "follows": lambda i, j, h: j == i or (j > 0 and WORDS[j - 1] == WORDS[i]),
 }
 BIASES: dict[str, Callable[[int, int, int], float]] = {
     "distance": lambda i, j, h: -abs(i - j) / 2,
@@ -118,7 +118,7 @@ def weights(trace: Trace, kind: str, name: str) -> np.ndarray:
     for h, i in np.ndindex(HEADS, N):
         q, keys = layer["queries"].head(h).tolist()[i], layer["keys"].head(h).tolist()
         mine = {step: np.asarray(each.head(h)).tolist() for step, each in own.items()}
-        may = [j for j in range(N) if (opinion(i, j) if kind == "mask" else j <= i)]
+        may = [j for j in range(N) if (opinion(i, j, h + 1) if kind == "mask" else j <= i)]
         x = [opinion(q, keys[j], i, j, mine) if kind == "score" else dot(q, keys[j]) / math.sqrt(D) for j in may]
         if kind == "bias":
             x = [each + opinion(i, j, h + 1) for each, j in zip(x, may)]

@@ -141,6 +141,16 @@ def span(g: Given) -> Array:
     return E / np.maximum(E.sum(axis=-1, keepdims=True), 1e-300)
 
 
+def long_net(g: Given) -> Array:
+    """Each head gathers the tokens of its shift from every segment, attends among them, and puts them back."""
+    A = np.zeros(g.scaled.shape)
+    for h in range(g.H):
+        for start in range(0, g.n, 4):
+            kept = np.arange(start + (h + 1) % 2, min(start + 4, g.n), 2)
+            A[(h, *np.ix_(kept, kept))] = softmax(g.scaled[(h, *np.ix_(kept, kept))])
+    return A
+
+
 def top_k(x: Array) -> Array:
     E = np.where(x >= np.sort(x)[::-1][: min(3, len(x))][-1], np.exp(x), 0.0)
     return E / E.sum()
@@ -201,6 +211,9 @@ HAND: dict[str, Callable[[Given], Array]] = {
     "kerple": lambda g: softmax(
         g.scaled - np.exp(g.number("alpha")) * np.log(1 + np.exp(g.number("beta")) * abs(g.i - g.j)), g.causal
     ),
+    "kerple_power": lambda g: softmax(
+        g.scaled - np.exp(g.number("alpha")) * abs(g.i - g.j) ** (2 / (1 + np.exp(-g.number("beta")))), g.causal
+    ),
     "fire": fire,
     "rope": rope,
     "span": span,
@@ -210,6 +223,14 @@ HAND: dict[str, Callable[[Given], Array]] = {
     "blocks": lambda g: softmax(g.scaled, g.i // 3 == g.j // 3),
     "strided": lambda g: softmax(g.scaled, g.causal & ((g.i - g.j <= 3) | np.isin(g.i - g.j, range(0, g.n, 3)))),
     "fixed": lambda g: softmax(g.scaled, g.causal & ((g.i // 3 == g.j // 3) | np.isin(g.j, range(2, g.n, 3)))),
+    "strided_heads": lambda g: softmax(g.scaled, g.causal & [g.i - g.j <= 3, np.isin(g.i - g.j, range(0, g.n, 3))]),
+    "fixed_heads": lambda g: rows(
+        lambda x: np.exp(x) / np.exp(x).sum(),
+        g.scaled,
+        g.causal & [g.i // 3 == g.j // 3, np.broadcast_to(np.isin(g.j, range(2, g.n, 3)), (g.n, g.n))],
+    ),
+    "dilated_heads": lambda g: softmax(g.scaled, np.array([np.isin(abs(g.i - g.j), (0, d, 2 * d)) for d in (1, 2, 3)])),
+    "long_net": long_net,
     "streaming": lambda g: softmax(g.scaled, g.causal & (np.isin(g.j, (0, 1)) | np.isin(g.i - g.j, (0, 1, 2)))),
     "criss_cross": lambda g: softmax(g.dot, (np.floor(g.i / 4) == np.floor(g.j / 4)) | np.isin(abs(g.i - g.j), (0, 4))),
     "top_k": lambda g: rows(top_k, g.scaled, g.causal),

@@ -53,8 +53,8 @@ def any_setting(number: int) -> Config:
     typed: dict[str, Any] = {
         "score_formula": dice.choice(TYPED),
         "normaliser_formula": dice.choice(TYPED_NORMALISERS),
-        "mask_formula": "j <= i + 1",
-        "bias_formula": "-abs(i - j) / h",
+        "mask_formula": dice.choice(("j <= i + 1", "j < i + h")),
+        "bias_formula": dice.choice(("-abs(i - j) / h", "-g * abs(i - j)")),
     }
     masks = tuple(dict.fromkeys(dice.choice([*MASKS]) for _ in range(dice.randint(1, 3))))
     changes: dict[str, Any] = {

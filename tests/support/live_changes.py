@@ -21,11 +21,13 @@ Rerun = Callable[..., Trace]
 """Runs the same again, with fields of the setting in place of its own, and edits."""
 
 TEXTS = ("a cat sat", "the cat sat on the mat", "who")
+BY_HEAD = ("i - j < 2**h", "h != 1 or j == 0 and i < n_heads", "j < n_heads")
 MASK_LINES = ('token[j] != "the"', "j <= i or (i + j) % 3 == 0", "abs(i - j) // 2 < 2 and i >= 0")
 SCORE_LINES = (
     *("sum(abs(q - k))", "max(q * k) - min(q)", "v @ tanh(q @ U + k @ A + b) * g", "norm(q - k) + sum(q * k * v)"),
     *("unit(q) @ W @ k / sqrt(d_k) - 0.1 * abs(i - j)", "sum(q * U[j]) + alpha * w[j] + mean(k)", "h * sum(k) / n"),
 )
+BIAS_LINES = ("-g * abs(i - j)", "-exp(alpha) * log(1 + exp(beta) * abs(i - j)) / h", "tau if j == 0 else n_key / 9")
 NORMALISER_LINES = (
     *("e = exp(x - max(x)); e / sum(e)", "relu(x - level(x, 1))", "p = relu(x)**2; ratio(p, sum(p))"),
     *("sigmoid(x - mean(x)) / n", "exp(x - norm(x)) * (1 + (i - j) % 3) + min(x) / n_key"),
@@ -55,9 +57,14 @@ def setting(at: int, dice: random.Random) -> Config:
         typed |= {"normaliser": "formula"}
     if dice.random() < 0.2:
         typed |= {"mask": ("formula", dice.choice(("none", "causal"))), "mask_formula": dice.choice(MASK_LINES)}
+    more = random.Random(f"lines of {at}")  # noqa: S311 - dice of their own, so that the other draws stay
+    if "mask" in typed and more.random() < 0.6:
+        typed |= {"mask_formula": more.choice(BY_HEAD)}
+    if more.random() < 0.2:
+        typed |= {"bias": "formula", "bias_formula": more.choice(BIAS_LINES)}
     if config.initialiser == "by_hand" and dice.random() < 0.8:  # what heads were made for is checked in each run
         typed |= {"initialiser": "normal"}
-    edits = () if typed.get("score") else config.edits
+    edits = () if typed.get("score") or typed.get("bias") else config.edits
     return replace(config, **typed, edits=edits)  # type: ignore[arg-type]
 
 
@@ -137,8 +144,8 @@ def whole_step(before: Trace, rerun: Rerun, dice: random.Random, program: Data) 
 def mask_cell(before: Trace, rerun: Rerun, dice: random.Random, program: Data) -> Case:
     """A cell of the mask of every layer, and a number of the setting beside it."""
     layers = [i for i, layer in enumerate(before.layers) if "allowed" in layer]
-    n, m = before.layers[0]["allowed"].shape
-    place, may = (dice.randrange(n), dice.randrange(m)), float(dice.random() < 0.5)
+    place = tuple(map(dice.randrange, before.layers[0]["allowed"].shape))
+    may = float(dice.random() < 0.5)
     edits = [(i, "allowed", place, may) for i in layers]
     changes = [_entry(before, edit) for edit in edits]
     temperature = dice.uniform(0.3, 2.0)

@@ -71,6 +71,7 @@ LINES = Words(
         ),
         "typed_level": ("The level", "The threshold: the powers of what lies above it add to 1."),
         "typed_number": ("A number of the formula", "A part of the formula that is one number."),
+        "typed_bias": ("The bias", "What was typed, from the positions and the numbers that are learned."),
         "typed_score": (
             "The score",
             "The whole formula, with the numbers of the lines before; i and j count from 0.",

@@ -11,6 +11,7 @@ from attnviz.engine.learning import shipped_films
 from attnviz.engine.learning.normalisers import NORMALISERS
 from attnviz.engine.learning.scores import SCORES
 from attnviz.engine.records.config import Config
+from attnviz.engine.records.typed_rows import learned_bias
 from attnviz.engine.tables.initialisers import INITIALISERS
 from attnviz.engine.tasks.games import GAMES
 from attnviz.settings.fields import default, settings
@@ -25,6 +26,7 @@ OBSTACLES = Words(
         "normaliser": "supports only these normalisers: {known}",
         "embedding": "needs words that have one vector in every sentence: {known}",
         "formula": "supports no typed masks",
+        "bias": "supports no typed bias with numbers that are learned",
         "queries": "normalises over the keys only",
         "widths": "needs heads of one width",
         "tied": "needs W_Q and W_K apart",
@@ -51,6 +53,7 @@ def obstacle(config: Config) -> str:
         "normaliser": config.normaliser in NORMALISERS,
         "embedding": config.embedding in BY_WORD,
         "formula": "formula" not in config.mask,
+        "bias": learned_bias(config) is None,
         "queries": config.normalise_over == "keys",
         "widths": len({*config.key_widths()}) == 1 and len({*config.value_widths()}) == 1,
         "tied": not config.tied,

@@ -13,7 +13,7 @@ from attnviz.arrays import Array
 from attnviz.engine.plan.experts import Experts
 from attnviz.engine.plan.values import Value
 from attnviz.engine.records.config import Config
-from attnviz.engine.records.typed_rows import normaliser_of, score_of
+from attnviz.engine.records.typed_rows import learned_bias, normaliser_of, score_of
 from attnviz.engine.tables.blocks import FEED_FORWARDS, NORMS, FeedForward, Norm
 from attnviz.engine.tables.normalisers import Normaliser
 from attnviz.engine.tables.positions import POSITIONS
@@ -58,6 +58,7 @@ class Chosen:
     group         how many heads of queries share one of keys and values
     key_widths    the true width of queries and keys of each head of queries; None where all are equal
     value_widths  the same of the values
+    bias          the typed bias, where it has learned numbers
     params        parameters of the score that are no steps of the plan
     """
 
@@ -74,6 +75,7 @@ class Chosen:
     activation: FeedForward = FEED_FORWARDS["none"]
     turn: Turn | None = None
     experts: Experts | None = None
+    bias: Score | None = None
     params: Mapping[str, Array] = field(default_factory=dict)
 
     @property
@@ -106,6 +108,7 @@ def chosen_by(config: Config) -> Chosen:
         norm=NORMS[config.norm],
         activation=FEED_FORWARDS[config.feed_forward],
         turn=turn,
+        bias=learned_bias(config),
     )
 
 

@@ -27,6 +27,7 @@ def formulas_of(plan: Plan, config: Config) -> dict[str, str]:
     """Return the formula of each step of a layer that depends on the setting; mask and bias have their rows'."""
     of_rows = {name for name, value in plan.items() if value.args and value.args[0].op in OF_ROWS}
     said = {name: formula for name, formula in attention_formulas(config, plan).items() if name in of_rows}
+    said |= {"bias": typed_rows.bias_of(config).formula} if plan.has.bias_weights else {}
     return _formulas(plan, NORMS[config.norm].symbol, resting(config)) | said
 
 

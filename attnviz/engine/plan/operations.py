@@ -21,8 +21,9 @@ from attnviz.engine.plan.model_operations import Clipped, EachUnit, FromSink, Ro
 from attnviz.engine.plan.values import Axes, Value, axes_by_length
 from attnviz.engine.tables.normalised_axes import NORMALISED_AXES
 from attnviz.engine.tables.normalisers.hardmax import hardmax, size_of_terms
-from attnviz.engine.tables.scores import swap
+from attnviz.engine.tables.scores import Score, swap
 from attnviz.formula import names
+from attnviz.formula.evaluation.functions import checked_bias
 
 
 class Operation(Protocol):
@@ -63,8 +64,7 @@ class Times:
         if np.ndim(y) == 0 and y == 1.0:
             return x
         x, y = spread_over(v.axes, x, v.args[0]), spread_over(v.axes, y, v.args[1])
-        shape = np.broadcast_shapes(np.shape(x), np.shape(y))
-        return np.multiply(x, y, out=buffer_pool.empty(shape))
+        return np.multiply(x, y, out=buffer_pool.empty(np.broadcast_shapes(np.shape(x), np.shape(y))))
 
     def back(self, at: LayerFacts, v: Value, G: Array, _: Array, x: Array, y: Array) -> Slopes:
         (a, b), slopes = v.args, list[Array | None]()
@@ -158,6 +158,10 @@ class AsKeys:
 class ScoreOf:
     """A score of each query with each key. Equal queries get equal rows and equal keys equal columns, to the bit."""
 
+    def row(self, at: LayerFacts) -> Score:
+        """Return the row whose line is computed."""
+        return at.chosen.score
+
     def value(self, at: LayerFacts, v: Value, Q: Array, K: Array, *parameters: Array) -> Array:
         row, K_h = at.chosen.score, at.each_head(K)
         same_query = None if row.by_query_position else at.first_equals(Q)
@@ -167,7 +171,7 @@ class ScoreOf:
         return S
 
     def back(self, at: LayerFacts, v: Value, G: Array, S: Array, Q: Array, K: Array, *parameters: Array) -> Slopes:
-        into_q, into_k, of_own = rule_back(at.chosen.score)(G, S, Q, at.each_head(K), **self._own(at, v, parameters))
+        into_q, into_k, of_own = rule_back(self.row(at))(G, S, Q, at.each_head(K), **self._own(at, v, parameters))
         slopes = [of_own.get(OWN_NAMES[arg.name]) for arg in v.args[2:]]
         alike = [g if g is None or arg.axes[1:] != ("number",) else g[:, None] for g, arg in zip(slopes, v.args[2:])]
         return [into_q, at.added_up(into_k), *alike]
@@ -178,6 +182,17 @@ class ScoreOf:
             OWN_NAMES[arg.name]: x[..., 0] if arg.axes[1:] == ("number",) else x for arg, x in zip(v.args[2:], arrays)
         }
         return {**at.chosen.params, **own}
+
+
+class BiasLine(ScoreOf):
+    """What a typed line with learned numbers adds to the scores: it reads how many queries and keys there are."""
+
+    def row(self, at: LayerFacts) -> Score:
+        return at.chosen.bias or at.chosen.score  # a plan without one never asks
+
+    def value(self, at: LayerFacts, v: Value, Q: Array, K: Array, *parameters: Array) -> Array:
+        B = self.row(at).fn(Q, at.each_head(K), **self._own(at, v, parameters))
+        return checked_bias(self.row(at).definition, B)
 
 
 class OnlyWhere:
@@ -277,6 +292,7 @@ OPERATIONS: dict[str, Operation] = {
     "each_unit": EachUnit(),
     "as_keys": AsKeys(),
     "score": ScoreOf(),
+    "bias_line": BiasLine(),
     "only_where": OnlyWhere(),
     "normalise": Normalise(),
     "mix": Mix(),

@@ -41,6 +41,7 @@ def attention(page: Page, Q: Value, K: Value, V: Value) -> Value:
     S = step("scores", score(Q, K, *page.score_weights(Q, K)))  # (H, n, m), as are all up to A
     S = step("scaled", S * page.scale())
     S = step("capped", page.setting("softcap") * tanh(S / page.setting("softcap")) if page.has.softcap else S)
+    bias = bias or page.learned_bias(Q, K)  # (H, n, m)
     S = step("masked", only_where(allowed, S + bias))
     A = step("weights", normalise(S, Q, K))
     return step("heads", mix(A, V, allowed, Q))

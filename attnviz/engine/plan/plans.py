@@ -10,7 +10,7 @@ from attnviz.engine.plan.tracing import Has, Page, Plan
 from attnviz.engine.plan.values import Value
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.step_specs import STEPS
-from attnviz.engine.records.typed_rows import TYPED, score_of
+from attnviz.engine.records.typed_rows import TYPED, learned_bias, masks_by_head, score_of
 from attnviz.engine.tables.blocks import FEED_FORWARDS, NORMS
 from attnviz.engine.tables.positions import POSITIONS
 from attnviz.formula import names
@@ -85,7 +85,9 @@ def parts_of(config: Config, supplied: frozenset[str] = frozenset()) -> Has:
         norm_after=norm.applied == "after",
         rope=POSITIONS[config.position].rotate is not None,
         softcap=bool(config.softcap),
+        mask_by_head=masks_by_head(config),
         bias=config.bias != "none",
+        bias_weights=_bias_weights(config),
         tied=frozenset(tied),
         output=has_output,
         residual=config.residual,
@@ -102,6 +104,11 @@ def _score_weights(config: Config, supplied: frozenset[str]) -> tuple[tuple[str,
     return tuple(
         (name, _recorded(axes)) for name, (axes, is_bias) in steps.items() if biased or not is_bias or name in supplied
     )
+
+
+def _bias_weights(config: Config) -> tuple[str, ...]:
+    row = learned_bias(config)
+    return tuple(names.STEPS[own] for own in row.parameters) if row else ()
 
 
 def _recorded(axes: tuple[str, ...]) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from attnviz.engine.plan.values import Axes, Value
+from attnviz.engine.plan.values import Axes, Value, bias_line
 from attnviz.engine.records.step_specs import STEPS
 
 
@@ -15,6 +15,8 @@ class Has:
 
     weights          the names of biases and other parameters that are there, where it depends on the setting
     score_weights    the names of the score's own parameters, as steps, with their axes in one head
+    mask_by_head     whether each head has a mask of its own
+    bias_weights     the names of the learned numbers of the bias, as steps; a score may have the same
     norm_behind      a norm of what a block hands on, before it is added
     rotated_by       what rotated queries and keys are multiplied by
     clipped          what a gate lets through is clipped, and 1 is added
@@ -31,7 +33,9 @@ class Has:
     rotated_by: float = 1.0
     softcap: bool = False
     allowed: bool = True
+    mask_by_head: bool = False
     bias: bool = False
+    bias_weights: tuple[str, ...] = ()
     tied: frozenset[str] = frozenset()
     output: bool = True
     residual: bool = False
@@ -42,6 +46,12 @@ class Has:
     parallel: bool = False
     positions: bool = False
     token_types: bool = False
+
+
+def axes_of_mask(*, by_head: bool) -> Axes:
+    """Return the axes of a mask: it is one for all heads, or each has its own."""
+    axes = STEPS["allowed"].axes
+    return ("head", *axes) if by_head else axes
 
 
 @dataclass
@@ -71,9 +81,22 @@ class Page:
             self._kept(Value("weight", (), ("head", *axes), name, read=(Q, K))) for name, axes in self.has.score_weights
         ]
 
+    def learned_bias(self, Q: Value, K: Value) -> Value | None:
+        """Return the bias with the numbers that it learns; one that the score learns too is the same number."""
+        if not self.has.bias_weights:
+            return None
+        axes = "head", "number"
+        own = [
+            self.steps.get(n) or self._kept(Value("weight", (), axes, n, read=(Q, K))) for n in self.has.bias_weights
+        ]
+        return self.step("bias", bias_line(Q, K, *own))
+
     def given(self, name: str) -> Value | None:
         """Return the mask or the bias; None where there is none."""
-        return self._kept(Value("given", (), STEPS[name].axes, name)) if getattr(self.has, name) else None
+        if not getattr(self.has, name) or (name == "bias" and self.has.bias_weights):
+            return None
+        axes = axes_of_mask(by_head=self.has.mask_by_head) if name == "allowed" else STEPS[name].axes
+        return self._kept(Value("given", (), axes, name))
 
     def scale(self) -> Value:
         """Return the factor on the scores, a number for each head."""

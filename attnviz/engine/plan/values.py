@@ -129,6 +129,11 @@ def from_sink(sinks: Value, Q: Value, K: Value) -> Value:
     return Value("from_sink", (sinks, Q, K), ("head", "query", "key"))
 
 
+def bias_line(Q: Value, K: Value, *parameters: Value) -> Value:
+    """Return what is added to the scores by position, by a typed line with numbers that are learned."""
+    return Value("bias_line", (Q, K, *parameters), ("head", "query", "key"))
+
+
 def only_where(allowed: Value | None, S: Value) -> Value:
     """Return the scores, minus infinity where a query may not attend."""
     return S if allowed is None else Value("only_where", (S, allowed), S.axes)

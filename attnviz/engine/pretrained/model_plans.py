@@ -13,6 +13,7 @@ from attnviz.engine.plan.plans import embedding_plan, trained_plan
 from attnviz.engine.plan.tracing import Plan
 from attnviz.engine.pretrained.model_facts import ModelFacts
 from attnviz.engine.pretrained.pretrained_config import PretrainedConfig
+from attnviz.engine.records.typed_rows import masks_by_head
 from attnviz.engine.tables import block_slopes as slopes
 from attnviz.engine.tables.blocks import FEED_FORWARDS_OF_MODELS, NORMS, Norm, layer_norm, rms_norm
 
@@ -20,7 +21,9 @@ from attnviz.engine.tables.blocks import FEED_FORWARDS_OF_MODELS, NORMS, Norm, l
 def model_plan(config: PretrainedConfig, layer: int | None) -> Plan:
     """Return the plan of a layer of a model; None is what its first layer reads."""
     facts = config.facts
-    return embedding_plan(facts.around) if layer is None else trained_plan(facts.parts[layer])
+    if layer is None:
+        return embedding_plan(facts.around)
+    return trained_plan(replace(facts.parts[layer], mask_by_head=masks_by_head(config)))
 
 
 @lru_cache(maxsize=512)

@@ -91,7 +91,8 @@ class Config(HeadSettings, WordSettings):
         label="Formula of the bias",
         longest=LONGEST_FORMULA,
         group="Score",
-        help="One line of arithmetic on the positions i and j and the head h, such as -abs(i-j) * 2**(-8*h/n_heads).",
+        help="One line of arithmetic on the positions i and j and the head h, such as -abs(i-j) * 2**(-8*h/n_heads), "
+        "and on g, alpha, beta, gamma, lam and tau, each a number a head that is learned, 1 at first.",
     )
     bias_slope: float = number(
         0.5,
@@ -126,7 +127,8 @@ class Config(HeadSettings, WordSettings):
         label="Formula of the mask",
         longest=LONGEST_FORMULA,
         group="Mask",
-        help='What has to hold for query i to attend to key j, such as j <= i and token[j] != "the".',
+        help='What has to hold for query i to attend to key j, such as j <= i and token[j] != "the"; with the head h, '
+        "as in i - j < 2**h, each head has a mask of its own.",
     )
     reach: int = number(2, 0, 64, label="Reach", group="Mask", help="How many positions to either side.")
     dilation: int = number(2, 1, 16, label="Dilation", group="Mask", help="Only every n-th position is visible.")

@@ -126,12 +126,12 @@ STEPS = {
     "score_vector_u": Spec("u", ("head", "d_k"), "signed", r"u", "a vector of the typed score"),
     "score_vector_w": Spec("w", ("head", "d_k"), "signed", r"w", "a vector of the typed score"),
     "score_vector_c": Spec("c", ("head", "d_k"), "signed", r"c", "a vector of the typed score"),
-    "score_g": Spec("g", ("head", "number"), "signed", r"g", "one number per head of the typed score"),
-    "score_alpha": Spec(r"\alpha", ("head", "number"), "signed", r"\alpha", "one number per head of the typed score"),
-    "score_beta": Spec(r"\beta", ("head", "number"), "signed", r"\beta", "one number per head of the typed score"),
-    "score_gamma": Spec(r"\gamma", ("head", "number"), "signed", r"\gamma", "one number per head of the typed score"),
-    "score_lam": Spec(r"\lambda", ("head", "number"), "signed", r"\lambda", "one number per head of the typed score"),
-    "score_tau": Spec(r"\tau", ("head", "number"), "signed", r"\tau", "one number per head of the typed score"),
+    "score_g": Spec("g", ("head", "number"), "signed", r"g", "one number per head of the typed lines"),
+    "score_alpha": Spec(r"\alpha", ("head", "number"), "signed", r"\alpha", "one number per head of the typed lines"),
+    "score_beta": Spec(r"\beta", ("head", "number"), "signed", r"\beta", "one number per head of the typed lines"),
+    "score_gamma": Spec(r"\gamma", ("head", "number"), "signed", r"\gamma", "one number per head of the typed lines"),
+    "score_lam": Spec(r"\lambda", ("head", "number"), "signed", r"\lambda", "one number per head of the typed lines"),
+    "score_tau": Spec(r"\tau", ("head", "number"), "signed", r"\tau", "one number per head of the typed lines"),
     "scores": Spec(
         "S", ("head", "query", "key"), "signed", r"S_h = Q_h K_h^\top", "how well each query matches each key"
     ),

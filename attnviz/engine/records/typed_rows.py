@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from functools import lru_cache
 from typing import Any, Protocol, overload
 
@@ -65,6 +65,15 @@ class ChosenRows(Protocol):
     def key_widths(self) -> tuple[int, ...]: ...
 
 
+class ChosenMask(Protocol):
+    """The fields of a Config that choose a mask."""
+
+    @property
+    def mask(self) -> Container[str]: ...
+    @property
+    def mask_formula(self) -> str: ...
+
+
 def score_of(config: ChosenRows) -> Score:
     """Return the row of the score that is chosen; raises FormulaError if it is typed and cannot be read."""
     row = SCORES[config.score]
@@ -123,9 +132,20 @@ def bias_formula(config: ChosenRows) -> Formula | None:
     return parse(config.bias_formula, "bias") if config.bias == TYPED else None
 
 
-def mask_formula(config: ChosenRows) -> Formula:
+def learned_bias(config: ChosenRows) -> Score | None:
+    """Return the bias that was typed as a row with learned numbers; None where it has none of them."""
+    formula = bias_formula(config)
+    return _score(TYPED, formula) if formula is not None and formula.parameters else None
+
+
+def mask_formula(config: ChosenMask) -> Formula:
     """Return the mask that was typed."""
     return parse(config.mask_formula, "mask")
+
+
+def masks_by_head(config: ChosenMask) -> bool:
+    """Return whether each head has a mask of its own: a mask was typed that looks at the head."""
+    return TYPED in config.mask and mask_formula(config).by_head
 
 
 def bias_of(config: ChosenRows) -> PairRow:
@@ -134,7 +154,7 @@ def bias_of(config: ChosenRows) -> PairRow:
     return BIASES[config.bias] if formula is None else BIASES[TYPED].changed(formula=latex(formula))
 
 
-def mask_of(config: ChosenRows, name: str) -> PairRow:
+def mask_of(config: ChosenMask, name: str) -> PairRow:
     """Return the row of a mask, with the formula that was typed."""
     return MASKS[name] if name != TYPED else MASKS[TYPED].changed(formula=latex(mask_formula(config)))
 

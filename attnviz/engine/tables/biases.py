@@ -200,7 +200,7 @@ BIASES = table(
         "Your own formula",
         formula,
         r"B_{hij} = f(h, i, j)",
-        "A bias that you type yourself, from the positions i and j and the head h.",
+        "A bias that you type yourself, from the positions i and j, the head h and learned numbers.",
         "-",
         uses=("bias_formula",),
     ),

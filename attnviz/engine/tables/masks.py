@@ -7,7 +7,7 @@ expression such as `j <= i` is the whole mask. `pad` (1, keys) is True where a k
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -95,9 +95,18 @@ FORMULA = "j <= i and (i - j) % 3 == 0"
 Tokens = tuple[tuple[str, ...], tuple[str, ...]]
 
 
-def formula(i: Index, j: Index, pad: Array, *, mask_formula: str = FORMULA, words: Tokens = ((), ())) -> Allowed:
-    """Return the cells for which the typed line is true; `words` are the tokens of the queries and of the keys."""
-    return mask_table(read_formula(mask_formula, "mask"), *words, (len(i), len(j[0])))
+class ChosenMasks(Protocol):
+    """The field of a Config that a mask reads beside those that its row names."""
+
+    @property
+    def n_heads(self) -> int: ...
+
+
+def formula(
+    i: Index, j: Index, pad: Array, *, mask_formula: str = FORMULA, words: Tokens = ((), ()), n_heads: int = 1
+) -> Allowed:
+    """Return where the typed line is true, of each head if it looks at it; `words` are those of queries and keys."""
+    return mask_table(read_formula(mask_formula, "mask"), *words, (len(i), len(j[0])), n_heads)
 
 
 def parse(text: str) -> list[tuple[int, int]]:
@@ -178,7 +187,9 @@ def written(cells: object) -> str:
 
 
 def allowed(names: tuple[str, ...], n_query: int, pad: Array, settings: Mapping[str, Mapping[str, Any]]) -> Allowed:
-    """Combine the named masks: True where every one allows the cell. Shape (queries, keys).
+    """Combine the named masks: True where every one allows the cell.
+
+    Shape (queries, keys), or (heads, queries, keys) where a typed line looks at the head.
 
     pad       (keys,), True where a key is a <pad>
     settings  for each name the keywords of its row
@@ -190,9 +201,10 @@ def allowed(names: tuple[str, ...], n_query: int, pad: Array, settings: Mapping[
     return may
 
 
-def settings_of(config: object, name: str, words: Tokens) -> dict[str, Any]:
-    """Return the keywords of a row: settings, and the words where the row looks at them."""
-    return MASKS[name].settings(config) | ({"words": words} if name == "formula" else {})
+def settings_of(config: ChosenMasks, name: str, words: Tokens) -> dict[str, Any]:
+    """Return the keywords of a row: settings, and the words and the number of heads where the row looks at them."""
+    typed = {"words": words, "n_heads": config.n_heads} if name == "formula" else {}
+    return MASKS[name].settings(config) | typed
 
 
 MASKS = table(
@@ -299,8 +311,8 @@ MASKS = table(
         "formula",
         "Your own formula",
         formula,
-        r"f(i, j)",
-        "A mask that you type yourself: who may attend to what, from the positions i and j and from the words.",
+        r"f(h, i, j)",
+        "A mask that you type yourself: who may attend to what, from the positions i and j, the words and the head h.",
         "-",
         uses=("mask_formula",),
         script=("",),

@@ -156,7 +156,7 @@ export const isHeld = (name, cell) => entries.has(`${name}.${view.layer}:${place
 export const isMasked = ({ masked, worded }, [h, i, j]) => (masked || (worded && view.moved)) && Boolean(step("masked")) && at("masked", h, i, j) === -Infinity;
 
 /** Whether some cell of the layer is masked that was not. */
-export const hasPainted = () => [...entries.values()].some(({ step, value }) => step === `allowed.${view.layer}` && value === 0);
+export const hasPainted = () => [...entries.values()].some(({ step, value }) => step === `allowed.${view.layer}` && !value);
 
 /** The cells of a stage of the layer whose numbers were set by hand. @param {string} name @returns {Cell[]} */
 export function heldCells(name) {
@@ -166,8 +166,11 @@ export function heldCells(name) {
   return set.map(({ at }) => [Math.floor(at / columns / rows), Math.floor(at / columns) % rows, at % columns]);
 }
 
-/** Whether the layer has a mask, which may be changed. */
-export const hasMask = () => Boolean(data.live?.program.steps.some((each) => each.name === `allowed.${view.layer}`));
+/** The step of a layer's mask. @param {number} layer */
+const maskOf = (layer) => data.live?.program.steps.find((each) => each.name === `allowed.${layer}`);
+
+/** Whether the layer has a mask that may be changed: one for all heads. */
+export const hasMask = () => maskOf(view.layer)?.shape[0] === 1;
 
 /** @param {number} i @param {number} j @returns {boolean} whether a query may attend to a key */
 export function mayAttend(i, j) {
@@ -188,12 +191,12 @@ export function allow(places, may) {
   prepare();
   remember("mask");
   data.layers.forEach((_, layer) => {
-    const name = `allowed.${layer}`;
-    if (!data.live?.program.steps.some((each) => each.name === name)) return;
+    const name = maskOf(layer)?.name;
+    if (!name) return;
     for (const [i, j] of places) {
-      const at = i * data.keys.length + j, key = `${name}:${at}`, value = may ? 1 : 0;
+      const at = i * data.keys.length + j, key = `${name}:${at}`;
       if (mightAttend(layer, at) === may) entries.delete(key);
-      else entries.set(key, { step: name, at, value });
+      else entries.set(key, { step: name, at, value: Number(may) });
     }
   });
   renewNumbers();

@@ -11,7 +11,7 @@ from attnviz.engine.external.layer_plans import plan_of_layer
 from attnviz.engine.pretrained.pretrained_config import facts_of
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
-from attnviz.engine.records.typed_rows import TYPED, bias_formula
+from attnviz.engine.records.typed_rows import TYPED, bias_formula, learned_bias
 from attnviz.engine.tables.biases import BIASES
 from attnviz.engine.tables.embeddings import EMBEDDINGS
 from attnviz.engine.tables.masks import MASKS
@@ -189,7 +189,8 @@ def given(lines: Lines, trace: Trace, name: str, *, changed: bool) -> None:
     """
     needed, write = {"allowed": (needs_mask, _mask), "bias": (needs_bias, _bias)}[name]
     differs = any(edit[1] == name for edit in trace.edits) or (name == "allowed" and _looks_nearby(trace))
-    if needed(trace) and changed == differs:
+    learned = name == "bias" and learned_bias(trace.config) is not None  # it is a step of the layer
+    if needed(trace) and changed == differs and not learned:
         write(lines, trace)
 
 

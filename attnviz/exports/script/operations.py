@@ -16,7 +16,7 @@ from attnviz.engine.plan.tracing import Plan
 from attnviz.engine.plan.values import PRECEDENCE, Axes, Value, axes_by_length
 from attnviz.engine.pretrained.pretrained_config import facts_of, is_pretrained
 from attnviz.engine.records.trace import Trace
-from attnviz.engine.records.typed_rows import normaliser_of, score_of
+from attnviz.engine.records.typed_rows import bias_formula, normaliser_of, score_of
 from attnviz.engine.rows.line_row import Written
 from attnviz.engine.tables.blocks import EPSILON
 from attnviz.exports.script import inputs, rows, typed
@@ -29,7 +29,7 @@ from attnviz.formula.graph import Formula
 ATOM = 9
 """The precedence of what needs no brackets."""
 
-LOOSE = dict.fromkeys(("score", "normalise", "mix"), 0)
+LOOSE = dict.fromkeys(("score", "bias_line", "normalise", "mix"), 0)
 """Operations whose code can be anything, by the row."""
 
 
@@ -66,6 +66,7 @@ class OperationWriter:
             "only_where": lambda v: f"{self.words.np}.where(M, {self.code(v.args[0])}, -{self.words.np}.inf)",
             "rope": self._rope,
             "score": self._score,
+            "bias_line": self._bias_line,
             "normalise": self._normalise,
             "mix": self.mix,
             "side_by_side": self._side_by_side,
@@ -183,6 +184,14 @@ class OperationWriter:
         widths = self.fill.d_q if row.typed else ""  # the others see no padding
         has = {OWN_NAMES[parameter.name] for parameter in parameters}
         said = typed.score(self.trace, row.definition, self.code(Q), self.each_head(K), has, widths, self.words)
+        self.lines.write(*said.before)
+        return said.code
+
+    def _bias_line(self, _: Value) -> str:
+        """Write the lines before B of a typed bias with learned numbers, and return what B is."""
+        formula = bias_formula(self.config)
+        assert formula is not None  # noqa: S101  # a plan without one never asks
+        said = typed.bias(self.trace, formula, self.words)
         self.lines.write(*said.before)
         return said.code
 

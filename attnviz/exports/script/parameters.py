@@ -137,7 +137,8 @@ class ParameterWriter:
     def _of_score(self, value: Value) -> str:
         """Return one of the score function's own parameters, one of each for every head."""
         row, own = score_of(self._config), OWN_NAMES[value.name]
-        sizes = [self._sizes[{"d_q": "d_k"}.get(axis, axis)] for axis in row.parameters[own]]
+        axes = row.parameters.get(own, ())  # of a bias they are numbers
+        sizes = [self._sizes[{"d_q": "d_k"}.get(axis, axis)] for axis in axes]
         if not sizes:
             return f"{self._words.np}.ones((n_heads, 1))"
         vector, is_bias = templates.VECTORS[self._config.initialiser], own in row.biases

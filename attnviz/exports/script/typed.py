@@ -134,9 +134,9 @@ def _index(formula: Formula, name: str) -> str:
 
 
 def mask(trace: Trace, words: Words) -> ScriptLines:
-    """Return the lines of the typed mask; every cell has a truth, also where only the key decides."""
+    """Return the lines of the typed mask; every cell has a truth, also where only the key decides, or the head."""
     formula = mask_formula(trace.config)
-    script = Script(formula, words, named=_sizes(trace.config, _n_key(trace)))
+    script = Script(formula, words, heads=formula.by_head, named=_sizes(trace.config, _n_key(trace)))
     parts = _split(script.lines("M"), "M")
     return ScriptLines(parts.before, f"({parts.code})" if script.covers() else f"(({parts.code}) & (i + j >= 0))")
 
@@ -144,7 +144,8 @@ def mask(trace: Trace, words: Words) -> ScriptLines:
 def bias(trace: Trace, formula: Formula, words: Words) -> ScriptLines:
     """Return the lines of the typed bias, for every head."""
     n_key = _n_key(trace)
-    script = Script(formula, words, heads=True, named=_sizes(trace.config, n_key))
+    named = _sizes(trace.config, n_key) | {n: f"{VARIABLES[names.STEPS[n]]}[:, 0]" for n in formula.parameters}
+    script = Script(formula, words, heads=True, named=named)
     parts = _split(script.lines("B"), "B")
     zeros = ALL_HEADS.format(np=words.np, n="len(tokens)", m=n_key)
     return ScriptLines(parts.before, parts.code if script.covers() else _spread(parts.code, zeros))

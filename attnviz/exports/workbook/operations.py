@@ -24,7 +24,7 @@ from attnviz.engine.recorded_layer import true_widths
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.step_specs import STEPS
 from attnviz.engine.records.trace import Step
-from attnviz.engine.records.typed_rows import normaliser_of, score_of
+from attnviz.engine.records.typed_rows import bias_formula, normaliser_of, score_of
 from attnviz.engine.tables.blocks import LIMIT
 from attnviz.engine.tables.normalisers.hardmax import size_of_terms
 from attnviz.exports.workbook import score_formulas as formulas
@@ -253,6 +253,14 @@ def _score(at: OnSheet, v: Value) -> Cells:
     return Cells(typed.score(pair, score_of(at.config).definition, (at.head, at.config.n_heads)))
 
 
+def _bias_line(at: OnSheet, v: Value) -> Cells:
+    Q, K, *weights = v.args
+    own = {OWN_NAMES[each.name]: block for each in weights if (block := at.known(each))}
+    line = bias_formula(at.config)
+    assert line is not None  # noqa: S101  # a plan without one never asks
+    return Cells(typed.score(Pair(at.sheet, at.block(Q), at.block(K), own), line, (at.head, at.config.n_heads)))
+
+
 def _only_where(at: OnSheet, v: Value) -> Cells:
     may, S = at.block(v.args[1]), at.cells(v.args[0])
     S = Cells(S.formula) if v.args[0].name else S  # a text that stays as it is may be one
@@ -297,6 +305,7 @@ OPERATIONS: dict[str, Callable[[OnSheet, Value], Cells]] = {
     "each_unit": _each_unit,
     "as_keys": lambda at, v: at.cells(v.args[0]),
     "score": _score,
+    "bias_line": _bias_line,
     "only_where": _only_where,
     "normalise": _normalise,
     "side_by_side": _side_by_side,

@@ -90,13 +90,22 @@ def of_normaliser(X: Array, part: Part = WHOLE) -> Arrays:
 
 
 def of_table(
-    formula: Formula, n_query: int, n_key: int, heads: int = 1, tokens: tuple[Sequence[str], Sequence[str]] = ((), ())
+    formula: Formula,
+    n_query: int,
+    n_key: int,
+    n_heads: int = 1,
+    tokens: tuple[Sequence[str], Sequence[str]] = ((), ()),
+    *,
+    by_head: bool = True,
 ) -> Arrays:
     """Return the arrays of a mask or a bias; `tokens` are those of the queries and of the keys, empty if unknown.
 
+    Not by head, there is one for all of them, which still knows how many there are.
+
     Before the first token and after the last stands the empty word.
     """
-    values = _positions(heads, n_query, n_key, WHOLE)
+    heads = n_heads if by_head else 1
+    values = _positions(heads, n_query, n_key, Part(n_heads=n_heads))
     for name in filter(TOKEN.fullmatch, formula.variables()):
         axis, after = place_of(name)
         n, words = (n_query, tokens[0]) if axis == "i" else (n_key, tokens[1])

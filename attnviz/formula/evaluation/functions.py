@@ -208,18 +208,25 @@ def _tried(formula: Formula, sizes: Sequence[float] = (1.0, 1.0, 30.0, 0.0)) -> 
         yield weights(formula, arrays.of_normaliser(X))
 
 
-def mask_table(formula: Formula, queries: Sequence[str], keys: Sequence[str], shape: tuple[int, int]) -> Array:
-    """Evaluate a mask, (queries, keys), from the words of both."""
-    values = arrays.of_table(formula, *shape, tokens=(queries, keys))
+def mask_table(
+    formula: Formula, queries: Sequence[str], keys: Sequence[str], shape: tuple[int, int], n_heads: int = 1
+) -> Array:
+    """Evaluate a mask from the words of both: (queries, keys), or (heads, queries, keys) if it looks at the head."""
+    values = arrays.of_table(formula, *shape, n_heads, (queries, keys), by_head=formula.by_head)
     operation_counts.check(formula, values)
-    return np.array(scores(formula, values)[0])
+    may = np.array(scores(formula, values))
+    return may if formula.by_head else may[0]
 
 
 def bias_table(formula: Formula, n_heads: int, n_query: int, n_key: int) -> Array:
     """Evaluate a bias on the scores, (heads, queries, keys); raises FormulaError where it is no number or inf."""
     values = arrays.of_table(formula, n_query, n_key, n_heads)
     operation_counts.check(formula, values)
-    B = np.array(scores(formula, values))
+    return checked_bias(formula, np.array(scores(formula, values)))
+
+
+def checked_bias(formula: Formula, B: Array) -> Array:
+    """Return a bias (heads, queries, keys); raises FormulaError where it is no number or inf."""
     bad = np.argwhere(np.isnan(B) | np.isposinf(B))
     if len(bad):
         h, i, j = map(int, bad[0])

@@ -124,7 +124,9 @@ class Gradient:
         lower = self._make("**", base, self._make("-", exponent, self._number(1.0)))
         self._add(base, self._times(self._times(g, exponent), lower), node)
         if exponent.op != "number":
-            self._add(exponent, self._times(self._times(g, node), self._make("call", base, value="log")), node)
+            zero, one = self._number(0.0), self._number(1.0)  # 0 to any power stays, and its logarithm has no number
+            safe = self._make("if", self._make("==", base, zero, truth=True), one, base)
+            self._add(exponent, self._times(self._times(g, node), self._make("call", safe, value="log")), node)
 
     def remainder(self, node: Node, g: Node) -> None:
         one, other = node.args

@@ -32,7 +32,10 @@ from attnviz.text.format.number_format import DECIMAL_COMMA
 from attnviz.text.query_sentences import visible_token
 
 ALLOWED, FORBIDDEN_BY = "allowed", "forbidden_by"
-"""Arrays that only an answer needs, (query, key): where a query may attend, and the masks that say no, a bit each."""
+"""Arrays that only an answer needs: where a query may attend, and the masks that say no, a bit each.
+
+(query, key), or (head, query, key) where each head has a mask of its own.
+"""
 
 READ = ("queries", "keys", "values", "scores", "bias", "weights", "heads")
 """Steps that an answer reads, with the parameters of the score."""
@@ -92,10 +95,10 @@ def arrays(trace: Trace, layer: int) -> Mapping[str, NamedArray]:
     steps = trace.layers[layer]
     if "allowed" not in steps or steps["allowed"].array.all():
         return {}
-    axes = "query", "key"
+    mask = steps["allowed"]
     return {
-        ALLOWED: (axes, np.asarray(steps["allowed"].array, bool)),
-        FORBIDDEN_BY: (axes, _forbidden_by(trace)),
+        ALLOWED: (mask.axes, np.asarray(mask.array, bool)),
+        FORBIDDEN_BY: (mask.axes, _forbidden_by(trace, mask.shape)),
     }
 
 
@@ -139,11 +142,11 @@ def _tokens(trace: Trace) -> dict[str, tuple[str, ...]]:
     return {"query": trace.query_tokens, "key": trace.key_tokens}
 
 
-def _forbidden_by(trace: Trace) -> Any:
+def _forbidden_by(trace: Trace, shape: tuple[int, ...]) -> Any:
     """Return for each cell the masks of the settings that do not allow it, a bit for the place of each."""
     tokens = trace.query_tokens, trace.key_tokens
     pad = np.array([token == PAD for token in tokens[1]], dtype=bool)
-    found = np.zeros((len(tokens[0]), len(tokens[1])), np.int32)
+    found = np.zeros(shape, np.int32)
     for place, name in enumerate(trace.config.mask):
         may = allowed((name,), len(tokens[0]), pad, {name: settings_of(trace.config, name, tokens)})
         found |= np.where(may, 0, 1 << place).astype(np.int32)

@@ -47,14 +47,19 @@ export class Cells {
     return Math.floor(h / this.facts.group);
   }
 
-  /** Whether a query may attend to a key. @param {number} i @param {number} j */
-  may(i, j) {
-    return !this.has("allowed") || Boolean(this.at("allowed", i, j));
+  /** A number of a mask, which is one for all heads, or each has its own. @param {string} name @param {number} h @param {number} i @param {number} j */
+  ofMask(name, h, i, j) {
+    return this.arrays[name].shape.length > 2 ? this.at(name, h, i, j) : this.at(name, i, j);
+  }
+
+  /** Whether a query may attend to a key. @param {number} h @param {number} i @param {number} j */
+  may(h, i, j) {
+    return !this.has("allowed") || Boolean(this.ofMask("allowed", h, i, j));
   }
 
   /** A score as it is after the bias and the mask. @param {number} h @param {number} i @param {number} j */
   masked(h, i, j) {
-    return this.may(i, j) ? this.biased(h, i, j) : -Infinity;
+    return this.may(h, i, j) ? this.biased(h, i, j) : -Infinity;
   }
 
   /** @param {number} h @param {number} i @param {number} j @param {number} [factor]  in the place of the scale */
@@ -98,7 +103,7 @@ export class Cells {
   /** The values of a head, a row for each key; what is forbidden and no number takes no part. @param {number} h @param {number} i */
   values(h, i) {
     const width = this.facts.d_v[h];
-    const taken = (/** @type {number} */ j) => (/** @type {number} */ v) => (this.may(i, j) || Number.isFinite(v) ? v : 0);
+    const taken = (/** @type {number} */ j) => (/** @type {number} */ v) => (this.may(h, i, j) || Number.isFinite(v) ? v : 0);
     return upTo(this.m).map((j) => this.vector("values", this.group(h), j, width).map(taken(j)));
   }
 
@@ -137,14 +142,14 @@ export class Cells {
     const { scale, softcap, temperature, is_indifferent, is_masked } = this.facts;
     const scaled = scale[h] * this.at("scores", h, i, j);
     const [capped, biased, masked] = [this.capped(h, i, j), this.biased(h, i, j), this.masked(h, i, j)];
-    const closed = !this.may(i, j) || biased === -Infinity;
+    const closed = !this.may(h, i, j) || biased === -Infinity;
     const masks = is_masked || closed || this.maskedLine(h, i, j).includes(-Infinity);
     /** @type {[boolean, Change][]} */
     const all = [
       [scale[h] !== 1, { name: "scale", by: scale[h], made: scaled }],
       [softcap !== 0, { name: "softcap", by: softcap, made: capped }],
       [this.has("bias"), { name: "bias", by: this.has("bias") ? this.at("bias", h, i, j) : 0, made: biased }],
-      [masks && !Number.isFinite(masked), { name: "mask", by: Number(this.may(i, j)), made: masked }],
+      [masks && !Number.isFinite(masked), { name: "mask", by: Number(this.may(h, i, j)), made: masked }],
       [temperature !== 1 && !is_indifferent, { name: "temperature", by: temperature, made: masked / temperature }],
     ];
     return all.filter(([happens]) => happens).map(([, change]) => change);
@@ -153,7 +158,7 @@ export class Cells {
   /** The weight if scores were not divided by the root of the width; null where they are not, or where no line says it. @param {number} h @param {number} i @param {number} j */
   weightWithoutWidth(h, i, j) {
     const { normaliser } = this.functions;
-    if (!normaliser || !this.facts.by_width || !this.may(i, j)) return null;
+    if (!normaliser || !this.facts.by_width || !this.may(h, i, j)) return null;
     const raw = (/** @type {number} */ at) => this.unscaled(h, this.overKeys ? i : at, this.overKeys ? at : j);
     const x = upTo(this.overKeys ? this.m : this.n).map(raw);
     return Number(normaliser(this.arguments(x, h, i, j)).value);
@@ -161,7 +166,7 @@ export class Cells {
 
   /** A score after the bias and the mask, but without the scale. @param {number} h @param {number} i @param {number} j */
   unscaled(h, i, j) {
-    if (!this.may(i, j)) return -Infinity;
+    if (!this.may(h, i, j)) return -Infinity;
     return this.capped(h, i, j, 1) + (this.has("bias") ? this.at("bias", h, i, j) : 0);
   }
 

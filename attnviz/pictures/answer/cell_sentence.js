@@ -83,8 +83,8 @@ function rank(cells, row, j) {
 /** Why a query may not attend to a key. @param {Cells} cells @param {number} h @param {number} i @param {number} j */
 function why(cells, h, i, j) {
   const { masks, reach, words } = cells.facts;
-  if (cells.may(i, j)) return words.why[cells.has("bias") && cells.at("bias", h, i, j) === -Infinity ? "bias" : "score"];
-  const by = cells.at("forbidden_by", i, j);
+  if (cells.may(h, i, j)) return words.why[cells.has("bias") && cells.at("bias", h, i, j) === -Infinity ? "bias" : "score"];
+  const by = cells.ofMask("forbidden_by", h, i, j);
   const names = masks.filter((_, place) => (by >> place) & 1);
   if (!names.length && reach !== null && i - j > reach) return fill(words.why.window, { n: reach + 1 });
   const labels = names.length > 1 ? [names.slice(0, -1).join(", "), names.at(-1)].join(words.and) : names.join("");

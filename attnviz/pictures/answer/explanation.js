@@ -24,7 +24,7 @@ export function explanation(cells, { head, query, key, dimension = null }) {
   if (key !== null) {
     lines = explained.ofCell();
     sentence = explained.comes();
-    title.push(["soft", titles[cells.may(query, key) ? "attends" : "ignores"]], ["key", visible.key[key]]);
+    title.push(["soft", titles[cells.may(head, query, key) ? "attends" : "ignores"]], ["key", visible.key[key]]);
   } else if (dimension !== null && dimension < cells.facts.d_v[head] && cells.has("values")) {
     lines = explained.ofOutput(dimension);
     sentence = fill(titles.output, { n: dimension + 1, query: visible.query[query] });
@@ -69,7 +69,7 @@ class Explanation {
 
   comes() {
     const { cells, words, numerals } = this;
-    if (!cells.may(this.i, this.j) || !this.areShares) return saidOfCell(cells, numerals, this.h, this.i, this.j);
+    if (!cells.may(this.h, this.i, this.j) || !this.areShares) return saidOfCell(cells, numerals, this.h, this.i, this.j);
     return fill(words.titles.comes, { amount: numerals.percent(this.weight) });
   }
 
@@ -79,7 +79,7 @@ class Explanation {
     const terms = cells.terms(h, i, j);
     const lines = terms ? [this.matchLine(terms)] : [];
     lines.push(this.scoreLine(), this.shareLine());
-    if (!cells.may(i, j) || !cells.has("values")) return lines;
+    if (!cells.may(h, i, j) || !cells.has("values")) return lines;
     const value = cells.values(h, i)[j];
     const added = { left: value.map(() => this.weight), right: value, values: value.map((v) => this.weight * v), total: 0 };
     const title = fill(words.titles.value, { key: cells.facts.visible.key[j] });
@@ -155,7 +155,7 @@ class Explanation {
   reason() {
     const { cells, words, numerals, h, i, j } = this;
     const { normaliser } = cells.facts;
-    if (!cells.may(i, j)) return "";
+    if (!cells.may(h, i, j)) return "";
     const line = words.line[cells.overKeys ? "keys" : "queries"];
     const said = (/** @type {string} */ sentence) => numerals.localised(fill(sentence, { line }));
     if (cells.maskedLine(h, i, j).every((x) => x === -Infinity)) return said(words.weight.emptied);

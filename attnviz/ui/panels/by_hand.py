@@ -60,14 +60,22 @@ def holding(trace: Trace, selection: Selection, key: str) -> Holding | None:
     steps, layer = edit_table.editable(trace, selection.layer), selection.layer
     shapes = {name: step.shape for name, step in steps.items()}
     outer = [name for name in steps if name in trace.around]
-    mask = trace.layers[layer]["allowed"].shape if "allowed" in trace.layers[layer] else ()
+    step = trace.layers[layer].get("allowed")
+    mask = step.shape if step and step.array.ndim == 2 else ()
     knobs = stage_of_run.handles(trace)
     outputs = _outputs(trace, layer)
     call = partial(_keep, key, layer, shapes, outer, mask, [knob["name"] for knob in knobs], outputs)
     formula = stages.weights_formula_facts(trace.config)
     confirmed = st.session_state.get(_CONFIRMED, 0)
     return Holding(
-        address, layer, confirmed, selection.panel == "mask", knobs, formula, _off(trace, layer, outputs), call
+        address,
+        layer,
+        confirmed,
+        selection.panel == "mask" if mask else None,
+        knobs,
+        formula,
+        _off(trace, layer, outputs),
+        call,
     )
 
 

@@ -45,6 +45,10 @@ TEXTS = Words(
         "every": "All must allow",
         "any": "Any may allow",
         "forms": "The same mask as code. Libraries disagree on what True means.",
+        "of_head": "Each head has a mask of its own, by the h of the typed line; this is that of head {head}. What is "
+        "painted or chosen here becomes the mask of all heads.",
+        "by_head": "A mask for each head cannot be joined with others in this way, as a list of cells is the same for "
+        "all heads. The previous mask is kept.",
         "refused": "This mask is too long to keep as a list of cells: {why}. The previous one is kept.",
     }
 )
@@ -57,8 +61,12 @@ _MOST_ROWS = 12
 
 
 def panel(trace: Trace, selection: Selection) -> Selection:
-    """Draw the current mask as a grid to paint, what it may start from, and the same mask as programs take it."""
-    allowed = np.asarray(trace.layers[selection.layer]["allowed"].array, dtype=bool)
+    """Draw the current mask as a grid to paint, what it may start from, and the same mask as programs take it.
+
+    Where each head has a mask of its own, that of the head that is looked at is drawn, and all are in the code.
+    """
+    step, head = trace.layers[selection.layer]["allowed"], selection.head or 0
+    whole, allowed = np.asarray(step.array, dtype=bool), np.asarray(step.head(head), dtype=bool)
     narrow = allowed.shape[1] <= BESIDE_UP_TO
     panel = st.container(key="mask-panel")  # by its key it stays the same, also where a note above comes or goes
     grid, controls = panel.columns(2, gap="medium") if narrow else (panel.container(), panel.container())[::-1]
@@ -72,11 +80,12 @@ def panel(trace: Trace, selection: Selection) -> Selection:
             refused=st.session_state.get(_REFUSED, 0),
         )
     with controls:
+        paragraph([TEXTS["of_head"].format(head=ordinal(head))] if whole.ndim > 2 else [])
         _draw_counts(allowed)
         _buttons(trace, selection, allowed)
         _starts(trace, selection)
     paragraph([TEXTS["forms"]])
-    _forms(trace, allowed)
+    _forms(trace, whole)
     return selection
 
 
@@ -107,7 +116,7 @@ def with_cells(config: Config, allowed: Array) -> Config:
 def _draw_counts(allowed: Array) -> None:
     paragraph(counted(allowed))
     if _WHY in st.session_state:
-        notice(TEXTS["refused"].format(why=st.session_state.pop(_WHY)), kind="fault")
+        notice(st.session_state.pop(_WHY), kind="fault")
 
 
 def _buttons(trace: Trace, selection: Selection, allowed: Array) -> None:
@@ -160,7 +169,7 @@ def _forms(trace: Trace, allowed: Array) -> None:
 
 def _height(allowed: Array) -> int | Literal["content"]:
     """Return the height of a text of many lines: it is copied, not read, and need not be seen whole."""
-    return "content" if len(allowed) <= BESIDE_UP_TO else 260
+    return "content" if allowed[..., 0].size <= BESIDE_UP_TO else 260
 
 
 @callback
@@ -170,7 +179,17 @@ def _start(config: Config, selection: Selection, names: Sequence[MaskName], ever
         _adopt(config, selection, tuple(names))
     else:
         query_tokens, key_tokens, _ = inputs.tokens(config)
-        _adopt_cells(config, selection, combined(config, names, len(query_tokens), key_tokens, every=False))
+        allowed = combined(config, names, len(query_tokens), key_tokens, every=False)
+        if allowed.ndim > 2:
+            _refuse(TEXTS["by_head"])
+        else:
+            _adopt_cells(config, selection, allowed)
+
+
+def _refuse(why: str) -> None:
+    """Leave the mask as it was, and say why."""
+    st.session_state[_REFUSED] = st.session_state.get(_REFUSED, 0) + 1
+    st.session_state[_WHY] = why
 
 
 @callback
@@ -184,7 +203,6 @@ def _adopt_cells(config: Config, selection: Selection, allowed: Array) -> None:
     try:
         drawn = with_cells(config, allowed)
     except ConfigError as error:
-        st.session_state[_REFUSED] = st.session_state.get(_REFUSED, 0) + 1
-        st.session_state[_WHY] = str(error)
+        _refuse(TEXTS["refused"].format(why=str(error)))
         return
     session_state.adopt(drawn, selection)

@@ -57,8 +57,8 @@ EXAMPLES = {
     "mask": {
         "every_third": "j <= i and (i - j) % 3 == 0",
         "not_the": 'token[j] != "the"',
-        "same_word": "token[i] == token[j]",
         "near": "abs(i - j) <= 1",
+        "windows": "abs(i - j) <= 2**h",
         "follows": "j == i or token[j - 1] == token[i]",
     },
     "bias": {
@@ -87,7 +87,6 @@ LABELS = Words(
         "largest": "The largest product",
         "every_third": "Every third key before",
         "not_the": "All but the word “the”",
-        "same_word": "The same word",
         "near": "Direct neighbours",
         "follows": "What followed the same word",
         "distance": "Half a point per step",
@@ -187,6 +186,8 @@ def _facts(kind: str, formula: Formula, trace: Trace) -> None:
     sentences = []
     if kind == "score":
         sentences = [*_shapes(formula, trace), _cost(formula, trace), _likeness(formula, trace)]
+    if kind == "bias":
+        sentences = _shapes(formula, trace)
     trouble = _trouble(kind, formula, trace)
     if trouble and trouble.words:
         st.code(FormulaError(trouble.words, *trouble.span).pointed(formula.text), language=None)

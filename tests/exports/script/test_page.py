@@ -106,6 +106,6 @@ def test_every_operation_has_its_code() -> None:
     trace = model("mixtral")("a cat")
     writer = LayerScript(Lines(trace, (0,)), trace)
     made = Value("input", axes=("query", "model"), name="X")
-    for op in {*OPERATIONS} - {"as_keys", "score", "normalise", "mix"}:
+    for op in {*OPERATIONS} - {"as_keys", "score", "bias_line", "normalise", "mix"}:
         n = {"from_sink": 3, **dict.fromkeys(("+", "*", "/", "@", "only_where"), 2)}.get(op, 1)
         assert "X" in writer.code(Value(op, (made,) * n, made.axes)), op

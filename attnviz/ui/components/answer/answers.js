@@ -143,7 +143,7 @@ export class Answers {
     if (!this.data || (chosen && !this.cells)) return;
     /** @type {Answer | null} */
     const answer = chosen && this.cells ? explanation(this.cells, chosen) : null;
-    if (answer) answer.plays = answer.key !== null && Boolean(this.cells?.may(answer.query, answer.key));
+    if (answer) answer.plays = answer.key !== null && Boolean(this.cells?.may(answer.head, answer.query, answer.key));
     this.before = null;
     this.pending.push(subject(answer));
     this.data = { ...this.data, answer, chosen: { ...this.data.chosen, head }, play: false };

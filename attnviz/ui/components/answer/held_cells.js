@@ -45,10 +45,10 @@ export function heldStage({ header, arrays }, held) {
   }
   const answer = factsOf(header.answer, held), allowed = held.array("allowed");
   if (allowed?.isMoved) {
-    const values = allowed.values.slice();
-    moved.allowed = { shape: allowed.shape.slice(1), values };
+    const values = allowed.values.slice(), shape = allowed.shape[0] > 1 ? allowed.shape : allowed.shape.slice(1);
+    moved.allowed = { shape, values };
     if (answer.masks.length > 1) return null; // which of them says no is not known
-    moved.forbidden_by = { shape: allowed.shape.slice(1), values: values.map((may) => (may ? 0 : 1)) };
+    moved.forbidden_by = { shape, values: values.map((may) => (may ? 0 : 1)) };
   }
   return { header: { ...header, answer }, arrays: moved };
 }

@@ -230,7 +230,7 @@ export class Heatmap {
     const switches = room.fill && stage.name === "scores" && stage.widths.length > 1;
     const saysMasked = stage.leads || !shown.some((each) => each.leads && each.masked !== null && hasMasked(each));
     const [{ block, fold }, pixels] = [tiling, span - left - (turns.length ? LEGEND : 0)];
-    const paints = this.data.live && stage.name === "weights" ? this.holding.mask.isOn : null;
+    const paints = stage.name === "weights" && this.data.live && this.data.live.paints !== null ? this.holding.mask.isOn : null;
     const { handles, knobs } = this.holding.setting, lines = handles.linesOf(knobs, stage.name);
     return heading(stage, { left, block, fold, switches, paints, lines, height: room.heading, room: pixels, gap, turns, saysMasked }, this.data.words);
   }

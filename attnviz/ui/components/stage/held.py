@@ -22,7 +22,8 @@ class Holding:
     address    of the program of the run, below that of the page
     layer      the layer that is shown, counted from 0
     confirmed  the number of the last event that was taken over, or refused
-    paints     whether a press on the weights paints their mask from the beginning
+    paints     whether a press on the weights paints their mask from the beginning; None where heads have masks of
+               their own, as a painted one is the same for all
     knobs      the numbers of the setting that may be moved, each as `attnviz.live.knobs` has it, with a `sign`
     formula    what the formula of the weights is made of, as `stages.weights_formula_facts` has it
     off        the heads of the layer that are switched off; None where none can be
@@ -32,7 +33,7 @@ class Holding:
     address: str
     layer: int
     confirmed: int
-    paints: bool
+    paints: bool | None
     knobs: Sequence[Mapping[str, Any]]
     formula: Mapping[str, Any]
     off: Sequence[int] | None

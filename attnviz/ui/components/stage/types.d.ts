@@ -263,7 +263,7 @@ export interface Holdable {
   address: string;
   layer: number;
   confirmed: number;
-  paints: boolean;
+  paints: boolean | null;
   knobs: LiveKnob[];
   formula: WeightsFormula;
   /** The heads of the layer that are switched off; null where none can be. */

@@ -108,7 +108,7 @@ def _as_on_slide(lesson: Lesson, slide: Slide, move: ControlMove, shown: Trace) 
 def _paint(at: str, shown: Trace) -> ControlChoice:
     """Draw the mask as a grid to paint; what is painted is kept in the session."""
     painted = st.session_state.get(_PAINTED, {}).get(at)
-    allowed = shown["allowed"].array.astype(bool) if painted is None else painted
+    allowed = shown["allowed"].head(0).astype(bool) if painted is None else painted
     mask_painter.show(
         allowed, shown.query_tokens, shown.key_tokens, key=f"control-{at}-paint", painted=partial(_painted, at)
     )

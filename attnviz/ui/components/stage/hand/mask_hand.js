@@ -51,7 +51,7 @@ export class MaskHand {
 
   /** Whether a press on a map is for its mask. @param {Picture} picture */
   isOf(picture) {
-    return this.isOn && picture.name === PAINTED;
+    return this.isOn && picture.name === PAINTED && this.holding.heatmap.data.live?.paints !== null;
   }
 
   /** A finger on it scrolls nothing meanwhile. @param {Picture} picture */
