@@ -18,6 +18,8 @@ from attnviz.engine.records.trace import Trace
 from attnviz.models import observed
 from attnviz.models.decoder import FAULTS as DECODER_FAULTS
 from attnviz.models.families import FAMILIES
+from attnviz.models.images.in_memory import image_of, name_in_files
+from attnviz.models.images.reader import checked
 from attnviz.models.model import FAULTS as MODEL_FAULTS
 from attnviz.models.model import Model
 from attnviz.models.safetensors import unwrapped
@@ -64,9 +66,9 @@ def of_model(model: Any, tokenizer: Any, text: Any, target: str | None = None, *
     target     a second text, which the decoder reads, for a model that has an encoder as well, such as T5 or BART
     part       encoder, decoder or cross, of such a model; if left out, cross where there is a target, else encoder
 
-    Of a family that `load` reads, but for those of images, its weights are copied and the run is computed anew in
-    float64, every step of every layer; then the model runs the same text itself, and the notes say how far its hidden
-    states are from these. Of T5 and BART that is the encoder.
+    Of a family that `load` reads, its weights are copied and the run is computed anew in float64, every step of every
+    layer; then the model runs the same text itself, and the notes say how far its hidden states are from these. Of T5
+    and BART that is the encoder.
 
     Any other model runs the text, and the trace begins with the queries, keys and values that its attention is given,
     or with its weights where these do not follow from them by a softmax alone; the notes say which and why.
@@ -79,26 +81,47 @@ def of_model(model: Any, tokenizer: Any, text: Any, target: str | None = None, *
     if not (hasattr(model, "state_dict") and hasattr(getattr(model, "config", None), "to_dict")):
         raise ConfigError(FAULTS["model"].format(given=type(model).__name__))
     has_decoder = _has_decoder(model)
+    image = pixels = None
     try:
         if has_decoder and (part or ("encoder" if target is None else "cross")) != "encoder":
             raise ConfigError(FAULTS["decoder"])
         model_read = _read(model, tokenizer)
+        if FAMILIES[model_read.family].patches and not isinstance(text, str):
+            pixels = _pixels(tokenizer, text, next(model.parameters()))
+            image = image_of(_array(pixels[0]), model.config.to_dict(), tokenizer)
     except ConfigError as error:
         return _observed(model, tokenizer, text, target, part, str(error))
     if not has_decoder and (target is not None or part is not None):
         raise ConfigError(DECODER_FAULTS["target"])
-    model = _base(model).get_encoder() if has_decoder else model
+    if image is not None:
+        return _compared(model_read(image), getattr(model, "vit", model), pixels, model_read.family)
+    if FAMILIES[model_read.family].patches:
+        checked(text)  # a text, which is no image
+    return _of_text(_base(model).get_encoder() if has_decoder else model, model_read, tokenizer, text)
+
+
+def _of_text(model: Any, model_read: Model, tokenizer: Any, text: str) -> Trace:
+    """Return the trace of a text, with a note on how far the model's own hidden states are from it."""
     trace = model_read(text)
     ids = _tokens(tokenizer, text)[0]
     if len(ids) > len(trace.query_tokens):  # it was cut, as no position is left
         return trace
-    difference, most = _difference(trace, _states(model, ids)), FAR * max(float(np.abs(trace.result.array).max()), 1.0)
+    return _compared(trace, model, _whole(model, ids), model_read.family)
+
+
+def _compared(trace: Trace, model: Any, whole: Any, family: str) -> Trace:
+    """Return the trace with a note on how far the model's own hidden states are from it, of the same `whole` input.
+
+    Raises ConfigError where they are further than rounding explains.
+    """
+    difference = _difference(trace, _states(model, whole))
+    most = FAR * max(float(np.abs(trace.result.array).max()), 1.0)
     is_far = difference > most
     half = _half(model) if is_far else {}
     if half:  # whose rounding may be all of the difference
-        is_far = _difference(trace, _states(partial(_with, model, half), ids, model)) > most
+        is_far = _difference(trace, _states(partial(_with, model, half), whole, model)) > most
     if is_far:
-        raise ConfigError(FAULTS["other"].format(family=model_read.family, difference=difference))
+        raise ConfigError(FAULTS["other"].format(family=family, difference=difference))
     said = NOTES["rounded" if difference > most else "difference"].format(difference=difference)
     return replace(trace, notes=(*trace.notes, said))
 
@@ -120,9 +143,10 @@ def _read(model: Any, tokenizer: Any) -> Model:
     if any(".base_layer." in name for name in tensors):
         raise ConfigError(FAULTS["adapters"])
     kind = str(config.get("model_type"))
-    if kind not in FAMILIES or FAMILIES[kind].patches:
+    if kind not in FAMILIES:
         raise ConfigError(FAULTS["family"].format(given=shorten(kind)))
-    state = _State({unwrapped(name): _array(tensor) for name, tensor in tensors.items()})
+    named = name_in_files if FAMILIES[kind].patches else str
+    state = _State({named(unwrapped(name)): _array(tensor) for name, tensor in tensors.items()})
     return Model.of_parts(config, state, _Tokeniser(tokenizer))
 
 
@@ -222,16 +246,20 @@ def _with(model: Any, held: Mapping[str, Any], *args: Any, **more: Any) -> Any:
     return importlib.import_module("torch.func").functional_call(model, held, args, more)
 
 
-def _states(call: Callable[..., Any], ids: list[int], model: Any = None) -> list[Array]:
-    """Return the hidden states that a call of the model gives, by itself its own; no dropout, and no gradients."""
+def _states(call: Callable[..., Any], whole: Any, model: Any = None) -> list[Array]:
+    """Return the hidden states that a call of the model gives, by itself its own; no dropout, and no gradients.
+
+    whole  what it reads: the ids of its tokens or, where it reads images, pixels
+    """
     model = call if model is None else model
     was_training = model.training
     model.eval()
     try:
-        out = call(_whole(model, ids), output_hidden_states=True, return_dict=True)
+        out = call(whole, output_hidden_states=True, return_dict=True)
     finally:
         model.train(was_training)
-    return [_array(state[0]) for state in out.hidden_states]
+    *before, last = out.hidden_states
+    return [_array(state[0]) for state in (*before, getattr(out, "last_hidden_state", last))]  # behind the last norm
 
 
 def _whole(model: Any, ids: list[int]) -> Any:

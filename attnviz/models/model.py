@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from attnviz.arrays import Array
+from attnviz.engine.pretrained.image import Image
 from attnviz.engine.pretrained.model_facts import ModelFacts
 from attnviz.engine.pretrained.model_sizes import ModelSizes
 from attnviz.engine.pretrained.pretrained_config import FREE, PretrainedConfig
@@ -159,7 +160,7 @@ class Model(Writer):
 
     def __call__(
         self,
-        text: str | Array,
+        text: str | Array | Image,
         target: str | None = None,
         *,
         part: str | None = None,
@@ -188,9 +189,8 @@ class Model(Writer):
         return self._run(self._setting({"max_tokens": self.most_tokens} | free | self._given(text)), edits)
 
     def _given(self, text: Any) -> dict[str, Any]:
-        if self.images is None:
-            return {"sentence": text}
-        return {"sentence": (image := self.images(text)).name, "image": image}
+        read = text if self.images is None else self.images(text)
+        return {"sentence": read.name, "image": read} if isinstance(read, Image) else {"sentence": text}
 
     def run(self, config: Config, edits: Sequence[Edit] = ()) -> Trace:
         """Return the run of a setting, of which the model takes what applies to it."""
@@ -289,8 +289,8 @@ class Model(Writer):
 
     def _tokens(self, config: PretrainedConfig) -> tuple[list[int], tuple[str, ...], list[str]]:
         """Return the ids and tokens of a sentence, cut to what fits, and what is to be said of that."""
-        if self.images is not None and config.image is not None:
-            return [], self.images.tokens, []
+        if config.image is not None:
+            return [], config.image.tokens, []
         ids, tokens = self.tokenise(config.sentence)
         if not ids:
             raise ConfigError(FAULTS["empty"])

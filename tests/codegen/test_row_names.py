@@ -70,7 +70,8 @@ ALLOWED = {
         "models/observed.py": ({"causal"}, "the mask of a model that computes itself"),
         "models/decoder.py": ({"causal"}, "what a decoder computes"),
         "models/families.py": ({"t5"}, "the type of a model in its file"),
-        "models/model.py": ({"causal", "t5"}, "what these models compute"),
+        "models/model.py": ({"causal"}, "what these models compute"),
+        "models/shapes/shape.py": ({"t5"}, "what these models add to their scores"),
         "models/shapes/llamas.py": ({"causal"}, "a field of a file"),
     },
     "uploads": {

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from attnviz import Config, ConfigError, Trace, gradients, load
+from attnviz import Config, ConfigError, Trace, gradients, load, of_model
 from attnviz.engine.external.layer_plans import plan_of_layer
 from attnviz.engine.pretrained.image import Image
 from attnviz.engine.pretrained.pretrained_config import PretrainedConfig, facts_of
@@ -243,3 +243,49 @@ def test_an_image_that_is_not_square_is_read_by_rows_and_columns(torch: Any, tmp
     pixels = torch.tensor(image_of(found).pixels.transpose(2, 0, 1)[None]).float()
     with torch.no_grad():
         np.testing.assert_allclose(found.result.array, made(pixels).last_hidden_state[0].numpy(), rtol=0, atol=1e-5)
+
+
+def in_memory(**how: Any) -> tuple[Any, Any]:
+    """The model in PyTorch, and what reads its images."""
+    transformers = pytest.importorskip("transformers")
+    made = transformers.ViTForImageClassification.from_pretrained(PLACE, **how)
+    return made, transformers.ViTImageProcessorPil.from_pretrained(PLACE)
+
+
+def test_a_model_in_memory_is_the_model_of_its_file(torch: Any) -> None:
+    made, processor = in_memory()
+    for model in (made, made.vit):
+        found = of_model(model, processor, expected()["image"])
+        assert list(found.layers[0]) == list(trace().layers[0])
+        for layer, other in zip(found.layers, trace().layers, strict=True):
+            for step in other:
+                np.testing.assert_allclose(layer[step].array, other[step].array, rtol=0, atol=1e-5)
+        [note] = found.notes
+        assert note.startswith("Recomputed from the model's weights; its own hidden states differ by at most ")
+        assert float(note.rstrip(".").split()[-1]) < 1e-5
+        np.testing.assert_allclose(image_of(found).array, image_of(trace()).array, atol=1e-6)
+
+
+def test_what_a_model_in_memory_does_otherwise_is_noticed(torch: Any) -> None:
+    made, processor = in_memory(dtype=torch.bfloat16)
+    with pytest.raises(ConfigError, match=r"this model reads images: give an array .* not 'a cat'"):
+        of_model(made, processor, "a cat")
+    note = of_model(made, processor, expected()["image"]).notes[0]
+    assert 1e-4 < float(note.rstrip(".").split()[-1]) < 0.5
+    made.vit.layernorm.register_forward_hook(lambda module, given, out: 2 * out)
+    with pytest.raises(ConfigError, match="the model computes something other than a vit model does"):
+        of_model(made, processor, expected()["image"])
+
+
+def test_pixels_of_no_known_origin_are_drawn_from_the_smallest_to_the_largest(torch: Any) -> None:
+    def processor(images: Any, return_tensors: str) -> dict[str, Any]:
+        return {"pixel_values": torch.tensor(images)[None]}
+
+    made, _ = in_memory()
+    pixels = np.random.default_rng(1).standard_normal((3, 24, 24))
+    found = of_model(made, processor, pixels)
+    np.testing.assert_allclose(image_of(found).pixels, pixels.transpose(1, 2, 0), rtol=0, atol=1e-6)
+    array = image_of(found).array
+    assert (array.min(), array.max()) == (0.0, 1.0)
+    with pytest.raises(ConfigError, match="the model could not run the text"):  # 4 × 4 patches, and positions for 9
+        of_model(made, processor, np.zeros((3, 32, 32)))

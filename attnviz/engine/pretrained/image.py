@@ -15,20 +15,24 @@ class Image:
     array   (height, width, 3), floats from 0 to 1, as it is drawn
     pixels  the same normalised, as the projection of patches reads it
     patch   the height and the width of a patch
-    before  tokens that stand before the patches, such as [CLS]
     """
 
     name: str
     array: Array
     pixels: Array
     patch: tuple[int, int]
-    before: int = 1
 
     @property
     def grid(self) -> tuple[int, int]:
         """The rows and columns of patches."""
         height, width = self.array.shape[:2]
         return height // self.patch[0], width // self.patch[1]
+
+    @property
+    def tokens(self) -> tuple[str, ...]:
+        """The names of the tokens: [CLS], then each patch by row and column."""
+        rows, columns = self.grid
+        return ("[CLS]", *(f"{row},{column}" for row in range(1, rows + 1) for column in range(1, columns + 1)))
 
     @property
     def patches(self) -> Array:

@@ -59,6 +59,8 @@ class ImageReader:
 
     def __call__(self, image: Any) -> Image:
         """Return an image as the model reads it; raise ConfigError for what is none, and for one that does not fit."""
+        if isinstance(image, Image):
+            return image
         array = checked(image)
         height, width = self.size
         if array.shape[:2] != self.size:
@@ -69,17 +71,14 @@ class ImageReader:
             array = resized(array, height, width, self.resample)
         levels = array.astype(float) if array.dtype == np.uint8 else array * 255.0
         pixels = (levels * self.factor - np.array(self.mean)) / np.array(self.std)
-        drawn = levels / 255.0
-        for each in (drawn, pixels):
-            each.flags.writeable = False
-        name = hashlib.sha256(f"{array.dtype}".encode() + np.ascontiguousarray(array).tobytes()).hexdigest()[:16]
-        return Image(f"image {name}", drawn, pixels, self.patch)
+        return made(levels / 255.0, pixels, self.patch)
 
-    @property
-    def tokens(self) -> tuple[str, ...]:
-        """The names of the tokens: [CLS], then each patch by row and column."""
-        rows, columns = (whole // part for whole, part in zip(self.size, self.patch))
-        return ("[CLS]", *(f"{row},{column}" for row in range(1, rows + 1) for column in range(1, columns + 1)))
+
+def made(array: Array, pixels: Array, patch: tuple[int, int]) -> Image:
+    """Return an image of these arrays, as it is drawn and as the model reads it, which stay as they are."""
+    for each in (array, pixels):
+        each.flags.writeable = False
+    return Image(f"image {hashlib.sha256(pixels.tobytes()).hexdigest()[:16]}", array, pixels, patch)
 
 
 def no_words(text: str) -> tuple[list[int], list[str]]:
@@ -92,8 +91,7 @@ def read(config: Mapping[str, Any], folder: Path, tables: Mapping[str, Array]) -
 
     tables  its `patches`, the projection, and its `positions`, which have to fit config.json
     """
-    facts = Facts(config)
-    size, patch = (_pair(facts, config.get(name), name, usual) for name, usual in SIZES)
+    size, patch = sizes(config)
     _check_fit(size, patch, tables)
     path = folder / FILE
     if not path.is_file():
@@ -107,6 +105,13 @@ def read(config: Mapping[str, Any], folder: Path, tables: Mapping[str, Array]) -
         raise _odd("rescale_factor", factor, "a number")
     mean, std = (_colours(said, name) if normalises else usual for name, usual in PLAIN)
     return ImageReader(size, patch, _resample(said, size) if resizes else None, factor if rescales else 1.0, mean, std)
+
+
+def sizes(config: Mapping[str, Any]) -> tuple[tuple[int, int], tuple[int, int]]:
+    """Return height and width of an image and of a patch, as config.json says them."""
+    facts = Facts(config)
+    size, patch = (_pair(facts, config.get(name), name, usual) for name, usual in SIZES)
+    return size, patch
 
 
 SIZES = (("image_size", 224), ("patch_size", 16))
@@ -125,7 +130,7 @@ def _check_fit(size: tuple[int, int], patch: tuple[int, int], tables: Mapping[st
 
 def _pair(facts: Facts, value: Any, name: str, usual: int) -> tuple[int, int]:
     """Return a height and a width of a config.json, which may say one number for both."""
-    pair = value if isinstance(value, list) else [usual if value is None else value] * 2
+    pair = value if isinstance(value, (list, tuple)) else [usual if value is None else value] * 2
     if len(pair) != 2 or not all(type(each) is int and 1 <= each <= MOST_PIXELS for each in pair):
         raise facts.odd(name, value, f"a number from 1 to {MOST_PIXELS}, or two")
     return pair[0], pair[1]
