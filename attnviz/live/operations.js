@@ -78,12 +78,12 @@ function norm({ shape: [, rows, columns], centred, epsilon }, [x], out, [h0, h1,
 }
 
 /** The rows of a token in all heads over the root of their mean square. @type {Fill<Operation<"norm_of_heads">>} */
-function normOfHeads({ shape: [heads, rows, columns], epsilon }, [x], out, [h0, h1]) {
+function normOfHeads({ shape: [heads, rows, columns], epsilon }, [x], out, [h0, h1, r0, r1]) {
   const squares = new Float64Array(rows), size = rows * columns;
   /** @param {number} o */
   const row = (o) => Math.floor(o / columns) % rows;
   x.forEach((each, o) => (squares[row(o)] += each * each));
-  for (let o = h0 * size; o < h1 * size; o++) out[o] = x[o] / Math.sqrt(squares[row(o)] / heads / columns + epsilon);
+  for (let o = h0 * size, r = 0; o < h1 * size; o++) if ((r = row(o)) >= r0 && r < r1) out[o] = x[o] / Math.sqrt(squares[r] / heads / columns + epsilon);
 }
 
 /** The shares of the experts that each row takes: of equal ones the earlier. @type {Fill<Operation<"route">>} */
@@ -139,7 +139,7 @@ function rope({ shape: [, rows, columns], widths, frequencies }, [x], out, [h0, 
     const angles = frequencies ?? Array.from({ length: n }, (_, c) => Number(settings.rope_base) ** ((-2 * c) / widths[h]));
     for (let r = r0; r < r1; r++) {
       const first = (h * rows + r) * columns;
-      for (let c = frequencies ? 2 * n : 0; c < columns; c++) out[first + c] = x[first + c];
+      out.set(x.subarray(first, first + columns), first);
       for (let c = 0; c < n; c++) {
         const p = first + (frequencies ? c : 2 * c), q = p + (frequencies ? n : 1);
         const [cos, sin, left, right] = [Math.cos(r * angles[c]), Math.sin(r * angles[c]), x[p], x[q]];
@@ -209,7 +209,7 @@ function normalise({ shape: [heads, n, m], over, group, args }, [S, Q, K], out, 
 }
 
 /** @param {number} z @param {number} s what z is over a temperature */
-const bounded = (z, s) => (z > LARGEST_SCORE && s < Infinity ? LARGEST_SCORE : z < -LARGEST_SCORE ? -LARGEST_SCORE : z);
+const bounded = (z, s) => Math.max(-LARGEST_SCORE, s < Infinity ? Math.min(z, LARGEST_SCORE) : z);
 
 /** The values, weighed and added up; a forbidden one that is infinite takes no part. @type {Fill<Operation<"mix">>} */
 function mix({ shape: [, rows, columns], args, group }, [A, V, allowed], out, [h0, h1, r0, r1]) {
@@ -260,8 +260,7 @@ export const FILLS = {
     else for (; o < end; o++, p += pc, q += qc) out[o] = a[p] * b[q];
   }),
   only_where: byRows((a, p, pc, b, q, qc, o, end, out) => {
-    if (pc === 1 && qc === 1) for (; o < end; o++, p++, q++) out[o] = b[q] === 0 ? -Infinity : a[p];
-    else for (; o < end; o++, p += pc, q += qc) out[o] = b[q] ? a[p] : -Infinity;
+    for (; o < end; o++, p += pc, q += qc) out[o] = b[q] ? a[p] : -Infinity;
   }),
   "/": byEntry((x, by) => x / by),
   tanh: byEntry(Math.tanh),

@@ -131,7 +131,6 @@ MUTANTS = {
     "out[o] = a[p] + b[q]": "out[o] = a[p] - b[q]",
     "out[o] = b[q] ? a[p] : -Infinity": "out[o] = b[q] ? a[p] : 0",
     "region[axes[axis]] = [place, place + 1]": "region[axes[axis]] = [place, place]",
-    "out[o] = b[q] === 0 ? -Infinity : a[p]": "out[o] = b[q] === 0 ? 0 : a[p]",
     "t3 += y * k3": "t3 -= y * k3",
     "for (const { at, value } of edits) out[at] = value;": "",
 }
