@@ -2,11 +2,13 @@
 
 /** @import { Help } from "./types" */
 
-const PART_BITS = 10, PARTS = 2 ** PART_BITS; // e^x = 2^(k / 1024) e^r, k whole: both powers are looked up, r is below 0.0004
+// e^x = 2^(k / 1024) e^r, k whole: both powers are looked up, r is below 0.0004
+const PART_BITS = 10, PARTS = 2 ** PART_BITS;
 const PER = PARTS / Math.LN2;
 const ROOTS = Float64Array.from({ length: PARTS }, (_, part) => 2 ** (part / PARTS));
 const LEAST_POWER = -1022, POWERS = Float64Array.from({ length: 2046 }, (_, n) => 2 ** (n + LEAST_POWER));
-const [HIGH, LOW] = [6.93147180369123816490e-1 / PARTS, 1.90821492927058770002e-10 / PARTS]; // of log 2, as fdlibm has it
+// of log 2, as fdlibm has it
+const [HIGH, LOW] = [6.93147180369123816490e-1 / PARTS, 1.90821492927058770002e-10 / PARTS];
 
 /** @type {Help} */
 export const help = {

@@ -3,7 +3,8 @@
 /** @import { Activation, Fill, FillPairs, FillRow, Made, Operation, Value } from "./types" */
 import { help } from "./help.js";
 
-const LARGEST_SCORE = 1e307; // over a tiny temperature, so that the largest can still be subtracted from it
+// over a tiny temperature, so that the largest can still be subtracted from it
+const LARGEST_SCORE = 1e307;
 
 /** @param {Value} value @returns {[number, number, number]} how far apart its heads, rows and columns lie; 0 is spread */
 function strides({ shape: [heads, rows, columns] }) {
@@ -256,7 +257,8 @@ export const FILLS = {
     for (; o < end; o++, p += pc, q += qc) out[o] = a[p] + b[q];
   }),
   "*": byRows((a, p, pc, b, q, qc, o, end, out) => {
-    if (pc === 1 && qc === 0) for (const by = b[q]; o < end; o++, p++) out[o] = a[p] * by; // most of all: the scale
+    // most of all: the scale
+    if (pc === 1 && qc === 0) for (const by = b[q]; o < end; o++, p++) out[o] = a[p] * by;
     else for (; o < end; o++, p += pc, q += qc) out[o] = a[p] * b[q];
   }),
   only_where: byRows((a, p, pc, b, q, qc, o, end, out) => {

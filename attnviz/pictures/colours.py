@@ -40,6 +40,8 @@ WANTED = "#c8641b"
 """The frame of a cell that a head is meant to attend to."""
 NOT_A_NUMBER = "#f5c518"
 """On neither scale."""
+OVER_IMAGE = "#ffb000"
+"""The frame of a patch that gets weight, over an image of any colours."""
 
 PAGE = {
     "accent": (SIGNED[0], "#8fc1ff"),

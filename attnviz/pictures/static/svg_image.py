@@ -21,7 +21,7 @@ from attnviz.engine.pretrained.pretrained_config import PretrainedConfig
 from attnviz.engine.records.trace import Trace
 from attnviz.models.images.reader import checked
 from attnviz.models.images.resizing import resized
-from attnviz.pictures.colours import MASKED, PAPER
+from attnviz.pictures.colours import MASKED, OVER_IMAGE, PAPER
 from attnviz.pictures.static import fonts, png
 from attnviz.pictures.static.svg_elements import Element, group, shown, text
 from attnviz.pictures.static.text_metrics import drawable, wrapped
@@ -53,7 +53,7 @@ MOST_PIXELS = 640
 """The pixels of an image that are drawn along its longer side, at most."""
 VEIL, VEILED = PAPER["ink"][0], 0.82
 """The colour that lies over a patch, and how much of it where the weight is 0."""
-FRAME = "#ffb000"
+FRAME = OVER_IMAGE
 TITLE, SMALL, LINE = 16, 12, 1.35
 
 
