@@ -147,7 +147,8 @@ def case_of(at: int) -> Case | None:
                 head = dice.randrange(outputs.shape[0])
                 moves.append(("head", layer, "heads", (head, 0, 0), 0.0))
                 edits += [(layer, "heads", place, 0.0) for place in slopes.indices(outputs) if place[0] == head]
-            if layer == 0 and "allowed" in before.layers[0] and "reach" not in {move[2] for move in moves}:
+            mask = before.layers[0].get("allowed")  # one by head cannot be painted
+            if layer == 0 and mask and mask.array.ndim == 2 and "reach" not in {move[2] for move in moves}:
                 allowed = before.layers[layer]["allowed"].array
                 cell = tuple(dice.randrange(n) for n in allowed.shape)
                 may = float(not allowed[cell])

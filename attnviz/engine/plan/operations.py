@@ -185,7 +185,7 @@ class ScoreOf:
 
 
 class BiasLine(ScoreOf):
-    """What a typed line with learned numbers adds to the scores: it reads how many queries and keys there are."""
+    """A typed bias with learned numbers; of queries and keys it reads only how many there are."""
 
     def row(self, at: LayerFacts) -> Score:
         return at.chosen.bias or at.chosen.score  # a plan without one never asks
