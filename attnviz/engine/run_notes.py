@@ -12,7 +12,7 @@ from attnviz.engine.records.edits import Edit
 from attnviz.engine.records.trace import Steps
 from attnviz.engine.tables import masks
 from attnviz.settings.counting import ordinal
-from attnviz.settings.language import Plural, Words
+from attnviz.settings.language import Plural, Words, sign
 
 NOTES = Words(
     {
@@ -53,7 +53,7 @@ def note_empty_rows(layer: Steps, config: Config, where: str, notes: list[str]) 
     """Add to the notes the rows without weights, and the reason."""
     nothing = np.isneginf(layer["masked"].array).all(axis=-1).all(axis=0)
     if nothing.any():
-        rows = ", ".join(map(str, ordinal(np.flatnonzero(nothing))))
+        rows = sign(", ").join(map(str, ordinal(np.flatnonzero(nothing))))
         note = EMPTY.format(n=int(nothing.sum()), where=where, rows=rows)
         notes.append(note[0].upper() + note[1:])
     zero = (layer["weights"].array.sum(axis=-1) == 0) & ~np.isneginf(layer["masked"].array).all(axis=-1)

@@ -16,9 +16,10 @@ from attnviz.engine.records.typed_rows import normaliser_of, score_of
 from attnviz.engine.tables.scores import SCORES
 from attnviz.engine.tables.tokenisers import graphemes
 from attnviz.exports.links import setting_of
+from attnviz.pictures.static.fonts import chinese
 from attnviz.pictures.static.text_metrics import drawable
 from attnviz.settings.counting import ordinal
-from attnviz.settings.language import Words, translate
+from attnviz.settings.language import Words, current_language, translate
 from attnviz.text.format.sentence_parts import QUOTED
 from attnviz.text.query_sentences import visible_token
 
@@ -43,6 +44,10 @@ PREAMBLE = r"""\documentclass[11pt,a4paper]{article}
 \setlength{\parindent}{0pt}
 \raggedright
 """
+
+CHINESE = (r"\usepackage[margin", "\\usepackage[UTF8]{ctex}  % xelatex, lualatex\n\\usepackage[margin")
+"""What a document in Chinese loads first, put in the place of what follows it."""
+_LETTERS = re.compile(r"\\letters\{(.)\}\{U\+[0-9A-F]+\}")
 
 NOTES = Words(
     {
@@ -207,10 +212,14 @@ def _document(trace: Trace, layer: int, title: str, body: Sequence[str]) -> str:
     if "masked" in steps:
         normaliser = normaliser_of(config)
         head.append(rf"{TEXTS['normaliser']}: {escaped(normaliser.label)}, ${normaliser.formula}$.")
-    text = "\n\n".join([*head, *body])
+    text, is_chinese = "\n\n".join([*head, *body]), current_language() == "zh"
+    if is_chinese:  # whose letters are set as they are
+        text = _LETTERS.sub(lambda found: found[1] if found[1] in chinese() else found[0], text)
     link = setting_of(trace)
     notes = [f"% {NOTES['link']} {link}"] if link else []
     if r"\letters" in text:
         notes.append(f"% {NOTES['letters']}")
     start = "\n".join([*notes, PREAMBLE])
+    if is_chinese:
+        start = start.replace(*CHINESE)
     return start + "\\begin{document}\n\n" + text + "\n\n\\end{document}\n"

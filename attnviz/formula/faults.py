@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from attnviz.settings.faults import ConfigError
-from attnviz.settings.language import Words
+from attnviz.settings.language import Words, full_stop, sign
 
 FAULTS = Words(
     {
@@ -170,8 +170,8 @@ class FormulaError(ConfigError):
     def __str__(self) -> str:
         if not self.suggestion:
             return self.sentence
-        stop = "" if self.sentence.endswith("?") else "."
-        return f"{self.sentence}{stop} {FAULTS['type_instead'].format(line=self.suggestion)}"
+        stop = "" if self.sentence.endswith(("?", "？")) else full_stop()
+        return f"{self.sentence}{stop}{sign(' ')}{FAULTS['type_instead'].format(line=self.suggestion)}"
 
     def pointed(self, text: str) -> str:
         """Return the line with the position marked under it.

@@ -255,7 +255,7 @@ def of_sign(n: ast.Attribute | ast.Tuple, kind: Kind, text: str) -> FormulaError
     comma = text.find(",", span(text, n.elts[0])[1]) if n.elts else start
     if kind.truth and len(n.elts) > 1:
         return fault("and", (comma, comma + 1), (comma, comma + 1, " and"))
-    if isinstance(n.elts[0] if n.elts else None, ast.Constant):
+    if text[comma - 1 : comma].isdigit() and text[comma + 1 : comma + 2].isdigit():
         return fault("decimal", (start, until), (comma, comma + 1, "."))
     fix = (comma, until, "") if len(n.elts) == 1 else None
     return fault("construct", (start, until), fix, what=CONSTRUCTS["Tuple"])

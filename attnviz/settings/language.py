@@ -31,8 +31,8 @@ TERRITORIES = {"en": "en_US", "de": "de_DE", "es": "es_ES", "zh": "zh_CN"}
 WRITTEN = "en"
 """The language in which the sentences stand in the code."""
 
-FULL_STOPS = {"zh": "。"}
-"""The full stops of languages in which it is no point."""
+SIGNS = {"zh": {".": "。", ", ": "、", "; ": "；", ": ": "：", " ": ""}}
+"""The signs of languages that write others than English: what ends a sentence, stands in lists, and parts sentences."""
 
 CATALOGUES = Path(__file__).parent.parent / "languages"
 DOMAIN = "attnviz"
@@ -82,13 +82,22 @@ def as_sentence(text: str) -> str:
     return f"{text[:1].upper()}{text[1:]}{full_stop()}"
 
 
+def sign(usual: str) -> str:
+    """Return the sign that the current language writes for one of `SIGNS`; a space is what parts two sentences.
+
+    >>> sign(", ")
+    ', '
+    """
+    return SIGNS.get(_current.get(), {}).get(usual, usual)
+
+
 def full_stop() -> str:
     """Return what ends a sentence in the current language.
 
     >>> full_stop()
     '.'
     """
-    return FULL_STOPS.get(_current.get(), ".")
+    return sign(".")
 
 
 def translate(english: str, /, **values: Any) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from attnviz.analysis.circuits.behaviours import Behaviour, by_card, roles
 from attnviz.engine.records.trace import Trace
 from attnviz.models.model import Model
-from attnviz.settings.language import Words
+from attnviz.settings.language import Words, sign
 from attnviz.text.cell_sentence import percent
 from attnviz.text.format.number_format import localised
 
@@ -93,13 +93,13 @@ def lines(trace: Trace, layer: int) -> tuple[str, ...] | None:
 
 def in_words(found: Roles, layer: int, head: int) -> str:
     """Return all that a head does over the prompts, with its numbers; empty for a head that does none of it."""
-    return "; ".join(_line(each, layer, head) for each in found.get((layer, head), ()))
+    return sign("; ").join(_line(each, layer, head) for each in found.get((layer, head), ()))
 
 
 def in_short(found: Roles, layer: int, head: int) -> str:
     """Return the same for the cell of a table."""
     does = found.get((layer, head), ())
-    return "; ".join(
+    return sign("; ").join(
         WORDS["cell"].format(role=IN_A_CELL.get(each.kind) or ROLES[each.kind], **_numbers(each, layer, head))
         for each in does
     )

@@ -7,7 +7,7 @@ from typing import Any
 
 from attnviz.models import boxed
 from attnviz.models.boxed import Measured
-from attnviz.settings.language import Words
+from attnviz.settings.language import Words, sign
 from attnviz.text.format.number_format import localised
 
 SKILLS = Words(
@@ -74,9 +74,9 @@ def sentences(written: str, digest: str) -> list[str]:
     n = card["measured"]["questions"]
     return [
         WORDS["learned"].format(minutes=round(card["minutes"]), words=card["words"]),
-        WORDS["known"].format(n=n, least=least, skills="; ".join(SKILLS[skill] for skill in known)),
-        *([WORDS["nearly"].format(skills="; ".join(nearly))] if nearly else []),
-        *([WORDS["unknown"].format(skills="; ".join(failed))] if failed else []),
+        WORDS["known"].format(n=n, least=least, skills=sign("; ").join(SKILLS[skill] for skill in known)),
+        *([WORDS["nearly"].format(skills=sign("; ").join(nearly))] if nearly else []),
+        *([WORDS["unknown"].format(skills=sign("; ").join(failed))] if failed else []),
         WORDS["strict"].format(share=round(100 * card["new_frames"])),
         *_penalty(card),
         *([_seeds(card)] if card["other_seeds"] else []),

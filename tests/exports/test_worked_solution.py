@@ -13,6 +13,7 @@ from attnviz.arithmetic.cell import derive
 from attnviz.arithmetic.notation.derivation import largest
 from attnviz.engine.external.traces import of_weights
 from attnviz.exports import worked_solution
+from attnviz.settings.language import set_language
 from tests.support.cases import for_each
 
 HOSTILE = (
@@ -178,3 +179,14 @@ def test_what_the_cells_of_a_row_share_is_measured_once(monkeypatch: pytest.Monk
     for key, made in enumerate(cells):
         alone = derive(trace, 0, 1, 3, key)
         assert [(line.name, line.latex) for line in made.lines] == [(line.name, line.latex) for line in alone.lines]
+
+
+def test_a_document_in_chinese_sets_its_letters_as_they_are() -> None:
+    trace = run(Config(sentence="我 か", n_heads=1))
+    english = worked_solution.row(trace, 0, 0, 0)
+    set_language("zh")
+    chinese = worked_solution.row(trace, 0, 0, 0)
+    set_language("en")
+    assert (r"\letters{我}" in english, "ctex" in english) == (True, False)
+    assert r"\usepackage[UTF8]{ctex}" in chinese.partition(r"\begin{document}")[0]
+    assert {*re.findall(r"\\letters\{(.)\}\{U", chinese)} == {"か"}

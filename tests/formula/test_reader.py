@@ -47,6 +47,7 @@ FAULTS = [
     ("score", "q @ k / norm(q) norm(k)", "norm", "an operator is missing"),
     ("score", "q @ k +", "+", "breaks off"),
     ("score", "0,5*sum(q*k)", "0,5*sum(q*k)", "with a point"),
+    ("score", "sum(q*k)/0,5", "sum(q*k)/0,5", "with a point"),
     ("score", "()", "()", "cannot be used"),
     ("score", "softmax(q@k)", "softmax", "as the normaliser"),
     ("normaliser", "softmax(x)", "softmax", "e / sum(e)"),

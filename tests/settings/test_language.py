@@ -396,3 +396,12 @@ def test_a_link_that_was_mended_says_how(name: str, text: str) -> None:
 def test_in_english_nothing_is_looked_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(language, "catalogue", lambda code: pytest.fail("looked up"))
     assert translate("mask") == Words({"one": "mask"})["one"] == Row("one", "mask", 2).label == "mask"
+
+
+def test_a_language_has_its_own_signs_between_sentences_and_in_lists() -> None:
+    said = {}
+    for code in language.LANGUAGES:
+        set_language(code)
+        said[code] = language.as_sentence("x") + language.sign(" ") + language.sign(", ").join("ab")
+    set_language("en")
+    assert said == {"en": "X. a, b", "de": "X. a, b", "es": "X. a, b", "zh": "X。a、b"}

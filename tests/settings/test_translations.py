@@ -124,11 +124,12 @@ def test_thousands_are_not_parted_by_a_comma_that_would_be_read_as_a_point(langu
 
 
 def test_one_english_word_is_two_in_another_language_where_its_context_says_so() -> None:
-    words = Words({"plain": "Lines", "drawn": InContext("Lines", "drawn from word to word")})
-    assert (words["plain"], words["drawn"]) == ("Lines", "Lines")
+    of, drawn = InContext("Lines", "of arithmetic"), InContext("Lines", "drawn from word to word")
+    words = Words({"of": of, "drawn": drawn})
+    assert (words["of"], words["drawn"]) == ("Lines", "Lines")
     set_language("de")
     try:
-        assert (words["plain"], words["drawn"]) == ("Zeilen", "Linien")
+        assert (words["of"], words["drawn"]) == ("Zeilen", "Linien")
     finally:
         set_language("en")
 

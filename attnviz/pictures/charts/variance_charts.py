@@ -15,7 +15,7 @@ from attnviz.engine.tables.initialisers import INITIALISERS
 from attnviz.engine.tables.scores import SCORES
 from attnviz.pictures.colours import CHARTS, CLEAR
 from attnviz.settings.language import Words, translate
-from attnviz.text.format.number_format import short
+from attnviz.text.format.number_format import localised, short
 
 SYMBOLS = {"one": "square", "root": "circle", "width": "diamond"}
 REFERENCE = "√d_k"
@@ -73,7 +73,7 @@ def of_entries(trace: Trace, spreads: Sequence[Spread]) -> list[str]:
 def phrase(spread: Spread, divisor: str) -> str:
     """Return the largest weight under one divisor; nothing where no row may attend to anything."""
     largest = spread.largest[divisor]
-    return "" if math.isnan(largest) else translate(PHRASE, largest=short(largest))
+    return "" if math.isnan(largest) else translate(PHRASE, largest=localised(short(largest)))
 
 
 def _hidden(trace: Trace, spread: Spread) -> list[str]:

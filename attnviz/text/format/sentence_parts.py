@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 
 from attnviz.settings.counting import ordinal
-from attnviz.settings.language import current_language, translate
+from attnviz.settings.language import current_language, sign, translate
 from attnviz.text.format.number_format import short
 
 Part = tuple[str, str]
@@ -19,7 +19,7 @@ Sentence = tuple[Part, ...]
 
 TEXT, TOKEN = "text", "token"
 
-COMMA, AND = ", ", " and "
+AND = " and "
 CAPITALS = ("de",)
 """Languages that write nouns with a capital."""
 PLACE = " ({n})"
@@ -82,7 +82,7 @@ def join_sentences(sentences: Sequence[Sentence]) -> Sentence:
     parts: list[Part] = []
     for position, sentence in enumerate(sentences):
         if position:
-            parts.append((TEXT, translate(AND) if position == len(sentences) - 1 else COMMA))
+            parts.append((TEXT, translate(AND) if position == len(sentences) - 1 else sign(", ")))
         parts += sentence
     return merge_parts(parts)
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import fields, replace
 from functools import partial
 from importlib.util import find_spec
+from typing import Any
 
 import streamlit as st
 
@@ -19,7 +20,7 @@ from attnviz.exports.script.lines import without_bytes
 from attnviz.pictures.static import png
 from attnviz.settings import language, url_codec
 from attnviz.settings.faults import ConfigError
-from attnviz.settings.language import Words, as_sentence
+from attnviz.settings.language import InContext, Words, as_sentence
 from attnviz.text.captions import NAMES
 from attnviz.text.step_names import steps
 from attnviz.ui.components import svg_to_png
@@ -45,7 +46,7 @@ PREPARED = ("xlsx",)
 LONGEST_SHOWN = 50_000
 """Characters of a script that the page shows with the bytes in it."""
 
-WORDS = Words(
+WORDS: Words[Any] = Words(
     {
         "about": "Exports hold what is on the screen: the numbers of the current setting, with all their digits. A "
         "picture has all words, a cell for each pair, also where the screen shows a part of a long text or blocks of "
@@ -55,7 +56,7 @@ WORDS = Words(
         "missing": 'Not installed here: pip install "attnviz[{extra}]"',
         "step": "Step, for .step, .pdf, .tikz and .csv",
         "head": "Head, for .pdf, .tikz, .csv and .tex",
-        "all_heads": "all",
+        "all_heads": InContext("all", "heads"),
         "last_row": "the last",
         "query": "Row, for .tex",
         "link": "Link",

@@ -9,9 +9,10 @@ import streamlit as st
 from attnviz.engine.records.trace import Step, Trace
 from attnviz.pictures import pipeline_strip, stages
 from attnviz.settings.counting import ordinal
-from attnviz.settings.language import Words
+from attnviz.settings.language import Words, sign
 from attnviz.text import step_names
 from attnviz.text.cell_sentence import cell_sentence
+from attnviz.text.format.number_format import localised
 from attnviz.text.format.sentence_parts import plain, rounded_number
 from attnviz.text.headline import headline
 from attnviz.ui.components import formula
@@ -45,7 +46,7 @@ def page(trace: Trace, selection: Selection) -> Selection:
     entry = entries[_choose_step([entry.name for entry in entries], selection.step)]
     with st.container(key="lecture", horizontal=True, vertical_alignment="center"):
         title = entry.label or entry.text
-        st.markdown(f"## {title[0].upper()}{title[1:]}: {entry.meaning}", width="content")
+        st.markdown(f"## {title[0].upper()}{title[1:]}{sign(': ')}{entry.meaning}", width="content")
         with st.container(width="content"):
             formula.show(entry.formula)
     step = step_names.steps(trace, layer)[entry.name]
@@ -110,5 +111,5 @@ def _explained(trace: Trace, selection: Selection, step: Step, symbol: str) -> s
     sentence = plain(cell_sentence(trace, selection.layer, *chosen))
     if step.axes[-2:] != OF_A_CELL or step.shape[0] != trace.config.n_heads:
         return sentence
-    value = rounded_number(float(step.array[chosen]))
+    value = localised(rounded_number(float(step.array[chosen])))
     return f"{WORDS['value'].format(head=ordinal(head), symbol=symbol, value=value)} {sentence}"

@@ -124,7 +124,7 @@ def slope_map(trace: Trace, slopes: Gradients, layer: int, name: str) -> Stage:
     """Return the slopes of a step as a picture with a scale of its own; its largest number stands beside it."""
     step = step_names.steps(slopes, layer)[name]
     size = float(abs(step.array).max(initial=0.0))
-    phrase = WORDS["largest"].format(size=short(size)) if size else WORDS["zero"]
+    phrase = WORDS["largest"].format(size=localised(short(size))) if size else WORDS["zero"]
     title = WORDS["title"].format(step={"scores": "S", "weights": "A", "heads": "Z"}.get(name, NAMES[name]))
     drawn = stages.stage(trace, step, title, phrase)
     masked = np.broadcast_to(forbidden(trace.layers[layer]), step.shape) if name == "scores" else None

@@ -86,7 +86,7 @@ def _offer_twin(draft: Config, name: str) -> None:
     """Draw a button for the model that differs from one of the package in its penalties alone, where there is one."""
     other = next((each for each in offered_models.names() if each.startswith(f"{TWINS.get(name, '')}~")), "")
     if name in TWINS and other:
-        st.button(WORDS[f"to_{TWINS[name]}"], key="twin", on_click=_take, args=(other,))
+        st.button(WORDS[f"to_{TWINS[name]}"], key="other-training", on_click=_take, args=(other,))
 
 
 @callback

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from attnviz.settings.language import sign
 from attnviz.text.format import html_math
 from attnviz.text.format.sentence_parts import Sentence
 
@@ -26,10 +27,10 @@ def _lines(sentences: Sequence[str], kind: str) -> str:
 
 def typeset(*sentences: Sentence) -> None:
     """Draw one quiet line of sentences in parts: names of matrices typeset, numbers as the language has them."""
-    st.html(f'<p class="attn-line">{" ".join(map(html_math.sentence, sentences))}</p>')
+    st.html(f'<p class="attn-line">{sign(" ").join(map(html_math.sentence, sentences))}</p>')
 
 
 def paragraph(words: Iterable[str], container: DeltaGenerator | None = None, notes: Sequence[str] = ()) -> None:
     """Draw one quiet line, here or in a container that was kept for it; notes above it are of the same element."""
     above = _lines(notes, "note") if notes else ""
-    (container or st).html(f'{above}<p class="attn-line">{html_math.quoting(" ".join(words))}</p>')
+    (container or st).html(f'{above}<p class="attn-line">{html_math.quoting(sign(" ").join(words))}</p>')

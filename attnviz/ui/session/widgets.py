@@ -256,6 +256,7 @@ def edit_overrides(
             format_func=lambda at: labels[at],
             key=name,
             help=translate(item.metadata["help"]) or None,
+            placeholder=translate("Choose one or more"),
             select_all=False,
         )
     with right:

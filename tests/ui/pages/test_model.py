@@ -370,14 +370,14 @@ def test_one_press_leads_to_the_model_without_the_penalty_and_back() -> None:
     hosting.offer_those_in_the_package()
     at = opened(model="small", sentence=TWO_NAMES, layer="3", focus="4")
     for name, label in (("plain", "The same, trained without"), ("small", "The same, trained with")):
-        assert at.button(key="twin").label.startswith(label)
-        at.button(key="twin").click().run()
+        assert at.button(key="other-training").label.startswith(label)
+        at.button(key="other-training").click().run()
         assert clean(at)
         assert at.query_params["model"] == f"{name}~{MODELS[name].digest}"
         kept = {"sentence": TWO_NAMES, "layer": "3", "focus": "4"}
         assert {field: at.query_params[field] for field in kept} == kept
     at = opened(model="full", sentence=TWO_NAMES)
-    assert "twin" not in [button.key for button in at.button]
+    assert "other-training" not in [button.key for button in at.button]
 
 
 def test_heads_of_a_model_of_the_package_are_named_by_test() -> None:
@@ -473,3 +473,10 @@ def test_a_pair_is_that_of_the_tokens_shown_and_a_browser_can_say_anything(bert:
     assert clean(at)
     kept = {"layer": "2", "focus": "2", "head": "2", "query": "2", "key": "7"}
     assert {name: at.query_params[name] for name in kept} == kept
+
+
+def test_a_head_set_by_hand_stands_beside_one_of_the_models_in_the_package() -> None:
+    hosting.offer_those_in_the_package()
+    at = opened(model="small", sentence=TWO_NAMES, panel="twin")
+    assert clean(at)
+    assert any(button.key == "open-twin" for button in at.button)

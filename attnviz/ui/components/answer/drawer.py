@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from attnviz.pictures.colours import DARK, SIGNED
-from attnviz.settings.language import Words
+from attnviz.settings.language import InContext, Words
 from attnviz.ui.session.browser import transport
 from attnviz.ui.session.browser.component import component, ignore, report
 
@@ -21,7 +21,7 @@ WORDS = Words(
         "all": "All lines",
         "rounded": "Numbers are rounded for display, the arithmetic is not.",
         "play": "Play",
-        "lines": "Lines",
+        "lines": InContext("Lines", "of arithmetic"),
         "pause": "Pause (space)",
         "step": "Next step (→)",
         "again": "Again",

@@ -12,7 +12,7 @@ from attnviz.analysis.circuits import maps
 from attnviz.analysis.circuits.maps import Patched
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.run import run
-from attnviz.settings.language import Words
+from attnviz.settings.language import Words, sign
 from attnviz.text.cell_sentence import percent
 from attnviz.text.query_sentences import visible_token
 from attnviz.ui.components.stage import heatmap
@@ -72,7 +72,7 @@ def _path(patched: Patched, columns: Sequence[str]) -> list[str]:
         WORDS["place" if share > HALF else "spread"].format(n=n, word=columns[at], share=percent(share))
         for n, (at, share) in enumerate(patched.path, 1)
     ]
-    return [WORDS["path"].format(places="; ".join(places))] if places else []
+    return [WORDS["path"].format(places=sign("; ").join(places))] if places else []
 
 
 def _swapped(sentence: str, word: str, other: str) -> str | None:

@@ -22,7 +22,7 @@ from attnviz.pictures.charts import arcs
 from attnviz.pictures.stage_record import Stage
 from attnviz.settings.counting import ordinals
 from attnviz.settings.faults import ConfigError
-from attnviz.settings.language import Words
+from attnviz.settings.language import Words, sign
 from attnviz.text.cell_sentence import percent
 from attnviz.text.query_sentences import visible_token
 from attnviz.ui.components.pickers import next_word_link
@@ -200,7 +200,7 @@ def _arcs(trace: Trace, found: Attribution) -> None:
         for layer, head, at in shown[:NAMED]
     ]  # fmt: skip
     rest = found.heads.sum() - sum(found.positions[at] for at in shown)
-    said = WORDS["arcs"].format(largest="; ".join(largest), n=len(shown), rest=number(rest))
+    said = WORDS["arcs"].format(largest=sign("; ").join(largest), n=len(shown), rest=number(rest))
     paragraph([said])
     figure = arcs.arcs(found.positions, trace.query_tokens)
     st.plotly_chart(figures.as_written(figure), key="owed-arcs", config={"displayModeBar": False}, alt=said)

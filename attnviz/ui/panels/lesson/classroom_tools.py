@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import html
+from typing import Any
 
 import streamlit as st
 
@@ -12,12 +13,12 @@ from attnviz.exports import links
 from attnviz.lessons.catalogue import LESSONS
 from attnviz.lessons.lesson import Lesson
 from attnviz.settings import url_codec
-from attnviz.settings.language import Words
+from attnviz.settings.language import InContext, Words
 from attnviz.ui.session.selection import Selection
 
-WORDS = Words(
+WORDS: Words[Any] = Words(
     {
-        "code": "Code",
+        "code": InContext("Code", "to point a camera at"),
         "of_slide": "This slide, to answer on a phone",
         "file": "This lesson was opened from a file, so no link leads to it. Pass on the file.",
         "notes": "Notes",

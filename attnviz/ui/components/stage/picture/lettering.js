@@ -73,7 +73,7 @@ export class Lettered extends Numbered {
     const fits = (/** @type {string[]} */ parts, /** @type {number} */ head) => context.measureText(parts.join("  ")).width <= beside(head);
     const plains = heads.map((name) => name.split(" · ")[0]);
     const numbers = heads.map((name) => name.match(/\d+/)?.[0] ?? "");
-    const shorter = roles?.map((role) => role.replace(/^\D+? (?=[\d“„])/, "")) ?? []; // 5.9 words, “cat”
+    const shorter = roles?.map((role) => role.replace(/^\D+? ?(?=[\d“„])/, "")) ?? []; // 5.9 words, “cat”
     const whole = roles ? [[plains, roles], [numbers, roles], [numbers, shorter]] : [];
     const forms = [...whole, ...whole.map(([names, said]) => [names, said.map((role, head) => shortened(role, beside(head) - context.measureText(`${names[head]}  `).width))])];
     const alike = forms.find(([names, said]) => names.every((name, head) => fits([name, said[head]], head))); // all heads in the same form
