@@ -52,6 +52,10 @@ ALLOWED = {
     "engine": {
         "engine/attention.py": ({"scaled_dot"}, "the default"),
         "engine/external/traces.py": ({"scaled_dot"}, "what a run from outside is taken to have used"),
+        "engine/pretrained/pretrained_config.py": (
+            {"softmax_with_sink"},
+            "the model's own normaliser where its heads have sinks",
+        ),
         "engine/learning/normalisers.py": (
             {"quiet_softmax", "hardmax"},
             "the same bits on every machine: a second arithmetic in two languages, for the rows that can be learned",
