@@ -7,18 +7,22 @@ from __future__ import annotations
 
 import tomllib
 import zlib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest, local_script_runner
 
+from attnviz.ui.hosting import scripts
+from attnviz.ui.session.browser import component
+
 ROOT = Path(__file__).parents[2]
 KEPT = tomllib.loads((ROOT / ".streamlit/config.toml").read_text("utf-8"))["global"]["minCachedMessageSize"]
 
 
 @pytest.fixture
-def runs(monkeypatch: pytest.MonkeyPatch) -> list[list[bytes]]:
+def runs(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[list[bytes]]]:
     """The messages of each run, as they are made."""
     found: list[list[bytes]] = []
     read = local_script_runner.parse_tree_from_messages
@@ -28,7 +32,10 @@ def runs(monkeypatch: pytest.MonkeyPatch) -> list[list[bytes]]:
         return read(messages)
 
     monkeypatch.setattr(local_script_runner, "parse_tree_from_messages", parsed)
-    return found
+    monkeypatch.setattr(scripts, "_is_served", False)  # as other tests of this process may have it
+    component._together.cache_clear()
+    yield found
+    component._together.cache_clear()
 
 
 @pytest.mark.slow
