@@ -1,8 +1,9 @@
 """Submissions out of a table or pasted lines: names and codes, whatever program wrote them.
 
-A table may come from a spreadsheet or a learning platform, in English or German: its encoding, its separator and what
-its columns are called are found out. No row stops the others: one without a name or a code is marked as such. A first
-row of words that are no known headings is taken for headings where codes stand below it, and that is said.
+A table may come from a spreadsheet or a learning platform, in any language of the page: its encoding, its separator
+and what its columns are called are found out. No row stops the others: one without a name or a code is marked as
+such. A first row of words that are no known headings is taken for headings where codes stand below it, and that is
+said.
 """
 
 from __future__ import annotations

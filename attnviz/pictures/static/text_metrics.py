@@ -35,7 +35,9 @@ WIDTHS = (
 USUAL, FOREIGN, PICTOGRAPH, BOLD = 0.65, 1.05, 1.3, 1.12
 _PLAIN = 0x250
 _OF = {character: width for characters, width in WIDTHS for character in characters}
-_HAN, _OPENING, _CLOSING = "\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff", "“《（", "”》），。、；：？！"
+_IDEOGRAPHS = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+_IDEOGRAPH = re.compile(f"[{_IDEOGRAPHS}]")
+_HAN, _OPENING, _CLOSING = f"\u3005-\u3007\u3040-\u30ff{_IDEOGRAPHS}", "“《（", "”》），。、；：？！"
 _PIECE = re.compile(
     rf"[{_OPENING}]*(?:[{_HAN}]|[^\s{_HAN}{_OPENING}{_CLOSING}]+|[{_CLOSING}])[{_CLOSING}]*\s*|[{_OPENING}]+\s*|\s+"
 )
@@ -94,9 +96,8 @@ def stands(label: str) -> bool:
     >>> stands("猫"), stands("🐈"), stands("猫追"), stands("a")
     (True, True, False, False)
     """
-    first = ord(label[0]) if label else 0
-    is_ideograph = 0x3400 <= first <= 0x9FFF or 0xF900 <= first <= 0xFAFF or 0x20000 <= first <= 0x3FFFF
-    return (is_ideograph or _width(label[:1]) == PICTOGRAPH) and len(graphemes(label)) == 1
+    is_one = bool(_IDEOGRAPH.match(label)) or unicodedata.category(label[:1] or " ") == "So"
+    return is_one and len(graphemes(label)) == 1
 
 
 def fitted(text: str, size: float, room: float, *, bold: bool = False) -> str:

@@ -99,8 +99,8 @@ def led_to(selection: Selection, part: str) -> Selection:
         return replace(selection, page=part, panel="cell")
     if part == "class":  # a lecture begins at the beginning
         return replace(selection, page=part, step="token_embeddings")
-    if part == "lessons" and selection.done == (NOTHING_DONE,) and selection.lesson == FIRST_LESSON:
-        selection = replace(selection, lesson=next(iter(LESSON_NAMES)), slide=0)  # none was chosen yet
+    if part == "lessons" and (selection.lesson, selection.slide, selection.done) == (FIRST_LESSON, 0, (NOTHING_DONE,)):
+        selection = replace(selection, lesson=next(iter(LESSON_NAMES)))  # none was chosen yet
     return replace(selection, page=part)
 
 

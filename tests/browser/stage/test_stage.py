@@ -317,6 +317,12 @@ CUT = """() => {
 }"""
 
 
+KEY_BEYOND = """() => [...document.querySelectorAll('.st-key-explore .attn-key text')].filter((text) => {
+    const { left, right } = text.closest('svg').getBoundingClientRect(), box = text.getBoundingClientRect();
+    return box.left < left - 1 || box.right > right + 1;
+}).map((text) => text.textContent)"""
+
+
 @for_each("size, lang", itertools.product([DESK, PHONE], LANGUAGES))
 def test_nothing_that_is_said_over_the_maps_is_cut(
     new_page: Callable[..., Any], app: Any, size: tuple[int, int], lang: str
@@ -326,6 +332,7 @@ def test_nothing_that_is_said_over_the_maps_is_cut(
         page.measured(heads, words, wide, lang=lang)
         assert page.page.evaluate(CUT) == [], (heads, words)
         assert page.page.locator(".attn-head .attn-phrase").count() >= 1
+        assert page.page.evaluate(KEY_BEYOND) == [], (heads, words)
 
 
 def test_a_chinese_character_stands_below_its_column_on_the_page_and_in_the_svg(

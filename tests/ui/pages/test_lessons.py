@@ -87,11 +87,14 @@ def test_whoever_comes_to_learn_begins_where_it_is_said_why() -> None:
     at = opened(sentence="mine")
     at.segmented_control(key="pick-place").set_value("learn").run()
     assert clean(at)
+    assert COURSE_NAMES["all"].note in page_text(at)
     first = next(iter(LESSONS))
     assert (at.query_params["lesson"], at.sidebar.radio(key="lesson").value) == (first, first)
-    why = COURSE_NAMES["all"].note
-    assert why in page_text(at)
-    assert why not in page_text(lesson(first, 2))
+    at = lesson("bits", 3)
+    for place in ("explore", "learn"):
+        at.segmented_control(key="pick-place").set_value(place).run()
+    assert (at.query_params.get("lesson", "bits"), at.query_params["slide"]) == ("bits", "3")  # as it was left
+    assert COURSE_NAMES["all"].note not in page_text(lesson(first, 2))
     assert opened(page="lessons").sidebar.radio(key="lesson").value == "bits"  # as an older link says it
     assert all(set(COURSES[name].places[0]) == {first, 0} for name in COURSES)
 

@@ -61,12 +61,12 @@ export function shortened(role, room) {
 export function wrap(text, room) {
   /** @type {string[]} */
   const lines = [];
-  for (const word of text.split(" ")) {
-    const longer = lines.length ? `${lines[lines.length - 1]} ${word}` : word;
-    if (lines.length && context.measureText(longer).width <= room) lines[lines.length - 1] = longer;
-    else lines.push(word);
+  for (const piece of text.split(/(?<= )|(?=[㐀-鿿])/)) { // a word, or one Chinese character with the signs behind it
+    const longer = (lines[lines.length - 1] ?? "") + piece;
+    if (lines.length && context.measureText(longer.trimEnd()).width <= room) lines[lines.length - 1] = longer;
+    else lines.push(piece);
   }
-  return lines;
+  return lines.map((line) => line.trimEnd());
 }
 
 /**
