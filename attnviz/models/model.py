@@ -24,6 +24,7 @@ from attnviz.models import boxed, decoder, forward
 from attnviz.models.decoder import Answering
 from attnviz.models.families import family_of
 from attnviz.models.images import reader
+from attnviz.models.images.drawn import can_be_drawn
 from attnviz.models.images.reader import ImageReader
 from attnviz.models.layer_arrays import Arrays
 from attnviz.models.pairs import parts
@@ -133,6 +134,11 @@ class Model(Answering):
         return room if positions is None else min(room, len(positions) - self.shape.first_position)
 
     @property
+    def n_patches(self) -> int:
+        """The patches of an image, 0 for a model that reads words."""
+        return 0 if self.images is None else len(self._tables["positions"]) - 1
+
+    @property
     def token_table(self) -> Array:
         """The vector of each token, as the model reads it: (vocabulary, d_model)."""
         return self._tables["tokens"]
@@ -167,7 +173,8 @@ class Model(Answering):
     ) -> Trace:
         """Return the run of a text, every step of every layer kept; with a second text, that of the decoder.
 
-        text   for a model of images an image: (height, width, 3), uint8 or floats from 0 to 1
+        text   for a model of images an image: (height, width, 3), uint8 or floats from 0 to 1; or what is drawn, such
+               as 'red circle, blue square'
         target a text that the decoder of T5 or BART reads;  `part`: encoder; decoder or cross, which it is if there is
                a target and nothing is said, one of its two kinds of attention from queries, keys and values on; or
                both, every step of the decoder, to which all below applies
@@ -188,7 +195,9 @@ class Model(Answering):
         return self._run(self._setting({"max_tokens": self.most_tokens} | free | self._given(text)), edits)
 
     def _given(self, text: Any) -> dict[str, Any]:
-        read = text if self.images is None else self.images(text)
+        read = text
+        if self.images is not None:
+            read = self.images(reader.checked(text) if isinstance(text, str) and not can_be_drawn(text) else text)
         return {"sentence": read.name, "image": read} if isinstance(read, Image) else {"sentence": text}
 
     def run(self, config: Config, edits: Sequence[Edit] = ()) -> Trace:
@@ -199,6 +208,8 @@ class Model(Answering):
         """Return the setting of a run: what the model decides, and what of `config` applies to it."""
         chosen = config.chosen
         kept = {"beside": chosen, "image": getattr(config, "image", None)}
+        if self.images is not None and kept["image"] is None:
+            kept["image"] = self.images(chosen.sentence)
         return self._setting({name: getattr(chosen, name) for name in FREE} | kept)
 
     def _setting(self, free: Mapping[str, Any]) -> PretrainedConfig:

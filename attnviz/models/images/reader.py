@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ import numpy as np
 
 from attnviz.arrays import Array
 from attnviz.engine.pretrained.image import Image
+from attnviz.models.images.drawn import drawn
 from attnviz.models.images.resizing import FILTERS, resized
 from attnviz.models.shapes.facts import Facts
 from attnviz.models.tokenisers.tokeniser import json_file
@@ -58,9 +59,14 @@ class ImageReader:
     std: tuple[float, ...]
 
     def __call__(self, image: Any) -> Image:
-        """Return an image as the model reads it; raise ConfigError for what is none, and for one that does not fit."""
+        """Return an image as the model reads it; raise ConfigError for what is none, and for one that does not fit.
+
+        A text names what is drawn, see `drawn`; such an image has it as its name.
+        """
         if isinstance(image, Image):
             return image
+        if isinstance(image, str):
+            return replace(self(drawn(image, *self.size)), name=image)
         array = checked(image)
         height, width = self.size
         if array.shape[:2] != self.size:
