@@ -24,7 +24,6 @@ from attnviz.models import boxed, decoder, forward
 from attnviz.models.decoder import Answering
 from attnviz.models.families import family_of
 from attnviz.models.images import reader
-from attnviz.models.images.drawn import can_be_drawn
 from attnviz.models.images.reader import ImageReader
 from attnviz.models.layer_arrays import Arrays
 from attnviz.models.pairs import parts
@@ -197,7 +196,8 @@ class Model(Answering):
     def _given(self, text: Any) -> dict[str, Any]:
         read = text
         if self.images is not None:
-            read = self.images(reader.checked(text) if isinstance(text, str) and not can_be_drawn(text) else text)
+            is_name = not isinstance(text, str) or reader.can_be_named(text)
+            read = self.images(text if is_name else reader.checked(text))
         return {"sentence": read.name, "image": read} if isinstance(read, Image) else {"sentence": text}
 
     def run(self, config: Config, edits: Sequence[Edit] = ()) -> Trace:

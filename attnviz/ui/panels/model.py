@@ -13,15 +13,17 @@ from attnviz.engine.records import offered_models
 from attnviz.engine.records.config import Config
 from attnviz.engine.tables.masks import MASKS
 from attnviz.models.boxed import TWINS
-from attnviz.models.images.drawn import COLOURS, EXAMPLES, SHAPES, can_be_drawn
+from attnviz.models.images.drawn import EXAMPLES
+from attnviz.models.images.reader import can_be_named
 from attnviz.settings.faults import ConfigError
 from attnviz.settings.fields import settings
 from attnviz.settings.language import Words
 from attnviz.text import model_card
+from attnviz.ui.panels.depth import image
 from attnviz.ui.session import session_state, widgets
 from attnviz.ui.session.callback import callback
 from attnviz.ui.session.notices import paragraph
-from attnviz.ui.session.selection import PANEL_NAMES, Selection
+from attnviz.ui.session.selection import Selection
 
 WORDS = Words(
     {
@@ -35,16 +37,11 @@ WORDS = Words(
         "sinks": "Each head has a sink: its softmax has one more score, which takes a share of the weights and gives "
         "nothing.",
         "experts": "Each block is made of {n_experts} experts, of which a token takes {n_chosen}.",
-        "images": "It reads an image, which the sentence names: shapes ({shapes}) in colours ({colours}). The tokens "
-        "are its patches, by row and column; “{panel}”, below the maps, lays the weights of one over it.",
         "space": "A Ġ in its tokens is a space.",
         "own_mask": "{masks}, the model's own",
         "causal": "It reads from left to right: its own causal mask applies, whatever is chosen here.",
     }
 )
-
-SIDE = 168
-"""Pixels of the image beside the controls."""
 
 
 def prepare(before: Config, locked: tuple[str, ...]) -> None:
@@ -53,7 +50,7 @@ def prepare(before: Config, locked: tuple[str, ...]) -> None:
     if not chosen or chosen == before.model or "sentence" in locked or not isinstance(sentence, str):
         return
     model = model_registry.find(chosen)
-    if model is not None and model.n_patches and not can_be_drawn(sentence):
+    if model is not None and model.n_patches and not can_be_named(sentence):
         st.session_state["sentence"] = EXAMPLES[0]
 
 
@@ -93,32 +90,11 @@ def say(draft: Config, *, may_change: bool = True) -> None:
         card = model_card.sentences(name, model.digest)
         paragraph([rest.format(**sizes, written=f"{name}~{model.digest}"), *more])
         if model.n_patches:
-            _show_image(model, draft, may_change=may_change)
+            image.show(model, draft, may_change=may_change)
         if card:
             if may_change:
                 _offer_twin(draft, name)
             paragraph(card)
-
-
-def _show_image(model: HostedModel, draft: Config, *, may_change: bool) -> None:
-    """Draw the image that the sentence names, and offer others."""
-    known = {"colours": ", ".join(COLOURS), "shapes": ", ".join(SHAPES), "panel": PANEL_NAMES["word"].label}
-    paragraph([WORDS["images"].format(**known)])
-    if can_be_drawn(draft.sentence):
-        array = model.images(draft.sentence).array
-        larger = max(SIDE // len(array), 1)  # whole pixels, as the model has them
-        st.image(
-            array.repeat(larger, axis=0).repeat(larger, axis=1), caption=draft.sentence, width=SIDE, output_format="PNG"
-        )
-    for n, example in enumerate(EXAMPLES if may_change else ()):
-        st.button(example, key=f"drawn-{n}", on_click=_draw, args=(example,), disabled=example == draft.sentence)
-
-
-@callback
-def _draw(sentence: str) -> None:
-    """Name another image, and leave all else as it is."""
-    config, selection = session_state.saved(Config, Selection)
-    session_state.adopt(replace(config, sentence=sentence), selection)
 
 
 def _offer_twin(draft: Config, name: str) -> None:

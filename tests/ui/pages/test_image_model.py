@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import io
 import re
 from base64 import b64decode
 from collections.abc import Iterator
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from attnviz import Config, over_image, run
 from attnviz.engine.pretrained.model_registry import MODELS
 from attnviz.models import hosting
 from attnviz.models.images.drawn import EXAMPLES
+from attnviz.models.images.uploaded import is_named
 from attnviz.ui.session.selection import EXPERIMENT_NAMES, PANEL_NAMES
 from tests.support.page_figures import figures, numbers
-from tests.support.small_models import FOLDER
+from tests.support.small_models import FOLDER, model
 from tests.ui.test_app import clean, drawn, opened, page_text
 
 
@@ -83,3 +86,31 @@ def test_every_panel_takes_its_run(vit: str, where: dict[str, str]) -> None:
     at = opened(model=vit, sentence="red circle", query="2", key="3", head="1", **where)
     assert clean(at)
     assert "cannot be drawn" not in page_text(at)
+
+
+def test_a_picture_of_ones_own_is_read_and_a_link_says_what_it_does_not_hold(vit: str) -> None:
+    image = np.random.default_rng(3).integers(0, 256, (50, 40, 3), dtype=np.uint8)
+    out = io.BytesIO()
+    Image.fromarray(image).save(out, "PNG")
+    at = opened(model=vit, sentence="red circle")
+    at.file_uploader(key="uploaded_image").upload("cat.png", out.getvalue(), "image/png").run()
+    assert clean(at)
+    name = at.query_params["sentence"]
+    name = name[0] if isinstance(name, list) else name
+    assert is_named(name)
+    assert "This picture was uploaded: a link names it and does not hold it." in page_text(at)
+    expected = model("vit")(image).layers[0]["weights"].array
+    np.testing.assert_allclose(drawn(numbers(figures(at)[1])), np.sort(expected.ravel()))
+    again = opened(model=vit, sentence=name)
+    assert clean(again)
+    np.testing.assert_allclose(drawn(numbers(figures(again)[1])), np.sort(expected.ravel()))
+    gone = opened(model=vit, sentence=f"upload {'0' * 20}")
+    assert "The image that this setting names was uploaded, which no link holds" in page_text(gone)
+
+
+def test_a_file_that_is_no_picture_is_said(vit: str) -> None:
+    at = opened(model=vit, sentence="red circle")
+    at.file_uploader(key="uploaded_image").upload("cat.png", b"meow", "image/png").run()
+    assert not at.exception
+    assert "no picture that can be read here; upload a PNG or a JPEG" in page_text(at)
+    assert at.text_input(key="sentence").value == "red circle"
