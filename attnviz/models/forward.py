@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -89,7 +90,8 @@ def layer(
         if value.op == "weight":
             return steps.record(value.name, parameters[value.name])
         if value.name == "bias":
-            return steps.record("bias", config.facts.bias(len(tokens), first), formula=BIASES[config.bias].formula)
+            said = _counted_from(first, BIASES[config.bias].formula)
+            return steps.record("bias", config.facts.bias(len(tokens), first), formula=said)
         if beside:
             return _mask_of_decoder(steps, i, config, tokens, beside)
         return mask_of(steps, config, (tokens, tokens), config.facts.reach(i))
@@ -108,8 +110,17 @@ def _mask_of_decoder(steps: Steps, i: int, config: PretrainedConfig, tokens: tup
     whole = np.zeros((len(tokens), len(beside.tokens) + len(tokens)), dtype=bool)
     whole[:, read.start : read.start + len(read.tokens)] = masks.allowed(names, len(tokens), pad, settings)
     where = rf"j {'>' if read.is_own else '<='} {len(beside.tokens)}".replace("<=", r"\le")
-    formulas = [where, *(MASKS[name].formula for name in read.masks)]
+    formulas = [where, *(_counted_from(read.start, MASKS[name].formula) for name in read.masks)]
     return steps.record("allowed", whole, formula=r"\;\text{and}\;".join(formulas))
+
+
+def _counted_from(first: int, formula: str) -> str:
+    r"""Return a formula of the columns of one text, in which the columns of another stand before them.
+
+    >>> _counted_from(4, r"j \le i")
+    '(j - 4) \\le i'
+    """
+    return re.sub(r"(?<![A-Za-z\\])j(?![A-Za-z])", f"(j - {first})", formula) if first else formula
 
 
 def embedded(

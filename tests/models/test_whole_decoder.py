@@ -241,6 +241,17 @@ def test_a_mask_says_why_in_a_layer_of_either_text() -> None:
     assert "attends to the first text only" in why[2]
 
 
+def test_formulas_count_the_columns_of_the_first_text() -> None:
+    for name, trace in runs().items():
+        first = len(trace.key_tokens) - len(trace.query_tokens)
+        own, other = trace.layers[:2]
+        assert own["allowed"].formula.startswith(rf"j > {first}\;\text{{and}}\;(j - {first}) \le i"), name
+        assert other["allowed"].formula.startswith(rf"j \le {first}"), name
+        assert r"(j - " not in other["allowed"].formula
+        assert own["shifted"].formula in (r"\bar X = J X", r"\bar X = J \hat X")
+    assert "bucket}((j - 4) - i)" in runs()["t5"].layers[0]["bias"].formula
+
+
 def test_edits_of_the_encoder_are_followed() -> None:
     encoded = model("t5")(ONE, edits=[(0, "w_q", (0, 0, 0), 2.0)])
     trace = model("t5").decoder(encoded)(OTHER)
