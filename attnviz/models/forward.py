@@ -63,7 +63,7 @@ def around_of(tables: Mapping[str, Array], parameters: ModelParameters) -> Has:
 
 @dataclass(frozen=True)
 class Beside:
-    """What a decoder attends to beside its own text: what the encoder returned, and its tokens.
+    """The text that a decoder attends to beside its own: the tokens, and what the encoder returned for them.
 
     X_kv  (tokens of both, d_model), those of its own text as zeros, which nothing reads
     """

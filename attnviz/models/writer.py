@@ -234,6 +234,10 @@ class Writer(ABC):
         how = Sampling(temperature, top_k, top_p)
         if isinstance(n, bool) or not hasattr(n, "__index__") or operator.index(n) < 0:
             raise ConfigError(FAULTS["n"].format(given=shorten(n)))
+        return self._written_on(text, operator.index(n), seed, how)
+
+    def _written_on(self, text: str, n: int, seed: int, how: Sampling) -> str:
+        """Return a text written on by n tokens, as `generate` does."""
         config = self._for_text(text)
         ids, tokens = self.tokenise(text)
         ids, first = list(ids), len(ids)
