@@ -196,6 +196,8 @@ def test_so_does_a_browser_after_any_change(node: str, tmp_path: Path) -> None:
             for layer, step, array in tried
         ]
         program = program_of(before)
+        masks = [step["made"] for step in program["steps"] if step["name"].startswith("allowed.")]
+        assert masks == [None] * 4, "no line of a mask knows of two texts"
         tries = [
             Case(name, before, model(name)(ONE, OTHER, part="both", edits=[e]), [_entry(before, e)], program)
             for e in edits
