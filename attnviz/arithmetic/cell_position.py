@@ -14,6 +14,7 @@ from attnviz.engine.external.traces import first_steps
 from attnviz.engine.plan.chosen import Chosen
 from attnviz.engine.plan.tracing import Plan
 from attnviz.engine.pretrained.pretrained_config import facts_of
+from attnviz.engine.pretrained.read_text import read_text
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Step, Trace
 from attnviz.engine.records.typed_rows import score_of
@@ -27,6 +28,8 @@ WHY = Words(
         "mask": "the mask {labels} forbids it",
         "masks": "the masks {labels} forbid it",
         "window": "this layer of the model attends to the last {n} tokens only",
+        "own": "this layer of the decoder attends to its own text only",
+        "other": "this layer of the decoder attends to the first text only",
         "edited": "the mask was edited, the settings would allow it",
         "bias": "minus infinity was added to its score",
         "score": "its score is minus infinity",
@@ -163,12 +166,18 @@ class CellPosition:
     @property
     def forbidden_by(self) -> tuple[str, ...]:
         """The masks of the settings that do not allow it."""
-        pad = np.array([token == PAD for token in self.trace.key_tokens], dtype=bool)
-        words = (self.trace.query_tokens, self.trace.key_tokens)
-        n_query, masks = len(words[0]), self.config.mask
+        words, key = (self.trace.query_tokens, self.trace.key_tokens), self.key
+        masks: tuple[str, ...] = tuple(self.config.mask)
+        read = read_text(self.config, self.layer, *words)
+        if read is not None:
+            if not read.holds(key):
+                return ()
+            words, masks, key = (words[0], read.tokens), read.masks, key - read.start
+        pad = np.array([token == PAD for token in words[1]], dtype=bool)
+        n_query = len(words[0])
         shape = self.config.n_heads, n_query, len(pad)
         each = {name: allowed((name,), n_query, pad, {name: settings_of(self.config, name, words)}) for name in masks}
-        at = self.head, self.query, self.key
+        at = self.head, self.query, key
         return tuple(name for name, may in each.items() if not np.broadcast_to(may, shape)[at])
 
     @property
@@ -179,6 +188,9 @@ class CellPosition:
         reach = facts_of(self.config).reach(self.layer)
         if not self.forbidden_by and reach is not None and self.query - self.key > reach:
             return WHY["window"].format(n=reach + 1)
+        read = read_text(self.config, self.layer, self.trace.query_tokens, self.trace.key_tokens)
+        if read is not None and not read.holds(self.key):
+            return WHY["own" if read.is_own else "other"]
         *others, last = [translate(QUOTED, label=MASKS[name].label) for name in self.forbidden_by] or [""]
         labels = translate(AND).join([", ".join(others), last] if others else [last])
         return WHY[("edited", "mask", "masks")[min(len(self.forbidden_by), 2)]].format(labels=labels)

@@ -113,7 +113,10 @@ def _bias_of_settings(position: CellPosition) -> float:
     row = BIASES[position.config.bias]
     shape = position.steps["scores"].shape
     facts = facts_of(position.config)
-    B = row.fn(*shape, **row.settings(position.config)) if facts.buckets is None else facts.bias(shape[-1])
+    if facts.buckets is None:
+        B = row.fn(*shape, **row.settings(position.config))
+    else:
+        B = facts.bias(shape[-2], shape[-1] - shape[-2])  # of a decoder the columns of the first text come before
     return 0.0 if B is None else float(np.broadcast_to(B, shape)[position.head, position.query, position.key])
 
 

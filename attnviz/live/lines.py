@@ -77,6 +77,8 @@ def normaliser_line(trace: Trace) -> Line:
 def mask_lines(trace: Trace, layer: int) -> dict[str, Line] | None:
     """Return the masks of a layer, all of which must allow, by names of settings; None where one has no line."""
     config, lines = trace.config, dict[str, Line]()
+    if facts_of(config).reads:  # its masks are those of one of its two texts, and given
+        return None
     for name in config.mask:
         if name == TYPED:
             typed = _typed(config, "mask_formula")  # one for all heads has an array of one, and knows of all

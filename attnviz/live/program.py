@@ -100,6 +100,7 @@ def _around_made(trace: Trace, name: str) -> Data | None:
     config, of_keys = trace.config, trace.config.is_cross_attention and name == "embedded_kv"
     own = embedding_plan(Has(positions=True))
     plan = model_plan(config, None) if isinstance(config, PretrainedConfig) else own
+    of_keys = of_keys and not isinstance(config, PretrainedConfig)  # what an encoder returns is given
     value = plan.get("embedded" if of_keys else name)
     if value is None or value.op != "step":
         return None

@@ -227,7 +227,7 @@ FAMILIES = {
 T5_BUCKETS = "decoder.block.0.layer.0.SelfAttention.relative_attention_bias"
 DECODERS = {
     "t5": (
-        Family(pairs.t5_decoder, _T5_DECODER, "", "shared", buckets=T5_BUCKETS),
+        Family(pairs.t5_decoder, _T5_DECODER, "", "shared", final="decoder.final_layer_norm", buckets=T5_BUCKETS),
         Family(pairs.t5_decoder, _T5_CROSS, "", "shared"),
     ),
     "bart": (

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -14,9 +16,12 @@ from attnviz.engine.plan.values import Value
 from attnviz.engine.pretrained.image import Image
 from attnviz.engine.pretrained.model_plans import chosen_by_model, model_plan
 from attnviz.engine.pretrained.pretrained_config import PretrainedConfig
+from attnviz.engine.pretrained.read_text import read_text
 from attnviz.engine.recorded_layer import mask_of, record_plan
 from attnviz.engine.records.trace import Steps
+from attnviz.engine.tables import masks
 from attnviz.engine.tables.biases import BIASES
+from attnviz.engine.tables.masks import MASKS
 from attnviz.models.shapes.shape import Shape
 
 ModelParameters = Mapping[str, Array]
@@ -56,19 +61,66 @@ def around_of(tables: Mapping[str, Array], parameters: ModelParameters) -> Has:
     return Has(frozenset(parameters), positions="positions" in tables, token_types="types" in tables)
 
 
+@dataclass(frozen=True)
+class Beside:
+    """The text that a decoder attends to beside its own: the tokens, and what the encoder returned for them.
+
+    X_kv  (tokens of both, d_model), those of its own text as zeros, which nothing reads
+    """
+
+    X_kv: Array
+    tokens: tuple[str, ...]
+
+
 def layer(
-    steps: Steps, i: int, config: PretrainedConfig, parameters: ModelParameters, X: Array, tokens: tuple[str, ...]
+    steps: Steps,
+    i: int,
+    config: PretrainedConfig,
+    parameters: ModelParameters,
+    X: Array,
+    tokens: tuple[str, ...],
+    beside: Beside | None = None,
 ) -> Array:
     """Record the steps of a layer that reads X, (n, d_model), and return what it hands on."""
+    first = len(beside.tokens) if beside else 0
 
     def leaf(value: Value, _: LayerArrays) -> Array:
+        if value.name == "shift":
+            return steps.record("shift", np.eye(first + len(tokens))[:, first:])
         if value.op == "weight":
             return steps.record(value.name, parameters[value.name])
         if value.name == "bias":
-            return steps.record("bias", config.facts.bias(len(tokens)), formula=BIASES[config.bias].formula)
+            said = _counted_from(first, BIASES[config.bias].formula)
+            return steps.record("bias", config.facts.bias(len(tokens), first), formula=said)
+        if beside:
+            return _mask_of_decoder(steps, i, config, tokens, beside)
         return mask_of(steps, config, (tokens, tokens), config.facts.reach(i))
 
-    return record_plan(steps, model_plan(config, i), config, chosen_by_model(config, i), {"X": X}, leaf)
+    inputs = {"X": X} | ({"X_kv": beside.X_kv} if beside else {})
+    return record_plan(steps, model_plan(config, i), config, chosen_by_model(config, i), inputs, leaf)
+
+
+def _mask_of_decoder(steps: Steps, i: int, config: PretrainedConfig, tokens: tuple[str, ...], beside: Beside) -> Array:
+    """Record who may attend to what in a layer of a decoder: to one of the two texts, as the masks have it there."""
+    read = read_text(config, i, tokens, (*beside.tokens, *tokens))
+    assert read is not None  # noqa: S101  # a decoder reads one
+    names = read.masks or ("none",)
+    settings = {name: masks.settings_of(config, name, (tokens, read.tokens)) for name in names}
+    pad = np.zeros(len(read.tokens), dtype=bool)
+    whole = np.zeros((len(tokens), len(beside.tokens) + len(tokens)), dtype=bool)
+    whole[:, read.start : read.start + len(read.tokens)] = masks.allowed(names, len(tokens), pad, settings)
+    where = rf"j {'>' if read.is_own else '<='} {len(beside.tokens)}".replace("<=", r"\le")
+    formulas = [where, *(_counted_from(read.start, MASKS[name].formula) for name in read.masks)]
+    return steps.record("allowed", whole, formula=r"\;\text{and}\;".join(formulas))
+
+
+def _counted_from(first: int, formula: str) -> str:
+    r"""Return a formula of the columns of one text, in which the columns of another stand before them.
+
+    >>> _counted_from(4, r"j \le i")
+    '(j - 4) \\le i'
+    """
+    return re.sub(r"(?<![A-Za-z\\])j(?![A-Za-z])", f"(j - {first})", formula) if first else formula
 
 
 def embedded(

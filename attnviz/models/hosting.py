@@ -29,7 +29,8 @@ FAULTS = Words(
         "unknown": "there is no model {given} to install; name its folder, as in {name}=/srv/{name}, or choose one of: "
         "{known}",
         "model": "the model {name}: {error}",
-        "images": "it reads images, and the page asks for a sentence; in Python, attnviz.load(folder)(image) reads one",
+        "images": "it reads images as {n} tokens, and a sentence may have {most} here; let {variable} say {n} or more, "
+        "up to {allowed}",
         "tokens": "{variable} is {given}; choose 2 to {most}",
     }
 )
@@ -42,8 +43,11 @@ def offer(written: Iterable[str], most_tokens: str = "") -> None:
     """
     limit = _limit(most_tokens)
     models = dict(_opened(each.strip()) for each in written if each.strip())
-    for model in models.values():
+    for name, model in models.items():
         model.limit = limit
+        if model.n_patches >= limit:
+            fault = {"n": model.n_patches + 1, "most": limit, "variable": TOKENS, "allowed": MOST_ALLOWED}
+            raise ConfigError(FAULTS["model"].format(name=name, error=FAULTS["images"].format(**fault)))
         _ = model.digest, model.sizes  # read now, not when the first visitor comes
     MODELS.update(models)
 
@@ -69,8 +73,6 @@ def _opened(written: str) -> tuple[str, Model]:
     try:
         place = boxed.folder_of(folder or _installed(name))
         model = load(place)
-        if model.images is not None:
-            raise ConfigError(FAULTS["images"])
         Tensors(place).check_finite()
         return name, model
     except ConfigError as error:

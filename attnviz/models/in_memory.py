@@ -14,14 +14,15 @@ from typing import Any
 import numpy as np
 
 from attnviz.arrays import Array
+from attnviz.engine.pretrained.pretrained_config import facts_of
 from attnviz.engine.records.trace import Trace
 from attnviz.models import observed
-from attnviz.models.decoder import FAULTS as DECODER_FAULTS
-from attnviz.models.families import FAMILIES
+from attnviz.models.families import DECODERS, FAMILIES
 from attnviz.models.images.in_memory import image_of, name_in_files
 from attnviz.models.images.reader import checked
 from attnviz.models.model import FAULTS as MODEL_FAULTS
 from attnviz.models.model import Model
+from attnviz.models.pairs.parts import FAULTS as DECODER_FAULTS
 from attnviz.models.safetensors import unwrapped
 from attnviz.models.tokenisers.byte_pairs import readable
 from attnviz.settings.faults import ConfigError, shorten, shorten_name
@@ -44,6 +45,7 @@ FAULTS = Words(
         "tokeniser": "the tokenizer is {given}; of_model takes a tokenizer of Hugging Face Transformers",
         "family": "the family {given} is none of those that are computed anew here",
         "decoder": "a decoder is not computed anew here",
+        "kind": "one kind of a decoder's attention alone is not computed anew, all of it is, with part='both'",
         "adapters": "its layers carry adapters, as LoRA of peft adds them (model.merge_and_unload() merges them)",
         "array": "it has no parameter {name}, which its config asks for",
         "other": "the model computes something other than a {family} model does: its hidden states differ by up to "
@@ -64,11 +66,12 @@ def of_model(model: Any, tokenizer: Any, text: Any, target: str | None = None, *
     tokenizer  the model's own; where it writes bytes as letters, tokens stand as the characters that these are, but for
                Ġ, a space. Of a model that reads pictures, its image processor, and `text` is the picture
     target     a second text, which the decoder reads, for a model that has an encoder as well, such as T5 or BART
-    part       encoder, decoder or cross, of such a model; if left out, cross where there is a target, else encoder
+    part       encoder, decoder, cross or both, of such a model; if left out, cross where there is a target, else
+               encoder
 
     Of a family that `load` reads, its weights are copied and the run is computed anew in float64, every step of every
     layer; then the model runs the same text itself, and the notes say how far its hidden states are from these. Of T5
-    and BART that is the encoder.
+    and BART that is the encoder, and with part="both" the whole decoder.
 
     Any other model runs the text, and the trace begins with the queries, keys and values that its attention is given,
     or with its weights where these do not follow from them by a softmax alone; the notes say which and why.
@@ -83,8 +86,9 @@ def of_model(model: Any, tokenizer: Any, text: Any, target: str | None = None, *
     has_decoder = _has_decoder(model)
     image = pixels = None
     try:
-        if has_decoder and (part or ("encoder" if target is None else "cross")) != "encoder":
-            raise ConfigError(FAULTS["decoder"])
+        if has_decoder and (part or ("encoder" if target is None else "cross")) not in ("encoder", "both"):
+            is_read = str(model.config.to_dict().get("model_type")) in DECODERS
+            raise ConfigError(FAULTS["kind" if is_read else "decoder"])
         model_read = _read(model, tokenizer)
         if FAMILIES[model_read.family].patches and not isinstance(text, str):
             pixels = _pixels(tokenizer, text, next(model.parameters()))
@@ -93,6 +97,8 @@ def of_model(model: Any, tokenizer: Any, text: Any, target: str | None = None, *
         return _observed(model, tokenizer, text, target, part, str(error))
     if not has_decoder and (target is not None or part is not None):
         raise ConfigError(DECODER_FAULTS["target"])
+    if part == "both":
+        return _of_decoder(_base(model), model_read, text, target)
     if image is not None:
         return _compared(model_read(image), getattr(model, "vit", model), pixels, model_read.family)
     if FAMILIES[model_read.family].patches:
@@ -109,17 +115,32 @@ def _of_text(model: Any, model_read: Model, tokenizer: Any, text: str) -> Trace:
     return _compared(trace, model, _whole(model, ids), model_read.family)
 
 
-def _compared(trace: Trace, model: Any, whole: Any, family: str) -> Trace:
+def _of_decoder(model: Any, model_read: Model, text: Any, target: str | None) -> Trace:
+    """Return the trace of a whole decoder, with a note on how far the model's own hidden states are from it."""
+    trace = model_read(text, target, part="both")
+    encoder, decoder = model.get_encoder(), model.get_decoder()
+    was_training = encoder.training
+    encoded = encoder.eval()(_whole(model, list(model_read.tokenise(text)[0]))).last_hidden_state
+    encoder.train(was_training)
+    ids = _whole(model, list(trace.token_ids))
+    if len(trace.key_tokens) - len(trace.query_tokens) < encoded.shape[1]:  # it was cut, as no position is left
+        return trace
+    return _compared(trace, decoder, ids, model_read.family, encoder_hidden_states=encoded)
+
+
+def _compared(trace: Trace, model: Any, whole: Any, family: str, **more: Any) -> Trace:
     """Return the trace with a note on how far the model's own hidden states are from it, of the same `whole` input.
+
+    more  what the model is called with beside that
 
     Raises ConfigError where they are further than rounding explains.
     """
-    difference = _difference(trace, _states(model, whole))
+    difference = _difference(trace, _states(partial(model, **more), whole, model))
     most = FAR * max(float(np.abs(trace.result.array).max()), 1.0)
     is_far = difference > most
     half = _half(model) if is_far else {}
     if half:  # whose rounding may be all of the difference
-        is_far = _difference(trace, _states(partial(_with, model, half), whole, model)) > most
+        is_far = _difference(trace, _states(partial(_with, model, half, **more), whole, model)) > most
     if is_far:
         raise ConfigError(FAULTS["other"].format(family=family, difference=difference))
     said = NOTES["rounded" if difference > most else "difference"].format(difference=difference)
@@ -217,7 +238,8 @@ class _Tokeniser:
 
     def piece(self, number: int) -> str:
         """Return the piece of an id; one that there is not stands as its number."""
-        [piece] = self.made.convert_ids_to_tokens([number])
+        named = getattr(self.made, "convert_ids_to_tokens", None)
+        [piece] = named([number]) if named else [None]
         return f"#{number}" if piece is None else (readable if _is_byte_level(self.made) else str)(str(piece))
 
     def written(self, before: list[int], ids: list[int]) -> str:
@@ -269,5 +291,6 @@ def _whole(model: Any, ids: list[int]) -> Any:
 
 def _difference(trace: Trace, states: list[Array]) -> float:
     """Return the largest difference between the hidden states."""
-    ours = [trace["embedded"].array, *(list(layer.values())[-1].array for layer in trace.layers)]
+    layers = trace.layers[1::2] if facts_of(trace.config).reads else trace.layers  # two of a decoder are one of theirs
+    ours = [trace["embedded"].array, *(list(layer.values())[-1].array for layer in layers)]
     return max(float(np.abs(computed - expected).max()) for computed, expected in zip(ours, states, strict=True))

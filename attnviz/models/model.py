@@ -20,28 +20,27 @@ from attnviz.engine.records import edits as edits_of
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.edits import Edit
 from attnviz.engine.records.trace import Step, Steps, Trace, result_of
-from attnviz.engine.run_notes import note_empty_rows
 from attnviz.models import boxed, decoder, forward
+from attnviz.models.decoder import Answering
 from attnviz.models.families import family_of
 from attnviz.models.images import reader
 from attnviz.models.images.reader import ImageReader
 from attnviz.models.layer_arrays import Arrays
+from attnviz.models.pairs import parts
+from attnviz.models.pairs.one_kind import attention_of
 from attnviz.models.run_cache import RUNS, Kept, StepsLater
-from attnviz.models.run_record import RunRecord
+from attnviz.models.run_record import RunRecord, layers_of
 from attnviz.models.safetensors import Tensors
 from attnviz.models.shapes.facts import NotReadError
 from attnviz.models.tokenisers import tokeniser, unknown_words
-from attnviz.models.writer import Writer
-from attnviz.settings.counting import ordinal
 from attnviz.settings.faults import ConfigError, shorten
-from attnviz.settings.language import Words, current_language, translate
+from attnviz.settings.language import Words, current_language
 
 Tokenise = Callable[[str], tuple[list[int], list[str]]]
 
 NOTES = Words(
     {
         "cut": "The sentence has {n:,} tokens; {room:,} are used.",
-        "left_out": "Changed numbers that have no place in this model are left out: {listed}.",
     }
 )
 FAULTS = Words(
@@ -54,12 +53,11 @@ FAULTS = Words(
         "empty": "the sentence has no tokens; type at least one word",
         "number": "the tokeniser gives a token the number {id}, and the model knows {n}; their files do not belong "
         "together",
-        "infinite": "the model's numbers go beyond what can be computed in layer {layer}; its file may be damaged",
     }
 )
 
 
-class Model(Writer):
+class Model(Answering):
     """A trained model: `model("the cat sat")` is a Trace of it, and of a model of images `model(image)`.
 
     Its weights stay in their file and are looked up as they are used, so that a model takes little memory of its own,
@@ -135,6 +133,11 @@ class Model(Writer):
         return room if positions is None else min(room, len(positions) - self.shape.first_position)
 
     @property
+    def n_patches(self) -> int:
+        """The patches of an image, 0 for a model that reads words."""
+        return 0 if self.images is None else len(self._tables["positions"]) - 1
+
+    @property
     def token_table(self) -> Array:
         """The vector of each token, as the model reads it: (vocabulary, d_model)."""
         return self._tables["tokens"]
@@ -167,11 +170,13 @@ class Model(Writer):
         edits: Sequence[Edit] = (),
         **free: Any,
     ) -> Trace:
-        """Return the run of a text, every step of every layer kept; with a second text, attention in the decoder.
+        """Return the run of a text, every step of every layer kept; with a second text, that of the decoder.
 
-        text   for a model of images an image: (height, width, 3), uint8 or floats from 0 to 1
-        target a text that the decoder of T5 or BART reads;  `part`: encoder, decoder or cross, which it is if there is
-               a target and nothing is said; those of a decoder begin with queries, keys and values
+        text   for a model of images an image: (height, width, 3), uint8 or floats from 0 to 1; or what is drawn, such
+               as 'red circle, blue square'
+        target a text that the decoder of T5 or BART reads;  `part`: encoder; decoder or cross, which it is if there is
+               a target and nothing is said, one of its two kinds of attention from queries, keys and values on; or
+               both, every step of the decoder, to which all below applies
         free   what of a setting applies to a model: mask, temperature, normaliser ..., as `Config` takes them
         edits  as `run` takes them
 
@@ -182,14 +187,17 @@ class Model(Writer):
         """
         if odd := sorted(set(free) - set(FREE)):
             raise ConfigError(FAULTS["own"].format(name=odd[0], free=", ".join(FREE[1:])))
-        asked = decoder.asked(self._decoder, target, part, [*free, *(["edits"] if edits else [])])
+        asked = parts.asked(self._decoder is not None, target, part, [*free, *(["edits"] if edits else [])])
         if self._decoder is not None and target is not None and asked != "encoder":
-            read = self._tokens(self._for_text(target))
-            return self._decoder.trace(asked, self(text), self._decoder.shifted(*read, self.piece))
+            whole = self.decoder(text)(target, edits=edits, **free)
+            return whole if asked == "both" else attention_of(whole, asked, self._decoder.scale)
         return self._run(self._setting({"max_tokens": self.most_tokens} | free | self._given(text)), edits)
 
     def _given(self, text: Any) -> dict[str, Any]:
-        read = text if self.images is None else self.images(text)
+        read = text
+        if self.images is not None:
+            is_name = not isinstance(text, str) or reader.can_be_named(text)
+            read = self.images(text if is_name else reader.checked(text))
         return {"sentence": read.name, "image": read} if isinstance(read, Image) else {"sentence": text}
 
     def run(self, config: Config, edits: Sequence[Edit] = ()) -> Trace:
@@ -200,6 +208,8 @@ class Model(Writer):
         """Return the setting of a run: what the model decides, and what of `config` applies to it."""
         chosen = config.chosen
         kept = {"beside": chosen, "image": getattr(config, "image", None)}
+        if self.images is not None and kept["image"] is None:
+            kept["image"] = self.images(chosen.sentence)
         return self._setting({name: getattr(chosen, name) for name in FREE} | kept)
 
     def _setting(self, free: Mapping[str, Any]) -> PretrainedConfig:
@@ -242,22 +252,8 @@ class Model(Writer):
         self, run: RunRecord, around: Steps, X: Array, notes: list[str]
     ) -> tuple[tuple[Mapping[str, Step], ...], Kept]:
         """Return every layer, and what is kept of them."""
-        layers = []
-        for i in range(len(self._layers)):
-            steps = self._layer(run, i, X)
-            X = list(steps.values())[-1].array
-            if not np.isfinite(X).all():
-                raise ConfigError(FAULTS["infinite"].format(layer=ordinal(i)))
-            note_empty_rows(steps, run.config, translate("layer {n}, ", n=ordinal(i)), notes)
-            steps.check_edits()
-            layers.append(steps)
-        left_out = [edit for steps in (around, *layers) for edit in steps.left_out]
-        left_out += run.beyond(len(self._layers))
-        if left_out:
-            notes.append(NOTES["left_out"].format(listed=", ".join(map(edits_of.position, left_out[:3]))))
-        applied = tuple(edit for steps in (around, *layers) for edit in steps.edits)
-        results = tuple(list(steps.values())[-1] for steps in layers)
-        return tuple(layers), Kept(tuple(map(tuple, layers)), results, tuple(notes), applied)
+        layers, applied = layers_of(run, around, X, notes, len(self._layers), partial(self._layer, run))
+        return layers, Kept(tuple(map(tuple, layers)), tuple(map(result_of, layers)), tuple(notes), applied)
 
     def _for_text(self, text: str) -> PretrainedConfig:
         """Return the setting of a text of which nothing else was chosen."""
@@ -288,13 +284,16 @@ class Model(Writer):
         return self._layers[i] | self._final if i == len(self._layers) - 1 else self._layers[i]
 
     def _tokens(self, config: PretrainedConfig) -> tuple[list[int], tuple[str, ...], list[str]]:
-        """Return the ids and tokens of a sentence, cut to what fits, and what is to be said of that."""
         if config.image is not None:
             return [], config.image.tokens, []
+        return self.tokens_of(config, self.most_tokens)
+
+    def tokens_of(self, config: PretrainedConfig, most: int) -> tuple[list[int], tuple[str, ...], list[str]]:
+        """Return the ids and tokens of a sentence, cut to what fits, and what is to be said of that."""
         ids, tokens = self.tokenise(config.sentence)
         if not ids:
             raise ConfigError(FAULTS["empty"])
-        n, room, notes = len(ids), min(config.max_tokens, self.most_tokens), []
+        n, room, notes = len(ids), min(config.max_tokens, most), []
         if n > room:
             notes.append(NOTES["cut"].format(n=n, room=room))
             end = 0 if self.shape.causal else 1  # what closes a sentence stays: encoders were trained with it

@@ -49,9 +49,10 @@ def states(trace: Trace, row: int) -> Array:
 
     Shape (layers + 1, d_model).
     """
-    last = trace.layers[-1]
+    last, result = trace.layers[-1], result_of(trace.layers[-1])
     read = [trace.around["embedded"].array[row], *(result_of(layer).array[row] for layer in trace.layers[:-1])]
-    return np.stack([*read, last[stream(last)].array[row]])
+    end = last[stream(last)] if "final_normed" in last else result  # BART's last norm is one of its layer
+    return np.stack([*read, end.array[row]])
 
 
 def logits(H: Array, table: Array, cap: float = 0.0) -> Array:

@@ -6,6 +6,7 @@ import operator
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -45,6 +46,8 @@ class Writer(ABC):
     tokenise: Any
     facts: ModelFacts
     _final: dict[str, Array]
+    folder: Path | None = None
+    logits_bias: Array | None = None  # what is added to the logits of next words
     _head: Array | None
     _tables: dict[str, Array]
     _ends: frozenset[int] = frozenset()
@@ -79,8 +82,10 @@ class Writer(ABC):
         """True if the output matrix is the table of the tokens' vectors once more."""
         return self._head is not None and np.array_equal(self._head, self._tables["tokens"])
 
-    def next_words(self, text: str | Trace, n: int = 10) -> list[tuple[str, float]]:
+    def next_words(self, text: str | Trace, n: int = 10, target: str | None = None) -> list[tuple[str, float]]:
         """Return the n likeliest next words after a text, or after a run of this model, each with its share.
+
+        target  of T5 and BART what the decoder has written so far; `text` is then what the encoder reads
 
         Words whose shares are equal but for rounding stand in the order of the vocabulary.
 
@@ -89,12 +94,19 @@ class Writer(ABC):
         """
         if not hasattr(n, "__index__") or operator.index(n) < 1:
             raise ConfigError(FAULTS["count"].format(given=shorten(n)))
-        table, trace = self.words_table, self._run_of(text)
+        writer, text = self._answering(text, target)
+        if writer is not self:
+            return writer.next_words(text, n)
+        _, trace = self.words_table, self._run_of(text)
         last = next_words.states(trace, -1)[-1:]
-        [scores] = next_words.logits(self._read_off(last), table, self.shape.logits_softcap)
+        [scores] = self._logits(self._read_off(last))
         lent = self.lent(trace)
         likely = next_words.most_likely(softmax(scores), n)
         return [(lent.get(number, self.piece(number)), share) for number, share in likely]
+
+    def _answering(self, text: str | Trace, target: str | None) -> tuple[Writer, str | Trace]:
+        """Return the one that writes on, and what it goes on with: of a model with an encoder its decoder."""
+        return self, text
 
     def logit_lens(self, trace: Trace, row: int = -1, most: int = 5) -> list[list[tuple[str, float]]]:
         """Return the likeliest next words after a token of a run as they would be read off after every layer.
@@ -125,9 +137,9 @@ class Writer(ABC):
 
         Shape (layers + 1, words). Raises ConfigError as `logit_lens`.
         """
-        table = self.words_table
+        _ = self.words_table
         next_words.check(trace, row, self.facts, self.shape.d_model)
-        return next_words.logits(self._read_off(next_words.states(trace, row)), table, self.shape.logits_softcap)
+        return self._logits(self._read_off(next_words.states(trace, row)))
 
     def piece(self, number: int) -> str:
         """Return the word of a number as it stands among tokens."""
@@ -198,13 +210,15 @@ class Writer(ABC):
         temperature: float = 1.0,
         top_k: int | None = None,
         top_p: float | None = None,
+        target: str | None = None,
     ) -> str:
-        """Return a text written on by n tokens, or up to where the model ends it.
+        """Return a text written on by n tokens, or up to where the model ends it; of T5 and BART the decoder's.
 
         seed         another writes other words; the word at a place depends on the seed, the place and what stands
                      before it: writing 3 words and then 4 is writing 7
         temperature  divides the logits;  `top_k` draws among so many of the likeliest words only
         top_p        draws among the likeliest words that together have this share
+        target       of T5 and BART how the decoder's text begins; `text` is then what the encoder reads
 
         The words are the same on every machine: shares agree to 1e-12 between machines, and a word would differ only
         where the uniform number of its place falls that near to the border between two. Shares that are equal but for
@@ -213,10 +227,17 @@ class Writer(ABC):
         Raises ConfigError for a model that does not write on, for a text with no token or too long to write on so far,
         and for an argument outside its range.
         """
+        writer, begun = self._answering(text, target)
+        if writer is not self:
+            return writer.generate(str(begun), n, seed, temperature, top_k, top_p)
         _ = self.words_table
         how = Sampling(temperature, top_k, top_p)
         if isinstance(n, bool) or not hasattr(n, "__index__") or operator.index(n) < 0:
             raise ConfigError(FAULTS["n"].format(given=shorten(n)))
+        return self._written_on(text, operator.index(n), seed, how)
+
+    def _written_on(self, text: str, n: int, seed: int, how: Sampling) -> str:
+        """Return a text written on by n tokens, as `generate` does."""
         config = self._for_text(text)
         ids, tokens = self.tokenise(text)
         ids, first = list(ids), len(ids)
@@ -251,8 +272,14 @@ class Writer(ABC):
 
     def _scores_of(self, state: Array) -> Array:
         """Return the logits that follow from the last layer's result of one token."""
-        [scores] = next_words.logits(state[None], self.words_table, self.shape.logits_softcap)
+        [scores] = self._logits(state[None])
         return scores
+
+    def _logits(self, H: Array) -> Array:
+        """Return the logits of all words, (rows, words), from vectors behind the last norm."""
+        shape = self.shape
+        found = next_words.logits(H * shape.logits_factor, self.words_table, shape.logits_softcap)
+        return found if self.logits_bias is None else found + self.logits_bias
 
     def _read_off(self, H: Array) -> Array:
         """Return vectors (rows, d_model) after the last norm, where the model has one."""

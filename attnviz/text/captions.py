@@ -111,6 +111,8 @@ NAMES = Words(
         "g_k_heads": "Gain of the norm of all heads' keys",
         "normed_queries": "Normalised queries",
         "normed_keys": "Normalised keys",
+        "shift": "Matrix that moves rows behind the first text",
+        "shifted": "Rows behind those of the first text",
         "g_1_out": "Gain of the norm after attention",
         "output_normed": "Normalised output of attention",
         "g_2": "Gain of the feed-forward block's norm",

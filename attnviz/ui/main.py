@@ -200,6 +200,7 @@ def _controls(
     """
     with st.sidebar:
         above, is_free = st.container(key="faces", gap="small"), not locked
+        model.prepare(config, locked)
         draft = model.begin(config, widgets.draw(config, "sentence", "model", skip=locked), locked)
         locked = (*locked, *model.decided(draft))
         fields = ("d_model", "n_heads", "mask", "score")

@@ -73,6 +73,7 @@ ALLOWED = {
     "models": {
         "models/observed.py": ({"causal"}, "the mask of a model that computes itself"),
         "models/decoder.py": ({"causal"}, "what a decoder computes"),
+        "models/pairs/one_kind.py": ({"causal"}, "what a decoder computes"),
         "models/families.py": ({"t5"}, "the type of a model in its file"),
         "models/model.py": ({"causal"}, "what these models compute"),
         "models/shapes/shape.py": ({"t5"}, "what these models add to their scores"),

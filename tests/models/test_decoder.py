@@ -87,7 +87,7 @@ def test_a_decoder_says_where_it_begins(name: str) -> None:
     for part, trace in traces(name).items():
         other = {"decoder": "cross", "cross": "decoder"}[part]
         assert f"The part {part} of a model with an encoder and a decoder: " in trace.notes[0]
-        assert trace.notes[0].endswith(f"chooses another: encoder, {other}.")
+        assert trace.notes[0].endswith(f"chooses another: encoder, {other}, both.")
         first = "scores" if (name, part) == ("t5", "decoder") else "queries"
         assert first in trace.layers[0]
         assert ("queries" in trace.layers[0]) == (first == "queries")
@@ -99,13 +99,14 @@ def test_what_a_decoder_cannot_do_is_said(name: str) -> None:
     made = model(name)
     with pytest.raises(ConfigError, match=r"^cross needs a second text, that of the decoder: model\(text, target\)$"):
         made("the king", part="cross")
-    with pytest.raises(ConfigError, match=r"^part is 'both'; this model has encoder, decoder, cross$"):
-        made("the king", "a dog", part="both")
-    with pytest.raises(ConfigError, match=r"^temperature can be chosen for the encoder alone"):
+    with pytest.raises(ConfigError, match=r"^part is 'all'; this model has encoder, decoder, cross, both$"):
+        made("the king", "a dog", part="all")
+    with pytest.raises(ConfigError, match=r"^temperature can be chosen for the encoder and for the whole decoder; "):
         made("the king", "a dog", temperature=2.0)
-    with pytest.raises(ConfigError, match="edits can be chosen for the encoder alone"):
+    with pytest.raises(ConfigError, match="edits can be chosen for the encoder and for the whole decoder; leave it"):
         made("the king", "a dog", part="decoder", edits=[(0, "w_q", (0, 0, 0), 1.0)])
-    assert made("the king", "a dog", part="encoder", temperature=2.0).config.temperature == 2.0
+    for part in ("encoder", "both"):
+        assert made("the king", "a dog", part=part, temperature=2.0).config.temperature == 2.0
 
 
 @for_each("name", [name for name in NAMES if name not in PAIRS])

@@ -222,12 +222,12 @@ def test_pixels_may_be_read_as_they_are(copy: Path) -> None:
 
 
 def test_questions_about_words_are_refused() -> None:
-    with pytest.raises(ConfigError, match="this run has no image; a model of images is called with one"):
+    with pytest.raises(ConfigError, match="this model reads images, and 'anna' cannot be drawn: name shapes"):
         vit().run(Config(sentence="anna gave"))
     with pytest.raises(ConfigError, match="this model does not write on"):
         vit().next_words("a cat")
-    with pytest.raises(ConfigError, match="the model tiny: it reads images, and the page asks for a sentence"):
-        hosting.offer([f"tiny={PLACE}"])
+    with pytest.raises(ConfigError, match="the model tiny: it reads images as 10 tokens, and a sentence may have 8"):
+        hosting.offer([f"tiny={PLACE}"], "8")
 
 
 def test_an_image_that_is_not_square_is_read_by_rows_and_columns(torch: Any, tmp_path: Path) -> None:

@@ -133,15 +133,17 @@ def test_a_model_with_an_encoder_shows_each_of_its_parts(name: str, torch: Any) 
         expected = own(model.eval(), torch, part=f"{part or 'encoder'}_attentions", **given)
         np.testing.assert_allclose(weights, expected, rtol=0, atol=1e-5)
         if part in ("decoder", "cross"):
-            assert "is its own, since a decoder is not computed anew here." in trace.notes[0]
+            assert "is its own, since one kind of a decoder's attention alone is not computed anew" in trace.notes[0]
             assert f"These are the weights of its {part}; part= chooses another" in trace.notes[1]
         else:
             assert trace.notes[0].startswith("Recomputed from the model's weights; its own hidden states differ by at ")
     assert of_model(model, Numbers(), TEXT, words).key_tokens == source
     with pytest.raises(ConfigError, match=r"^cross needs a second text, that of the decoder: of_model\("):
         of_model(model, Numbers(), TEXT, part="cross")
-    with pytest.raises(ConfigError, match="part is 'both'; this model has encoder, decoder, cross"):
-        of_model(model, Numbers(), TEXT, words, part="both")
+    with pytest.raises(ConfigError, match="part is 'all'; this model has encoder, decoder, cross"):
+        of_model(model, Numbers(), TEXT, words, part="all")
+    whole = of_model(model, Numbers(), TEXT, words, part="both")
+    assert (whole.query_tokens, whole.key_tokens) == (target, (*source, *target))
 
 
 def test_a_picture_is_read_by_its_squares(torch: Any) -> None:

@@ -20,7 +20,7 @@ HOUSE = {
     "codegen": "",
     "engine": "numerics rows tables/scores tables/normalisers tables tasks records plan pretrained learning . external "
     "cost backward",
-    "models": "shapes tokenisers images .",
+    "models": "shapes tokenisers images pairs .",
     "live": "",
     "analysis": ". circuits corpus probes",
     "lessons": "",

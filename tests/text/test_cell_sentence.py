@@ -172,6 +172,7 @@ def test_every_step_has_a_sentence_and_a_picture_in_words():
     traces += [
         run(Config(feed_forward="swiglu", projection_bias=True)),
         run(Config(score="formula", score_formula=EVERY_PARAMETER)),
+        small_models.model("t5")("a cat", "a dog", part="both"),
     ]
     seen = set()
     for trace in traces:

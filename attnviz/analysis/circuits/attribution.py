@@ -10,6 +10,7 @@ import numpy as np
 from attnviz.analysis.circuits.changed_runs import check
 from attnviz.arrays import Array
 from attnviz.engine.records.trace import Step, Trace, result_of
+from attnviz.models.decoder import Decoder
 from attnviz.models.model import Model
 from attnviz.models.next_words import check as check_row
 from attnviz.models.next_words import states, stream
@@ -18,6 +19,8 @@ from attnviz.settings.language import Words
 
 FAULTS = Words(
     {
+        "beside": "the run is of a decoder beside an encoder, whose logits are not taken apart; gradients(trace, ...) "
+        "says what moves them",
         "decoder": "the run is of no model that writes on, so it has no next word; give the run of a decoder, as in "
         "load(folder)(text)",
         "part": "there is no part {name}; choose one of: {names}",
@@ -123,6 +126,8 @@ class Products:
 def decoder_of(trace: Trace) -> Model:
     """Return the model of a run. Raises ConfigError for a run of none, and of one that does not write on."""
     model = trace.model if isinstance(trace, Trace) else None
+    if isinstance(model, Decoder):
+        raise ConfigError(FAULTS["beside"])
     if not isinstance(model, Model) or not model.writes_on:
         raise ConfigError(FAULTS["decoder"])
     return model

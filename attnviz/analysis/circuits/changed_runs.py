@@ -69,7 +69,8 @@ def recomputed(trace: Trace, changes: Mapping[LayerStep, Change]) -> Trace:
     around, begun = dict(trace.around), any(layer is None for layer, _ in changes)
     for (layer, name), change in changes.items():
         if layer is None:
-            for each in (name, f"{name}_kv") if is_pretrained(trace) else (name,):
+            is_one = is_pretrained(trace) and not trace.config.is_cross_attention
+            for each in (name, f"{name}_kv") if is_one else (name,):
                 around[each] = _with(around[each], _put(around[each].array, change))
     layers, X = list[Mapping[str, Step]](), around["embedded"].array
     for i, steps in enumerate(trace.layers):

@@ -37,4 +37,5 @@ def inputs_of(trace: Trace, layer: int) -> dict[str, LayerStep]:
     """Return where the inputs of a layer were recorded, by their names in its plan."""
     if layer:
         return {"X": (layer - 1, result_of(trace.layers[layer - 1]).name), "X_kv": (None, "embedded_kv")}
-    return {"X": (None, "embedded_kv" if is_pretrained(trace) else "embedded"), "X_kv": (None, "embedded_kv")}
+    is_one = is_pretrained(trace) and not trace.config.is_cross_attention
+    return {"X": (None, "embedded_kv" if is_one else "embedded"), "X_kv": (None, "embedded_kv")}

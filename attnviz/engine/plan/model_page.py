@@ -25,13 +25,16 @@ from attnviz.engine.plan.values import (
 def embedding(page: Page, E: Value) -> Value:
     """Say what the first layer reads: the vectors of the tokens, with what the model adds to them, and a norm of that.
 
+    A decoder's keys may be of another text, which is given.
+
     E (n, d) -> X, (n, d)
     """
     step, weight = page.step, page.weight
     U = E + page.given("positions") + page.given("token_types")
     if "g_e" in page.has.weights:
         U = norm(step("embedded_sum", U)) * weight("g_e") + weight("c_e")
-    return step("embedded_kv", step("embedded", U))
+    X = step("embedded", U)
+    return X if page.has.cross else step("embedded_kv", X)
 
 
 def trained_layer(page: Page, X: Value, X_kv: Value | None = None) -> Value:
@@ -42,11 +45,15 @@ def trained_layer(page: Page, X: Value, X_kv: Value | None = None) -> Value:
     experts, of which a token takes a few (Mixtral), with biases and clipped (GPT-OSS); no block at all (the model
     *small* in the package). Sinks of heads (GPT-OSS) are attention's own.
 
+    A layer of a decoder beside an encoder is two: the decoder attends to its own text, then to the encoder's. The
+    columns of both are those of the two texts, the encoder's first; J, (m, n), moves rows behind these.
+
     X (n, d), X_kv (m, d) where a decoder attends to an encoder's result -> the layer's result, (n, d)
     """
     step, weight, has = page.step, page.weight, page.has
     read = step("normed", norm(X) * weight("g_1") + weight("c_1")) if has.norm_before else X
-    read_kv = as_keys(read) if X_kv is None else X_kv
+    J = weight("shift")  # (m, n)
+    read_kv = X_kv or (as_keys(read) if J is None else step("shifted", J @ read))
     Q = _turned(page, "queries", read @ weight("w_q", read) + weight("b_q"), "g_q")  # (H, n, d_k)
     K = _turned(page, "keys", read_kv @ weight("w_k", read_kv) + weight("b_k"), "g_k")  # (Hkv, m, d_k)
     V = step("values", read_kv @ weight("w_v", read_kv) + weight("b_v"))  # (Hkv, m, d_v)

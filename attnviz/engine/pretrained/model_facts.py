@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Literal
 
 import numpy as np
 
@@ -84,6 +85,8 @@ class ModelFacts:
     buckets      what each head adds to the scores in each range of distances, (H, ranges), None for nothing
     furthest     the distance from which on all share one range
     parts        those of each layer;  `around` those of what the first one reads
+    reads        of a decoder beside an encoder, for each layer, whether it attends to its own text or to the other;
+                 its columns are those of the other text, then its own
     """
 
     slices: tuple[Mapping[str, TensorSlice], ...] = ()
@@ -98,6 +101,7 @@ class ModelFacts:
     furthest: int = 0
     parts: tuple[Has, ...] = ()
     around: Has = Has()
+    reads: tuple[Literal["own", "other"], ...] = ()
 
     def slice_of(self, layer: int | None, name: str) -> TensorSlice | None:
         """Return the slice that a parameter is, None if it is in no file; `layer` is None for those around all."""
@@ -124,16 +128,18 @@ class ModelFacts:
         """Return the name of the angles of a layer, "" where it has none."""
         return next((name for name, (_, layers) in self.rotations.items() if layer in layers), "")
 
-    def bias(self, n: int) -> Array:
+    def bias(self, n: int, first: int = 0) -> Array:
         """Return what is added to the scores of n tokens by their distance: zeros where a model adds nothing.
 
-        Shape (H, n, n), for a model that adds nothing (1, n, n).
+        first  the columns of another text before those of the n tokens; nothing may be read there
+
+        Shape (H, n, first + n), for a model that adds nothing (1, n, first + n).
         """
         if self.buckets is None:
-            return np.zeros((1, n, n))
-        i, j = np.indices((n, n))
-        ranges = self.buckets.shape[1]
-        bucket = t5_buckets(j - i, bidirectional=True, buckets=ranges, max_distance=self.furthest)
+            return np.zeros((1, n, first + n))
+        i, j = np.indices((n, first + n))
+        ranges, both = self.buckets.shape[1], not self.reads
+        bucket = t5_buckets(j - first - i, bidirectional=both, buckets=ranges, max_distance=self.furthest)
         return np.asarray(self.buckets[:, bucket], dtype=float)
 
     def reach(self, layer: int) -> int | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Protocol, cast
+from typing import Any, Protocol, cast
 
 from attnviz.arrays import Array
 from attnviz.engine.pretrained.model_sizes import ModelSizes
@@ -46,6 +46,16 @@ class HostedModel(Offered, Protocol):
     @property
     def writes_on(self) -> bool:
         """True if the model predicts next words."""
+        ...
+
+    @property
+    def images(self) -> Any:
+        """The reader of images, None of a model that reads words."""
+        ...
+
+    @property
+    def n_patches(self) -> int:
+        """The patches of an image, 0 for a model that reads words."""
         ...
 
     @property

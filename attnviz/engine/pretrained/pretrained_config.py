@@ -43,6 +43,7 @@ class PretrainedConfig(Config):
     """A setting whose sizes and blocks are those of a trained model, in wider ranges than can be chosen by hand."""
 
     sentence: str = text("", label="Sentence", longest=1_000_000)
+    second_sentence: str = text("", label="Second sentence (cross-attention)", longest=1_000_000)
     max_tokens: int = number(64, 1, 1_000_000, label="Tokens at most")
     n_heads: int = number(1, 1, MOST_HEADS, label="Heads")
     n_kv_heads: int | None = number(

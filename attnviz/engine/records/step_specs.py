@@ -40,6 +40,8 @@ OF_MODELS = {
     "g_k_heads": _signed("g_K", ("kv_head", "d_k"), "the gain of the norm of all keys of a token"),
     "normed_queries": _signed(r"\hat Q", ("head", "query", "d_k"), "queries, normalised before they are rotated"),
     "normed_keys": _signed(r"\hat K", ("kv_head", "key", "d_k"), "keys, normalised before they are rotated"),
+    "shift": _signed("J", ("key", "query"), "moves the rows of a text behind those of the one before it"),
+    "shifted": _signed(r"\bar X", ("key", "model"), "what keys and values are made of, behind the first text"),
     "g_1_out": _signed("g_1'", ("out",), "the gain of the norm after attention"),
     "output_normed": _signed(r"\hat Y", OUT, "what attention passes on, normalised before it is added"),
     "g_2": _signed("g_2", MODEL, "the gain of the feed-forward block's norm"),

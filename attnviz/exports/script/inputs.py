@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from attnviz.codegen.words import Words
@@ -154,12 +154,13 @@ def _positions(lines: Lines, config: Config, suffix: str) -> None:
 def needs_mask(trace: Trace) -> bool:
     """Return whether a cell can be forbidden at all."""
     edited = any(edit[1] == "allowed" for edit in trace.edits)
-    return trace.config.mask != ("none",) or _looks_nearby(trace) or edited
+    return trace.config.mask != ("none",) or _differs_by_layer(trace) or edited
 
 
-def _looks_nearby(trace: Trace) -> bool:
-    """Return whether a layer of a trained model looks no further back than so many positions."""
-    return any(reach is not None for reach in facts_of(trace.config).windows)
+def _differs_by_layer(trace: Trace) -> bool:
+    """Return whether a layer of a trained model looks at a part of the tokens only: near ones, or one of two texts."""
+    facts = facts_of(trace.config)
+    return bool(facts.reads) or any(reach is not None for reach in facts.windows)
 
 
 def needs_bias(trace: Trace) -> bool:
@@ -170,13 +171,15 @@ def needs_bias(trace: Trace) -> bool:
 def indices(lines: Lines, trace: Trace) -> None:
     """Write the rows' numbers as a column and the columns' as a row, for whatever is said of them."""
     codes = [rows.mask(name) for name in trace.config.mask]
-    by_position = _looks_nearby(trace) or any(not code or re.search(r"\b[ij]\b", code) for code in codes)
+    by_position = _differs_by_layer(trace) or any(not code or re.search(r"\b[ij]\b", code) for code in codes)
     masks_by_position = needs_mask(trace) and by_position
     if needs_bias(trace) or masks_by_position or typed.needs(trace.config, "i", "j"):
         np = lines.words.np
         lines.write(
             f"i, j = {np}.arange(len(tokens))[:, None], {np}.arange(len(tokens{kv(trace)}))[None, :]  # query and key"
         )
+    if facts_of(trace.config).reads:
+        lines.write("n_first = len(tokens_kv) - len(tokens)  # the columns before these are those of the first text")
     if typed.needs(trace.config, "h"):
         lines.write(typed.HEAD_NUMBERS.format(np=lines.words.np))
     lines.end("indices")
@@ -185,10 +188,10 @@ def indices(lines: Lines, trace: Trace) -> None:
 def given(lines: Lines, trace: Trace, name: str, *, changed: bool) -> None:
     """Write M or B where it is needed: one that was changed stands in the layer, the others are alike in all.
 
-    Where some layers of a model look nearby only, M stands in each.
+    Where layers of a model look at different parts of the tokens, M stands in each.
     """
     needed, write = {"allowed": (needs_mask, _mask), "bias": (needs_bias, _bias)}[name]
-    differs = any(edit[1] == name for edit in trace.edits) or (name == "allowed" and _looks_nearby(trace))
+    differs = any(edit[1] == name for edit in trace.edits) or (name == "allowed" and _differs_by_layer(trace))
     learned = name == "bias" and learned_bias(trace.config) is not None  # it is a step of the layer
     if needed(trace) and changed == differs and not learned:
         write(lines, trace)
@@ -206,6 +209,8 @@ def _mask(lines: Lines, trace: Trace) -> None:
         each[TYPED] = typed_mask.code
     reach = facts_of(trace.config).reach(lines.layer or 0)
     each |= {} if reach is None else {"reach": f"(i - j <= {reach})"}
+    if facts_of(trace.config).reads:
+        each = _of_decoder(each, trace, lines.layer or 0)
     code = " & ".join(each.values())
     if len(code) > LONG and TYPED not in names:
         code = "\n".join(["(", *indented([code.replace(" & (", "\n& (")]), ")"])
@@ -213,6 +218,24 @@ def _mask(lines: Lines, trace: Trace) -> None:
         code = code[1:-1]
     lines.step("allowed", code)
     lines.end("mask")
+
+
+def _of_decoder(each: Mapping[str, str], trace: Trace, layer: int) -> dict[str, str]:
+    """Return the masks of a layer of a decoder, which looks at one of its two texts."""
+    config = trace.config
+    if facts_of(config).reads[layer] == "own":
+        return {"text": "(j >= n_first)"} | {name: _behind(code) for name, code in each.items()}
+    own = getattr(config, "own_masks", ())
+    return {"text": "(j < n_first) & (i >= 0)"} | {name: code for name, code in each.items() if name not in own}
+
+
+def _behind(code: str) -> str:
+    """Return code in which the columns are counted from those of the second text on.
+
+    >>> _behind("(j <= i)")
+    '((j - n_first) <= i)'
+    """
+    return re.sub(r"\bj\b", "(j - n_first)", code)
 
 
 def _bias(lines: Lines, trace: Trace) -> None:
@@ -227,6 +250,7 @@ def _bias(lines: Lines, trace: Trace) -> None:
         code = code.replace(T5_DRAWN, "buckets")
         before = [*before, f"buckets = {stored(buckets, lines.words)}"]
     first = BIASES[config.bias].script_before
-    lines.write(*(first(_given_inputs(trace, lines.words)) if first else ()), *before)
+    opened = [*(first(_given_inputs(trace, lines.words)) if first else ()), *before]
+    lines.write(*(map(_behind, opened) if facts_of(config).reads else opened))
     lines.step("bias", code)
     lines.end("bias")

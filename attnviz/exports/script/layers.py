@@ -15,6 +15,7 @@ PARTS = {
     "embedded_sum": "embedding",
     "embedded": "embedding",
     "normed": "normed",
+    "shift": "queries",
     "w_q": "projections",
     "projected_queries": "queries",
     "queries": "queries",

@@ -28,6 +28,9 @@ class ModelParameterWriter:
     def weight(self, value: Value) -> str:
         """Write the line of a matrix, a bias or a gain; gives its variable."""
         name, layer = value.name, self._lines.layer
+        if name == "shift":
+            words = self._lines.words
+            return self._lines.step(name, f"{words.np}.eye(len(tokens_kv))[:, n_first:]")
         if layer is None:
             return self._lines.step(name, stored(self._model.parameters(None)[name], self._lines.words))
         return self._lines.step(name, f'weights[{layer}]["{name}"]', same=True)
@@ -68,7 +71,7 @@ def opened(trace: Trace, model: HostedModel) -> list[str]:
         raise ConfigError(NOTES["memory"].format(most=MOST, n=model.sizes.n_weights))
     return [
         f"FOLDER = {folder!r}  # the folder of the model: config.json, model.safetensors, its tokeniser",
-        "model = attnviz.load(FOLDER)",
+        f"model = attnviz.load(FOLDER){'.decoder()' if facts_of(trace.config).reads else ''}",
         f'assert model.digest == "{model.digest}", "other weights than those of this run"',
     ]
 

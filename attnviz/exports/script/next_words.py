@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from attnviz.codegen.words import Words
+from attnviz.engine.pretrained.model_registry import model_of
 from attnviz.engine.records.trace import Trace
 from attnviz.exports.script.lines import Lines, listed
 from attnviz.exports.script.model_parameters import MOST, are_in_script, opened, stored
-from attnviz.models.model import Model
+from attnviz.models.writer import Writer
 
 SHOWN = 10
 """The likeliest words that a script prints."""
@@ -18,10 +19,10 @@ LEFT_OUT = """\
 # {state}[-1] @ U.T, with U that matrix, would be the logits."""
 
 
-def model_that_writes_on(trace: Trace) -> Model | None:
+def model_that_writes_on(trace: Trace) -> Writer | None:
     """Return the model of a run, where that has next words; None for an encoder, and for a run of none."""
     model = trace.model
-    return model if isinstance(model, Model) and model.writes_on else None
+    return model if isinstance(model, Writer) and model.writes_on else None
 
 
 def about_matrix(trace: Trace) -> str:
@@ -44,7 +45,7 @@ def write_next_words(lines: Lines, trace: Trace, state: str) -> None:
         lines.write(f"U = {stored(table, words)}  # {table.shape}: word, model")
         vocabulary = f"vocabulary = {listed([repr(piece) for piece in pieces])}"
     elif model.folder is not None:
-        lines.write(*(opened(trace, model) if are_in_script(model) else ()))
+        lines.write(*(opened(trace, model_of(trace)) if are_in_script(model_of(trace)) else ()))
         lines.write(f"U = {words.array}(model.words_table.astype(float))  # {table.shape}: word, model")
         vocabulary = "vocabulary = [model.piece(n) for n in range(len(U))]"
     else:
@@ -55,16 +56,18 @@ def write_next_words(lines: Lines, trace: Trace, state: str) -> None:
     lines.write(vocabulary, *(f"vocabulary[{n}] = {word!r}  # stands in this spare word" for n, word in
                               model.lent(trace).items()))  # fmt: skip
     lines.end("vocabulary")
-    lines.write(*_logits(words, state, model.shape.logits_softcap))
+    lines.write(*_logits(words, state, model))
     lines.end("next_words")
 
 
-def _logits(words: Words, state: str, cap: float) -> list[str]:
+def _logits(words: Words, state: str, model: Writer) -> list[str]:
     """Return the lines from the last row to the likeliest words."""
+    cap, factor, bias = model.shape.logits_softcap, model.shape.logits_factor, model.logits_bias
     np, likely = words.np, f"{words.np}.argsort(-shares, {words.stable})[:{SHOWN}]"
     softmax = words.softmax.format("logits", axis=-1)
     return [
-        f"logits = {state}[-1] @ U.T  # of each word, behind the last token",
+        f"logits = {'' if factor == 1.0 else f'{factor!r} * '}{state}[-1] @ U.T  # of each word, behind the last token",
+        *([f"logits = logits + {stored(bias, words)}"] if bias is not None else []),
         *([f"logits = {cap!r} * {np}.tanh(logits / {cap!r})  # the model squeezes them"] if cap else []),
         *([f"shares = {softmax}"] if softmax else [f"shares = {np}.exp(logits - logits.max())",
                                                   "shares = shares / shares.sum()"]),

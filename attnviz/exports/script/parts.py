@@ -37,6 +37,10 @@ TEXTS = {
     "tokens": ("Tokens", "The sentence, already cut."),
     "embedding": ("Embedding", "{embedding}"),
     "position": ("Positions", "{position}"),
+    "encoder": (
+        "What the encoder returns",
+        "Its result for the first text, as bytes; behind it a row of zeros for each token of the second.",
+    ),
     "made": (
         "Matrices made by hand",
         "Nothing here was learned or drawn: least squares found, for this one sentence, the matrices that turn the "
@@ -111,6 +115,9 @@ def parts(trace: Trace, *, looped: bool, write: type[LayerScript] = LayerScript)
     if is_model:
         around.step("token_embeddings", stored(trace.around["token_embeddings"].array, write.words))
         write(around, trace).write(last=True)
+        if trace.config.is_cross_attention:
+            around.step("embedded_kv", stored(trace.around["embedded_kv"].array, write.words))
+            around.end("encoder")
         write_weights(around, trace)
     else:
         inputs.embedded(around, trace)

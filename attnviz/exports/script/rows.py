@@ -31,6 +31,7 @@ VARIABLES = {
     "positions_kv": "P_kv",
     "embedded_kv": "X_kv",
     "normed": "X_normed",
+    "shifted": "X_shifted",
     "projected_queries": "Q_unturned",
     "projected_keys": "K_unturned",
     "score_matrix_a": "A_score",

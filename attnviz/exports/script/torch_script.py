@@ -94,7 +94,7 @@ class TorchLayerScript(LayerScript):
         """Return what Z is; the lines before it say how the one call is made."""
         if not self._is_one_call():
             return super().mix(value)
-        if needs_bias(self.trace):
+        if self._has_bias():
             self.lines.write(self._added())
         arguments = ["Q", "K", "V", *self._masking()]
         lines = [ONE_CALL]
@@ -135,7 +135,7 @@ class TorchLayerScript(LayerScript):
 
     def _masking(self) -> list[str]:
         """Return the arguments for the mask and for what is added to the scores."""
-        if needs_bias(self.trace):
+        if self._has_bias():
             return ["attn_mask=added"]
         if self._is_causal():
             return ["is_causal=True"]
@@ -151,7 +151,12 @@ class TorchLayerScript(LayerScript):
 
     def _is_causal(self) -> bool:
         everywhere = facts_of(self.config).reach(self.lines.layer or 0) is None
-        return self.config.mask == ("causal",) and everywhere and not self.lines.edited("allowed")
+        is_causal = self.config.mask == ("causal",) and everywhere and not facts_of(self.config).reads
+        return is_causal and not self.lines.edited("allowed")
+
+    def _has_bias(self) -> bool:
+        """Return whether something is added to the scores of this layer."""
+        return needs_bias(self.trace) and "bias" in self.plan
 
     def _factor(self) -> str:
         """Return the scale, where it is not the call's own; the temperature goes into it."""
@@ -166,7 +171,7 @@ class TorchLayerScript(LayerScript):
         """Write the same as nn.MultiheadAttention, compared."""
         if not self._is_module():
             return
-        mask = "attn_mask=added, " if needs_bias(self.trace) else "attn_mask=~M, " if self.masks else ""
+        mask = "attn_mask=added, " if self._has_bias() else "attn_mask=~M, " if self.masks else ""
         biased = "b_q" in self.plan
         x, x_kv = (self.code(self._bare(self.plan[name].read[0])) for name in ("w_q", "w_k"))
         self.lines.write(MODULE.format(bias=biased, biases=BIASES if biased else "", x=x, x_kv=x_kv, mask=mask))

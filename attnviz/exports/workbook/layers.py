@@ -69,7 +69,7 @@ def _check_size(trace: Trace) -> None:
             raise fault("model", most=MOST_CELLS, n=matrices)
 
 
-def _of_model(book: Book, trace: Trace) -> tuple[Block, None]:
+def _of_model(book: Book, trace: Trace) -> tuple[Block, Block | None]:
     """Place what the first layer of a trained model reads, and what that is made of."""
     writer, plan = StepWriter(trace, None, trace.around), plan_of_layer(trace, None)
     sheet = input_sheet(book)
@@ -78,6 +78,8 @@ def _of_model(book: Book, trace: Trace) -> tuple[Block, None]:
     for name, value in plan.items():
         if name != "embedded_kv" or writer.edited(name, None):  # it is the same as X, unless it was changed by hand
             X = at.step(value)
+    if trace.config.is_cross_attention:
+        return X, writer.step(sheet, "embedded_kv", None)
     return X, None
 
 

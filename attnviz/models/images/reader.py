@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,9 @@ import numpy as np
 
 from attnviz.arrays import Array
 from attnviz.engine.pretrained.image import Image
+from attnviz.models.images.drawn import can_be_drawn, drawn
 from attnviz.models.images.resizing import FILTERS, resized
+from attnviz.models.images.uploaded import UPLOADED, is_named
 from attnviz.models.shapes.facts import Facts
 from attnviz.models.tokenisers.tokeniser import json_file
 from attnviz.settings.faults import ConfigError, shorten
@@ -58,9 +60,15 @@ class ImageReader:
     std: tuple[float, ...]
 
     def __call__(self, image: Any) -> Image:
-        """Return an image as the model reads it; raise ConfigError for what is none, and for one that does not fit."""
+        """Return an image as the model reads it; raise ConfigError for what is none, and for one that does not fit.
+
+        A text names what is drawn, see `drawn`, or what was uploaded; such an image has it as its name.
+        """
         if isinstance(image, Image):
             return image
+        if isinstance(image, str):
+            named = UPLOADED.get(image.strip()) if is_named(image) else drawn(image, *self.size)
+            return replace(self(named), name=image)
         array = checked(image)
         height, width = self.size
         if array.shape[:2] != self.size:
@@ -72,6 +80,11 @@ class ImageReader:
         levels = array.astype(float) if array.dtype == np.uint8 else array * 255.0
         pixels = (levels * self.factor - np.array(self.mean)) / np.array(self.std)
         return made(levels / 255.0, pixels, self.patch)
+
+
+def can_be_named(text: str) -> bool:
+    """Return whether a text names an image: shapes that can be drawn, or one that was uploaded."""
+    return is_named(text) or can_be_drawn(text)
 
 
 def made(array: Array, pixels: Array, patch: tuple[int, int]) -> Image:

@@ -34,7 +34,10 @@ def t5(facts: Facts) -> Shape:
 def t5_decoder(facts: Facts) -> Shape:
     """Return the shape of T5's decoder: the encoder's but for the number of its layers."""
     n_layers = facts.size("num_decoder_layers", "layers", otherwise=facts.size("num_layers", "layers"))
-    return replace(t5(facts), n_layers=n_layers, windows=(None,) * n_layers, causal=True)
+    shape = t5(facts)
+    scales = facts.get("scale_decoder_outputs", facts.get("tie_word_embeddings", True))
+    factor = 1.0 if scales is False else shape.d_model**-0.5
+    return replace(shape, n_layers=n_layers, windows=(None,) * n_layers, causal=True, logits_factor=factor)
 
 
 def bart_decoder(facts: Facts) -> Shape:

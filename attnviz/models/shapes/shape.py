@@ -29,7 +29,7 @@ class Shape:
     sinks        whether each head has a score that takes a share of the weights and gives nothing
     gain         what is added to every stored gain
     parallel     whether the feed-forward block reads what attention read
-    logits_softcap  what squeezes the logits of next words, 0 for nothing
+    logits_softcap  what squeezes the logits of next words, 0 for nothing;  `logits_factor` what multiplies them
     buckets      the ranges of distance of which each head has a number that is added to the scores, 0 for none; all
                  from `max_distance` on share one
     """
@@ -57,6 +57,7 @@ class Shape:
     gain: float = 0.0
     parallel: bool = False
     logits_softcap: float = 0.0
+    logits_factor: float = 1.0
     n_experts: int = 0
     n_chosen: int = 0
     shares_add_up: bool = True

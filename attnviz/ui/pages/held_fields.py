@@ -38,11 +38,14 @@ def of_run(trace: Trace, selection: Selection) -> dict[str, Any] | None:
     if is_external(trace) or learnable.learns(trace.config) or sweep.is_moving():
         return None
     setting = url_codec.encode(trace.config, stage_of_run.looked_at(selection))
+    held = fields(trace.config.chosen)
+    if getattr(trace.config, "image", None) is not None:  # its tokens are no words of the sentence
+        held.pop("sentence", None)
     beside = {"lang": current_language(), public_address.EDITION: stage_of_run.edition()}
     return {
         "address": public_address.STAGE.lstrip("/"),
         "setting": setting | beside,
-        "fields": fields(trace.config.chosen),
+        "fields": held,
     }
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from html import escape
 from typing import Any
 
 import pandas as pd
@@ -15,11 +17,14 @@ from attnviz.engine.cost import estimate as cost
 from attnviz.engine.cost.need import SHORT, Need
 from attnviz.engine.external.layer_plans import plan_of_layer
 from attnviz.engine.learning import learnable
+from attnviz.engine.pretrained.pretrained_config import PretrainedConfig
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.run import run
 from attnviz.exports import tables
 from attnviz.exports.formats import ExportTarget
 from attnviz.pictures import pipeline_strip, stages
+from attnviz.pictures.static.svg_image import WORDS as TITLE
+from attnviz.pictures.static.svg_image import over_image
 from attnviz.settings.counting import ordinal
 from attnviz.settings.language import Words
 from attnviz.text import step_names
@@ -39,6 +44,8 @@ CARDS = "cards"
 SEEDS = 10
 FEWEST_SEEDS = 2
 BUTTONS_UP_TO = 12
+WIDTH = 560
+"""Pixels of an image with weights over it."""
 SEED_AVERAGE = Need(drawn=40, excludes_models=True)
 TEXTS = Words(
     {
@@ -79,10 +86,21 @@ def choose_layer(trace: Trace, selection: Selection, **layout: Any) -> Selection
 
 def sentence_panel(trace: Trace, selection: Selection) -> Selection:
     """Draw the weights of one word, in one head or on average over all."""
+    if isinstance(trace.config, PretrainedConfig) and trace.config.image is not None:
+        _over_image(trace, selection)
     request = attention_lines.show(trace, selection.layer, key="word", query=selection.query, head=selection.head)
     if request is None:
         return selection
     return replace(selection, query=request.query, head=request.head)
+
+
+def _over_image(trace: Trace, selection: Selection) -> None:
+    """Draw the weights of a patch over the image that the model reads."""
+    layer, head, query = selection.layer, selection.head or 0, selection.query or 0
+    data = b64encode(over_image(trace, layer=layer, head=head, query=query).encode()).decode("ascii")
+    named = {"layer": ordinal(layer), "head": ordinal(head), "query": trace.query_tokens[query]}
+    said = escape(TITLE["title"].format(**named))
+    st.html(f'<img alt="{said}" width="{WIDTH}" style="max-width: 100%" src="data:image/svg+xml;base64,{data}">')
 
 
 def steps_panel(trace: Trace, selection: Selection) -> Selection:

@@ -13,10 +13,13 @@ from attnviz.engine.records import offered_models
 from attnviz.engine.records.config import Config
 from attnviz.engine.tables.masks import MASKS
 from attnviz.models.boxed import TWINS
+from attnviz.models.images.drawn import EXAMPLES
+from attnviz.models.images.reader import can_be_named
 from attnviz.settings.faults import ConfigError
 from attnviz.settings.fields import settings
 from attnviz.settings.language import Words
 from attnviz.text import model_card
+from attnviz.ui.panels.depth import image
 from attnviz.ui.session import session_state, widgets
 from attnviz.ui.session.callback import callback
 from attnviz.ui.session.notices import paragraph
@@ -39,6 +42,16 @@ WORDS = Words(
         "causal": "It reads from left to right: its own causal mask applies, whatever is chosen here.",
     }
 )
+
+
+def prepare(before: Config, locked: tuple[str, ...]) -> None:
+    """Put what can be drawn in the place of the sentence, where a model that reads images has just been chosen."""
+    chosen, sentence = st.session_state.get("model"), st.session_state.get("sentence")
+    if not chosen or chosen == before.model or "sentence" in locked or not isinstance(sentence, str):
+        return
+    model = model_registry.find(chosen)
+    if model is not None and model.n_patches and not can_be_named(sentence):
+        st.session_state["sentence"] = EXAMPLES[0]
 
 
 def begin(before: Config, draft: Config, locked: tuple[str, ...]) -> Config:
@@ -76,6 +89,8 @@ def say(draft: Config, *, may_change: bool = True) -> None:
         rest = WORDS["decides" if model.sizes.d_ff else "attention_alone"]
         card = model_card.sentences(name, model.digest)
         paragraph([rest.format(**sizes, written=f"{name}~{model.digest}"), *more])
+        if model.n_patches:
+            image.show(model, draft, may_change=may_change)
         if card:
             if may_change:
                 _offer_twin(draft, name)
