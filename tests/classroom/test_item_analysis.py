@@ -31,7 +31,7 @@ def test_a_class_is_counted_question_by_question() -> None:
             answers[0] = 0
         handed_in.append((name, grading.answer_code(DIGEST, name, answers)))
     handed_in.insert(0, (names[1], grading.answer_code(DIGEST, names[1], [0] * len(TASK.task_questions))))
-    graded = results.only_last(list(grading.grade_all(CONFIG, TASK, handed_in)))
+    graded = results.only_last(list(grading.grade_all(CONFIG, TASK, handed_in)), [""] * len(handed_in))
     found = item_analysis.items(results.counted(graded), [1.0] * len(TASK.task_questions))
     assert [item.right for item in found] == known.sum(axis=0).tolist()
     assert [item.answered + item.blank for item in found] == [len(names)] * len(found)
