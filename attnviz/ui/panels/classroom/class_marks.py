@@ -119,6 +119,7 @@ def own_words(
     paragraph([WORDS["to_read"]])
     config = {
         column: st.column_config.NumberColumn(min_value=0.0, max_value=most, step=0.25, width="small"),
+        WORDS["question"]: st.column_config.TextColumn(width="medium"),  # so that the points are on the screen
         WORDS["answer"]: st.column_config.TextColumn(width="large"),
     }
     edited = st.data_editor(
