@@ -53,6 +53,16 @@ def test_a_class_is_counted_question_by_question() -> None:
     assert item_analysis.overview(found)[item_analysis.WORDS["share"]].iloc[0] == f"{100 / 12:.0f}"
 
 
+def test_what_is_said_of_a_wrong_shape_leads_to_the_slide_on_shapes_and_to_no_other() -> None:
+    for said in (
+        wrong_choices.SHAPES["step"].format(step="outputs Z"),
+        *map(wrong_choices.SHAPES.get, ("doubled", "less")),
+    ):
+        found = item_analysis.treatment(str(said).format(n=3))
+        assert found is not None
+        assert found[0] == "bits"
+
+
 def test_every_known_mistake_of_a_number_has_a_slide_that_treats_it() -> None:
     assert not set(HINTS) - set(item_analysis.TREATED)
 

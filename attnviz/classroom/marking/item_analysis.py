@@ -66,7 +66,7 @@ TREATED: Mapping[str, str] = {
     "smaller": "what_q_k_v",
     "step": "bits",
     "swapped": "bits",
-    "no_heads": "bits",
+    **dict.fromkeys(("no_heads", "less", "one_more", "doubled"), "bits"),
     "mean": "softmax_axis",
     "sign": "what_makes_a_score",
     "one_side": "n_squared",
@@ -184,9 +184,9 @@ def treatment(said: str) -> tuple[str, int] | None:
 
 
 def _is_said(words: str, said: str) -> bool:
-    """Return whether words, in which a number may be filled in, are what is said."""
+    """Return whether words, in which something may be filled in, are what is said."""
     parts = re.split(r"\{\w+\}", words)
-    return re.fullmatch(r"\d+".join(map(re.escape, parts)), said) is not None
+    return re.fullmatch(".+".join(map(re.escape, parts)), said) is not None
 
 
 @cache
