@@ -92,6 +92,12 @@ def begin(config: Config, selection: Selection) -> None:
 
 
 @callback
+def _ask_of_shown(selection: Selection) -> None:
+    """Ask of the film that is shown, whose slider may have moved since the whole page was drawn."""
+    (config,) = session_state.saved(Config)
+    _ask(config, selection)
+
+
 def _ask(config: Config, selection: Selection) -> None:
     """Show the head before its first step, and ask there; the film goes on to the step of this setting."""
     before = replace(config, learn_steps=0)
@@ -143,7 +149,7 @@ def verdict(config: Config, selection: Selection, film: Film) -> None:
     if row_of(before) is None:
         return
     if pointed is None or pointed.column is None:
-        st.button(WORDS["offer"], key="predict-cell", on_click=_ask, args=(config, selection))
+        st.button(WORDS["offer"], key="predict-cell", on_click=_ask_of_shown, args=(selection,))
         return
     asked = dark(before, run(replace(config, learn_steps=film.best)))
     if asked is not None:
