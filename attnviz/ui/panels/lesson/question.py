@@ -96,7 +96,7 @@ def question_form(question: ResolvedQuestion, at: str, trace: Trace, presenter: 
     if presenter and question.form in proposals.FORMS:
         _room(question, labels, at, trace)
     if revealed:
-        _answer(question, answer, trace)
+        _answer(question, answer, trace, tally.of_mistake(question, at) if presenter else "")
     elif not presenter:
         key = answer_key(at)
         _widget(question, labels, key, trace)
@@ -196,8 +196,8 @@ def mistake(question: Question | None, resolved: ResolvedQuestion, at: str, trac
         heatmap.show([stage], key=pictures, view=View(fit=True))
 
 
-def _answer(question: ResolvedQuestion, answer: Given, trace: Trace) -> None:
-    """Draw the answer that was given, the right one, and the reason."""
+def _answer(question: ResolvedQuestion, answer: Given, trace: Trace, often: str) -> None:
+    """Draw the answer that was given, the right one, and the reason; `often` is what a room got wrong most."""
     if question.form == "mask" and isinstance(answer, tuple):
         paragraph([localised(question.feedback(answer))])  # the cells have no names, and are to be seen
     elif answer not in (None, "") and not isinstance(answer, str):
@@ -207,7 +207,7 @@ def _answer(question: ResolvedQuestion, answer: Given, trace: Trace) -> None:
         paragraph([feedback])
     elif question.form == "text" and answer:
         paragraph([WORDS["wrote"].format(text=answer)])
-    typeset(*(sentence for sentence in question.solution if sentence))
+    typeset(*([((TEXT, often),)] if often else []), *(sentence for sentence in question.solution if sentence))
     if question.why:
         st.markdown(localised(slides.fill_numbers(question.why, trace)))
 

@@ -17,7 +17,7 @@ from attnviz.settings.counting import ordinal
 from attnviz.settings.language import Words
 from attnviz.text.format.sentence_parts import plain
 from attnviz.ui.panels.lesson import proposals
-from attnviz.ui.session.notices import notice, paragraph
+from attnviz.ui.session.notices import notice
 
 WORDS = Words(
     {
@@ -110,8 +110,11 @@ def answers(question: ResolvedQuestion, at: str, trace: Trace, *, revealed: bool
     right = [number for number, answer in enumerate(proposals.noted(at)) if question.is_right(answer)]
     labels = proposals.labels(question, at, trace)
     _bars(labels, at, right if revealed else (), short=revealed or question.form == "number")
-    if revealed and (said := proposals.of_mistake(question, at, _hands(at, len(labels)))):
-        paragraph([said])
+
+
+def of_mistake(question: ResolvedQuestion, at: str) -> str:
+    """Return what is said of the known mistake behind the wrong number with the most hands; empty where none is."""
+    return proposals.of_mistake(question, at, _hands(at, _number(question, at))) if question.form == "number" else ""
 
 
 def _bars(labels: Sequence[str], at: str, right: Collection[int], *, short: bool = False) -> None:
