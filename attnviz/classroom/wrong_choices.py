@@ -26,7 +26,7 @@ SHAPES = Words(
         "no_heads": "That is one head alone: there is an axis for the heads in front.",
         "less": "That leaves the first axis away: this step has {n} axes.",
         "one_more": "The last axis is longer by one there: count its columns again.",
-        "twice": "The last axis has twice its length there: count its columns again.",
+        "doubled": "The last axis has twice its length there: count its columns again.",
     }
 )
 KEYS = Words(
@@ -71,7 +71,7 @@ def _shapes(runs: QuestionContext, step: Step) -> Iterator[tuple[tuple[int, ...]
         yield other.shape, SHAPES["step"].format(step=name)
     yield shape[1:], SHAPES["no_heads"] if len(shape) == 3 else SHAPES["less"].format(n=len(shape))
     yield (*shape[:-1], shape[-1] + 1), SHAPES["one_more"]
-    yield (*shape[:-1], 2 * shape[-1]), SHAPES["twice"]
+    yield (*shape[:-1], 2 * shape[-1]), SHAPES["doubled"]
 
 
 def keys(runs: QuestionContext, index: tuple[int, int], right: frozenset[int]) -> dict[frozenset[int], str]:

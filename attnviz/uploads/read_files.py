@@ -83,8 +83,8 @@ UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
 def decoded(data: bytes) -> str:
-    """Return the text of a file: in UTF-8, in UTF-16 if it is marked so, or else in Windows-1252, as old
-    spreadsheets save.
+    """Return the text of a file: in UTF-8, in UTF-16 if it is marked so, or else as spreadsheets save what they call
+    CSV: in GB 18030 where that makes common Chinese characters of it, or in Windows-1252.
 
     Raises ConfigError with the first byte that no text has.
     """
@@ -96,9 +96,23 @@ def decoded(data: bytes) -> str:
         if data.startswith(UTF_16) or _NO_TEXT.search(data):
             raise _fault("encoding", at=ordinal(error.start)) from None
     try:
-        return data.decode("cp1252")
+        return data.decode("gb18030" if _is_chinese(data) else "cp1252")
     except UnicodeDecodeError as error:
         raise _fault("encoding", at=ordinal(error.start)) from None
+
+
+def _is_chinese(data: bytes) -> bool:
+    """Return whether most of what is not ASCII are common Chinese characters in GB 18030.
+
+    Their first bytes are capitals and signs in Windows-1252, where two of them seldom stand side by side.
+    """
+    try:
+        other = [each for each in data.decode("gb18030") if not each.isascii()]
+    except UnicodeDecodeError:
+        return False
+    codes = [each.encode("gb18030") for each in other]
+    common = sum(0xB0 <= code[0] <= 0xD7 and code[1] >= 0xA1 for code in codes)
+    return common > 1 and 2 * common > len(other)
 
 
 _NO_TEXT = re.compile(rb"[\x00-\x08\x0e-\x1f\x7f]")

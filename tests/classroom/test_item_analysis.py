@@ -11,6 +11,7 @@ from attnviz.classroom.marking import coded_answers, grading, item_analysis, res
 from attnviz.classroom.question_kinds import resolve
 from attnviz.classroom.resolved_question import HINTS
 from attnviz.lessons.catalogue import LESSONS
+from attnviz.text.format import number_format
 from tests.classroom.test_grading import CONFIG, DIGEST, TASK, asks, right, wrong
 
 
@@ -31,7 +32,7 @@ def test_a_class_is_counted_question_by_question() -> None:
             answers[0] = 0
         handed_in.append((name, grading.answer_code(DIGEST, name, answers)))
     handed_in.insert(0, (names[1], grading.answer_code(DIGEST, names[1], [0] * len(TASK.task_questions))))
-    graded = results.only_last(list(grading.grade_all(CONFIG, TASK, handed_in)))
+    graded = results.only_last(list(grading.grade_all(CONFIG, TASK, handed_in)), [""] * len(handed_in))
     found = item_analysis.items(results.counted(graded), [1.0] * len(TASK.task_questions))
     assert [item.right for item in found] == known.sum(axis=0).tolist()
     assert [item.answered + item.blank for item in found] == [len(names)] * len(found)
@@ -52,6 +53,27 @@ def test_a_class_is_counted_question_by_question() -> None:
     assert item_analysis.overview(found)[item_analysis.WORDS["share"]].iloc[0] == f"{100 / 12:.0f}"
 
 
+def test_what_is_said_of_a_wrong_shape_leads_to_the_slide_on_shapes_and_to_no_other() -> None:
+    for said in (
+        wrong_choices.SHAPES["step"].format(step="outputs Z"),
+        *map(wrong_choices.SHAPES.get, ("doubled", "less")),
+    ):
+        found = item_analysis.treatment(str(said).format(n=3))
+        assert found is not None
+        assert found[0] == "bits"
+
+
+def test_every_known_mistake_of_a_number_has_a_slide_that_treats_it() -> None:
+    assert not set(HINTS) - set(item_analysis.TREATED)
+
+
+def test_in_german_discrimination_has_a_comma_and_two_digits(monkeypatch: pytest.MonkeyPatch) -> None:
+    item = item_analysis.Item(3, 1, 0.016142, (), 0)
+    assert item_analysis.overview([item])[item_analysis.WORDS["separates"]].tolist() == ["0.02"]
+    monkeypatch.setattr(number_format, "current_language", lambda: "de")
+    assert item_analysis.overview([item])[item_analysis.WORDS["separates"]].tolist() == ["0,02"]
+
+
 def test_answers_in_own_words_and_an_empty_class_are_no_division_by_zero() -> None:
     assert item_analysis.items([], [1.0])[0].right == 0
     assert list(item_analysis.overview(item_analysis.items([], [1.0]))[item_analysis.WORDS["share"]]) == ["–"]
@@ -66,7 +88,8 @@ def test_each_lesson_that_treats_a_mistake_is_there_and_each_mistake_is_known() 
 
 def test_the_slide_that_treats_a_mistake_asks_where_it_can_be_made() -> None:
     """The first slide whose question knows the mistake; gone through here by the names of what it knows."""
-    for name in ("scale", "mask", "no_softmax", "crossed", "swapped", "one_head", "twice"):
+    ours = ("scale", "mask", "no_softmax", "crossed", "swapped", "one_head", "twice", "mean", "sign", "one_side")
+    for name in (*ours, "from_one", "other_wave", "no_residual", "by_length", "no_temperature", "no_exponential"):
         words = next(each for each in item_analysis.SAYING if name in each)
         found = item_analysis.treatment(words[name])
         assert found is not None

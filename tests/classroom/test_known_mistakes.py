@@ -171,7 +171,7 @@ def _shape_rules(asked: Question, trace: Trace, found: ResolvedQuestion, option:
         "no_heads": len(right) == 3 and wrong == right[1:],
         "less": len(right) == 2 and wrong == right[1:],
         "one_more": wrong == (*right[:-1], right[-1] + 1),
-        "twice": wrong == (*right[:-1], right[-1] * 2),
+        "doubled": wrong == (*right[:-1], right[-1] * 2),
     }
     said = {name: SHAPES[name].format(n=len(right)) for name, holds in rules.items() if holds}
     around = {**steps, "embedded": trace["embedded"]}

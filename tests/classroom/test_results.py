@@ -53,6 +53,10 @@ def marked(table: Table) -> list[GradedSubmission]:
     return list(grading.grade_all(CONFIG, TASK, pairs))
 
 
+def told(table: Table, again: Sequence[str] = ()) -> list[str]:
+    return results.which([each.name for each in marked(table)], [entry.number for entry in table.entries], again)
+
+
 def rows(text: str, separator: str) -> list[dict[str, str]]:
     assert text.startswith("\ufeff")
     return list(csv.DictReader(io.StringIO(text[1:]), delimiter=separator))
@@ -121,7 +125,7 @@ def test_who_hands_in_twice_is_flagged_and_counts_once() -> None:
     table = submissions.from_text(
         f"name,code\nAda,{code('Ada', (False, False, True))}\nBob,{code('Bob')}\nADA,{code('ada')}"
     )
-    found = results.only_last(marked(table))
+    found = results.only_last(marked(table), told(table, again=["Ada"]))
     assert [bool(each.note) for each in found] == [True, False, False]
     assert [each.score for each in results.counted(found)] == [3, 3]
     assert rows(results.csv_text(table, TASK, found, ()), ",")[0]["note"] == results.WORDS["again"]
@@ -135,7 +139,7 @@ def test_a_question_that_says_code_is_no_column_of_codes() -> None:
     assert [entry.code for entry in submissions.from_text(text).entries] == [code("Ada")]
 
 
-def test_two_of_one_name_are_two_where_the_table_tells_them_apart() -> None:
+def test_two_of_one_name_are_two_and_their_number_tells_them_apart() -> None:
     lines = [
         "Name,ID number,Code",
         f"Ada King,17,{code('Ada King', (False, True, True))}",
@@ -143,10 +147,29 @@ def test_two_of_one_name_are_two_where_the_table_tells_them_apart() -> None:
         f"Ada King,42,{code('Ada King', (True, True, False))}",
     ]
     table = submissions.from_text("\n".join(lines))
-    found = results.only_last(marked(table), [entry.number for entry in table.entries])
+    found = results.only_last(marked(table), told(table))
     assert [bool(each.note) for each in found] == [False, True, False]
     assert [each.score for each in results.counted(found)] == [2, 2]
-    assert len(results.counted(results.only_last(marked(table)))) == 1
+    assert grading.table(TASK, found)["which of this name"].tolist() == ["17", "42", "42"]
+
+
+@for_each(
+    "name, other", [("Ada King", "King, Ada"), ("李明", "李 明"), ("Zoë Müller", "Müller, Zoë"), ("José", "JOSÉ")]
+)
+def test_two_of_one_name_are_two_where_nothing_tells_them_apart_and_every_table_says_so(name: str, other: str) -> None:
+    lines = [f"{name};{code(name)}", f"Bob;{code('Bob')}", f"{other};{code(name, (False, True, False))}", f"{name};x"]
+    table = submissions.from_text("\n".join(lines))
+    found = results.only_last(marked(table), told(table))
+    assert len(results.counted(found)) == 3 - (other == "李 明")  # a name with a space is another one
+    if other != "李 明":
+        assert [each.which for each in found] == ["1 of 3", "", "2 of 3", "3 of 3"]
+        assert [each.named for each in found][:2] == [f"{name} (1 of 3)", "Bob"]
+        saved = rows(results.csv_text(table, TASK, found, ()), ";")
+        assert [row["which of this name"] for row in saved] == ["1 of 3", "", "2 of 3", "3 of 3"]
+        assert [row["score"] for row in saved] == ["3", "3", "1", ""]
+    assert "which of this name" not in grading.table(TASK, [each for each in found if each.name == "Bob"])
+    same = submissions.from_text(f"{name};{code(name)}\n{name};{code(name)}")
+    assert len(results.counted(results.only_last(marked(same), told(same)))) == 2, "with the same answers as well"
 
 
 def test_points_for_own_words_flow_into_sum_percent_and_grade() -> None:
@@ -187,7 +210,7 @@ def test_each_scale_that_is_offered_can_be_read_and_begins_at_nothing() -> None:
 
 def test_what_a_row_does_not_have_stays_empty() -> None:
     table = submissions.from_text(f"name,code\nAda,{code('Ada')}\nBob,x\nADA,{code('ada')}\nEve,{code('Eve')}")
-    found = results.only_last(marked(table))
+    found = results.only_last(marked(table), told(table, again=["ada"]))
     cells = grading.table(TASK, found, (2.0, 1.0, 1.0)).astype(str)
     assert cells[grading.WORDS["note"]].tolist() == [results.WORDS["again"], "", "", ""]
     assert cells[grading.WORDS["tries"]].tolist() == ["1", "", "1", "1"]

@@ -50,6 +50,22 @@ def test_a_class_list_is_read_in_the_encodings_of_spreadsheets(encoding: str, se
     assert pairs(submissions.from_file(data)) == UMLAUTS
 
 
+@for_each("encoding", ["utf-8", "utf-16", "gb18030", "gbk", "gb2312"])
+def test_a_chinese_class_list_is_read_in_the_encodings_of_spreadsheets(encoding: str) -> None:
+    text = "学号,姓名,代码\r\n17,李明,34-67\r\n18,欧阳娜娜,99A\r\n"
+    found = submissions.from_file(text.encode(encoding)).entries
+    assert [(entry.names[0], entry.number, entry.code) for entry in found] == [
+        ("李明", "17", "34-67"),
+        ("欧阳娜娜", "18", "99A"),
+    ]
+
+
+@for_each("name", ["Größl", "NÚÑEZ", "Élodie Çelik", "MUÑÍZ", "Zoë Müßig", "GRÖSSER ÄÖÜ", "Ana Güell", "Łukasz"[1:]])
+def test_a_western_list_is_not_taken_for_a_chinese_one(name: str) -> None:
+    found = submissions.from_file(f"Name;Code\r\n{name};34-67".encode("cp1252")).entries
+    assert [(entry.names[0], entry.code) for entry in found] == [(name, "34-67")]
+
+
 @for_each(
     "head, row, names",
     [

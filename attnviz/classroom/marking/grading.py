@@ -38,6 +38,8 @@ MOST_HEADING = 80
 WORDS = Words(
     {
         "name": "name",
+        "which": "which of this name",
+        "named": "{name} ({which})",
         "valid": "valid",
         "yes": "yes",
         "score": "score",
@@ -81,6 +83,7 @@ class GradedSubmission:
     mistakes  what is said of the known mistake that leads to each answer; empty where it is right, or none does
     tries  how often the answers were checked before, None where the code does not say
     note   what a teacher has to know of a valid one
+    which  what tells it from others of the same name; empty where there is none
     asked  the questions, in words
     given  the points that the teacher gave for each answer in the student's own words, which nobody else marks; None
            where none are given, so that the question does not count
@@ -95,8 +98,14 @@ class GradedSubmission:
     mistakes: tuple[str, ...] = ()
     tries: int | None = None
     note: str = ""
+    which: str = ""
     asked: tuple[str, ...] = ()
     given: tuple[float | None, ...] = ()
+
+    @property
+    def named(self) -> str:
+        """Return the name, with what tells it from others of the same."""
+        return WORDS["named"].format(name=self.name, which=self.which) if self.which else self.name
 
     def points(self, each: Sequence[float]) -> float:
         """Return the points of what is right, where `each` question has its own, and those that were given."""
@@ -239,14 +248,16 @@ def table(
     named, each_points = headings(graded, n), tuple(points) or (1.0,) * n
     is_given = [any(each.given and each.given[at] is not None for each in graded) for at in range(n)]
     rows = [_row(list(zip(named, is_given)), each, each_points, scale) for each in graded]
-    columns = dict.fromkeys(name for row in rows for name in row)  # a note, the tries and the points not all rows have
+    first = (WORDS["name"], *([WORDS["which"]] if any(each.which for each in graded) else []))
+    columns = dict.fromkeys([*first, *(name for row in rows for name in row)])  # a note, the tries not all rows have
     return pd.DataFrame([{name: row.get(name, "") for name in columns} for row in rows])
 
 
 def _row(
     named: Sequence[tuple[str, bool]], each: GradedSubmission, points: Sequence[float], scale: Scale
 ) -> dict[str, Any]:
-    row: dict[str, Any] = {WORDS["name"]: each.name, WORDS["valid"]: each.problem or WORDS["yes"]}
+    row: dict[str, Any] = {WORDS["name"]: each.name, **({WORDS["which"]: each.which} if each.which else {})}
+    row[WORDS["valid"]] = each.problem or WORDS["yes"]
     row |= {WORDS["score"]: str(each.score), WORDS["of"]: str(each.out_of)} if not each.problem else {}
     if set(points) - {1.0} or any(0 < part < 1 for part in each.share) or any(got is not None for got in each.given):
         row[WORDS["points"]] = each.points(points) if not each.problem else ""

@@ -20,7 +20,7 @@ from attnviz.engine.run import run
 from attnviz.lessons.catalogue import LESSONS
 from attnviz.settings.counting import ordinals
 from attnviz.settings.language import Words
-from attnviz.text.format.number_format import short
+from attnviz.text.format.number_format import localised, short
 
 WORDS = Words(
     {
@@ -66,7 +66,14 @@ TREATED: Mapping[str, str] = {
     "smaller": "what_q_k_v",
     "step": "bits",
     "swapped": "bits",
-    "no_heads": "bits",
+    **dict.fromkeys(("no_heads", "less", "one_more", "doubled"), "bits"),
+    "mean": "softmax_axis",
+    "sign": "what_makes_a_score",
+    "one_side": "n_squared",
+    "from_one": "why_sines",
+    "other_wave": "why_sines",
+    **dict.fromkeys(("no_residual", "only_before", "no_root", "by_length", "unnormed"), "next_word"),
+    **dict.fromkeys(("no_exponential", "no_temperature", "times_temperature", "halved_ratio"), "next_word"),
 }
 """The lesson that treats a known mistake, by its name in `HINTS` or in the tables of wrong choices."""
 SAYING = (HINTS, wrong_choices.KEYS, wrong_choices.SHAPES)
@@ -144,7 +151,7 @@ def _percent(item: Item) -> str:
 
 
 def _written(separates: float | None) -> str:
-    return WORDS["undefined"] if separates is None else short(separates)
+    return WORDS["undefined"] if separates is None else localised(short(round(separates, 2)))
 
 
 def mistakes(found: Sequence[Item], link: Callable[[str, int], str] | None = None) -> pd.DataFrame:
@@ -177,9 +184,9 @@ def treatment(said: str) -> tuple[str, int] | None:
 
 
 def _is_said(words: str, said: str) -> bool:
-    """Return whether words, in which a number may be filled in, are what is said."""
+    """Return whether words, in which something may be filled in, are what is said."""
     parts = re.split(r"\{\w+\}", words)
-    return re.fullmatch(r"\d+".join(map(re.escape, parts)), said) is not None
+    return re.fullmatch(".+".join(map(re.escape, parts)), said) is not None
 
 
 @cache

@@ -5,7 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 import pandas as pd
@@ -31,6 +32,7 @@ WORDS = Words(
     {
         "name": "name",
         "code": "code handed in",
+        "which": "{n} of {all}",
         "again": "handed in again below; only the last counts",
         "points": "{text} is not a list of points; write {n} numbers from 0 to {most:g}, such as {example}",
     }
@@ -58,16 +60,33 @@ def read_points(text: str, n: int, given: Sequence[float] = ()) -> tuple[float, 
     return points
 
 
-def only_last(graded: Sequence[GradedSubmission], students: Sequence[str] = ()) -> list[GradedSubmission]:
+def which(names: Sequence[str], numbers: Sequence[str], again: Collection[str] = ()) -> list[str]:
+    """Return what tells each row from others of its name: its number or address, else its place among them.
+
+    It is empty where no other row has the name, and for those of `again`, whose rows are of one student.
+
+    >>> which(["Ada King", "Bob", "ada king", "Ada King"], ["", "", "", "17"])
+    ['1 of 3', '', '2 of 3', '17']
+    """
+    keys, seen = list(map(normalised_name, names)), Counter[str]()
+    all_of, one = Counter(keys), set(map(normalised_name, again))
+    found = list[str]()
+    for key, number in zip(keys, numbers, strict=True):
+        seen[key] += 1
+        place = "" if key in one else WORDS["which"].format(n=seen[key], all=all_of[key])
+        found.append((number or place) if all_of[key] > 1 and key else "")
+    return found
+
+
+def only_last(graded: Sequence[GradedSubmission], told: Sequence[str]) -> list[GradedSubmission]:
     """Return the submissions with a note on every valid one that its student handed in again further down.
 
-    students  what tells each from others of the same name, such as a number; empty where nothing does
+    told  what tells each from others of the same name, as `which` has it
     """
-    told = (*students[: len(graded)], *[""] * (len(graded) - len(students)))
     who = [(normalised_name(each.name), other) for each, other in zip(graded, told)]
     last = {student: at for at, (student, each) in enumerate(zip(who, graded)) if not each.problem}
     return [
-        replace(each, note=WORDS["again"]) if not each.problem and last[who[at]] != at else each
+        replace(each, which=told[at], note=WORDS["again"] if not each.problem and last[who[at]] != at else each.note)
         for at, each in enumerate(graded)
     ]
 

@@ -15,7 +15,7 @@ from attnviz.engine.tables.initialisers import INITIALISERS
 from attnviz.engine.tables.scores import SCORES
 from attnviz.pictures.colours import CHARTS, CLEAR
 from attnviz.settings.language import Words, translate
-from attnviz.text.format.number_format import localised, short
+from attnviz.text.format.number_format import localised, separators, short
 
 SYMBOLS = {"one": "square", "root": "circle", "width": "diamond"}
 REFERENCE = "√d_k"
@@ -153,6 +153,7 @@ def _layout(d_k: int, y: dict[str, Any]) -> dict[str, Any]:
         "template": "none",
         "height": HEIGHT,
         "margin": {"l": 44, "r": 8, "t": 34, "b": 40},
+        "separators": separators(),
         "paper_bgcolor": CLEAR,
         "plot_bgcolor": CLEAR,
         "showlegend": True,

@@ -75,6 +75,11 @@ def localised(text: str) -> str:
     return _LIST.sub(lambda match: match[0].replace(", ", "; ") if re.search(r"\d,\d", match[0]) else match[0], text)
 
 
+def separators() -> str:
+    """Return the signs of a chart's numbers: the decimal one, and that between thousands."""
+    return ",\u202f" if current_language() in DECIMAL_COMMA else ".,"
+
+
 JOINER = "\u2060"
 """Takes no room, and parts no line. Behind the point in the name of a head it tells that from a number."""
 

@@ -51,6 +51,8 @@ def page(trace: Trace, selection: Selection) -> Selection:
     if not INITIALISERS[config.initialiser].learned:
         _open(selection)
         return selection
+    if prediction.is_open(trace, selection):
+        return selection
     game = GAMES[config.task]
     whole = replace(config, learn_steps=max(config.learn_steps, game.recipe["learn_steps"]))
     if learnable.obstacle(config) or not (whole == config or _may_learn(whole)):
@@ -59,8 +61,7 @@ def page(trace: Trace, selection: Selection) -> Selection:
         film = learn(whole)
         film.measure()
     notice(*_overlap(config), *(note for note in film.notes if note not in trace.notes))
-    if prediction.is_open(config, film):
-        return selection
+    prediction.verdict(config, selection, film)
     maps, beside = st.columns([5, 2], gap="medium")
     with beside:
         labels = frame.Labels(*curves.draw(film))
@@ -105,6 +106,6 @@ def _tasks(config: Config, selection: Selection) -> None:
                 task.label,
                 key=f"task-{name}",
                 type="primary" if chosen else "secondary",
-                on_click=controls.begin,
+                on_click=prediction.begin,
                 args=(task.config(seed=config.seed), selection),
             )

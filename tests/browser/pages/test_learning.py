@@ -11,6 +11,7 @@ import pytest
 from attnviz import TASKS, learn, run
 from attnviz.engine import learning_job
 from attnviz.settings import link_check, url_codec
+from attnviz.ui.panels.learn import prediction
 from tests.browser_idle import QUIET
 
 pytestmark = pytest.mark.browser
@@ -129,3 +130,25 @@ def test_maps_follow_the_slider_without_a_word_of_the_server(app: Any, browser_p
 def hashed(layers: list[dict[str, Any]]) -> str:
     parts = (layer[name].astype("<f8").tobytes() for layer in layers for name in sorted(layer))
     return hashlib.sha256(b"".join(parts)).hexdigest()
+
+
+def test_a_cell_is_predicted_in_the_untrained_map_and_then_the_browser_learns(app: Any, browser_page: Any) -> None:
+    """Of a seed without a film: nothing has learned before the question, and all of it is learned after a press."""
+    browser_page.add_init_script(f"({SENT})()")
+    browser_page.goto(f"{app.url}/?v=1&page=learn&seed=4")
+    browser_page.locator(".st-key-task-backwards button").click()
+    go_on = browser_page.locator(".st-key-predict-go-on button")
+    go_on.get_by_text("Skip the prediction").wait_for()
+    cells = browser_page.locator(".st-key-learn-predicted [data-map=layer0]")
+    cells.wait_for()
+    browser_page.evaluate(QUIET)
+    row = prediction.row_of(run(TASKS["backwards"].config(seed=4, learn_steps=0)))
+    box = cells.bounding_box()
+    assert row is not None
+    browser_page.mouse.click(box["x"] + 0.3 * box["width"], box["y"] + (row + 0.5) / 8 * box["height"])
+    go_on.get_by_text("Let it learn").wait_for()
+    assert browser_page.evaluate("window.films.length") == 0
+    go_on.click()
+    browser_page.get_by_text("On 200 new sentences").wait_for()
+    browser_page.get_by_text("You pointed at “").wait_for()
+    assert browser_page.evaluate("window.films.length") == 1

@@ -309,6 +309,11 @@ def test_codes_are_marked_against_the_pasted_link() -> None:
     assert "Nobody was wrong." in page_text(at)
     at.text_area(key="task-codes").set_value(f'"x\n=Ada,{code}\n=ada,{code}').run()
     assert "Valid codes: 2 of 3. Mean score 4.0 of 4." in page_text(at)
+    assert "More than one row is of =ada" in page_text(at)
+    assert at.dataframe[0].value["which of this name"].tolist() == ["", "1 of 2", "2 of 2"]
+    at.multiselect(key="task-again").set_value(["=ada"]).run()
+    assert clean(at)
+    assert "which of this name" not in at.dataframe[0].value
     assert "Rows of students who handed in again further down: 1;" in page_text(at)
     at.text_input(key="task-points").set_value("1 2 3 0,5").run()
     assert "Valid codes: 2 of 3. Mean 6.5 of 6.5 points." in page_text(at)

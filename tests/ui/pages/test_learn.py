@@ -23,8 +23,9 @@ from attnviz.pictures.stage_bytes import unpacked
 from attnviz.settings import url_codec
 from attnviz.settings.fields import settings
 from attnviz.text.cell_sentence import percent
+from attnviz.text.format import number_format
 from attnviz.ui.components.stage.picking import Picked
-from attnviz.ui.panels.learn import curves, frame, opening, prediction
+from attnviz.ui.panels.learn import ablations, curves, frame, opening, prediction
 from attnviz.ui.session import browser_learner
 from attnviz.ui.session.selection import Selection
 from tests.support.address import parameters
@@ -66,6 +67,18 @@ def test_the_legend_of_the_curves_has_a_line_for_each_name_and_the_mark_lies_on_
     assert "height: 68px" in style
 
 
+def test_in_german_a_comma_stands_in_the_numbers_of_the_curves_and_of_the_table(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    config = TASKS["backwards"].config()
+    for language, decimal, signs in (("en", ".", ".,"), ("de", ",", ",\u202f")):
+        monkeypatch.setattr(number_format, "current_language", lambda language=language: language)
+        charts = learning_curves.loss_chart([0, 9], [9, 1]), learning_curves.share_chart([0, 9], [0, 1], [0, 1])
+        assert {chart["layout"]["separators"] for chart in charts} == {signs}
+        table = ablations.table(learn(config), {})
+        assert all(re.fullmatch(rf"[01]\{decimal}\d\d", each) for each in table.iloc[:, -1])
+
+
 def test_the_page_opens_with_a_film_without_learning_anything_and_a_task_is_one_press_away(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -83,6 +96,7 @@ def test_the_page_opens_with_a_film_without_learning_anything_and_a_task_is_one_
     assert parameters(at) == {"v": "1", "page": "learn"}, "the visitor's own setting stays"
     assert [name for name in TASKS if at.button(key=f"task-{name}").proto.type == "primary"] == [opening.TASK]
     at.button(key="task-backwards").click().run()
+    at.button(key="predict-go-on").click().run()
     assert clean(at)
     config = TASKS["backwards"].config()
     assert parameters(at) == {"page": "learn", **url_codec.encode(config)}
@@ -337,33 +351,100 @@ def test_hostile_links_open(hostile: dict[str, str]) -> None:
     assert Config().score == "scaled_dot"
 
 
-def test_the_darkest_cell_is_predicted_before_the_film_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
-    at = learning("backwards")
-    assert "frame" in {each.key for each in at.select_slider}
-    at.toggle("predict-cell").set_value(True).run()
+def slid(at: AppTest) -> bool:
+    return any(str(each.key).startswith("frame") for each in at.select_slider)
+
+
+def test_a_task_asks_for_a_prediction_before_anything_is_learned_and_one_click_leaves_it_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with monkeypatch.context() as here:
+        here.setattr(Trainer, "advance", lambda self: pytest.fail("it learns before it asks"))
+        at = opened(page="learn", seed="31")
+        at.button(key="task-backwards").click().run()
+        assert clean(at)
+        assert "has learned nothing yet" in page_text(at)
+        assert not slid(at)
+        untrained = run(TASKS["backwards"].config(seed=31, learn_steps=0))
+        np.testing.assert_allclose(maps(at)[0], expected(untrained["weights"].array), atol=1e-7)
+        assert at.button(key="predict-go-on").label == "Skip the prediction"
+    at = opened(page="learn")
+    for name in ("backwards", "dates"):
+        at.button(key=f"task-{name}").click().run()
+        if name == "backwards":
+            at.button(key="predict-go-on").click().run()
+        assert clean(at)
+        assert slid(at), "whoever has left it out is not asked again"
+        assert "has learned nothing yet" not in page_text(at)
+        assert parameters(at) == {"page": "learn", **url_codec.encode(TASKS[name].config())}
+
+
+@for_each("steps", [0, 40, 80])
+def test_a_link_to_a_frame_opens_that_frame_and_asks_nothing_before(steps: int) -> None:
+    at = learning("backwards", learn_steps=steps)
     assert clean(at)
-    assert "frame" not in {each.key for each in at.select_slider}
-    assert "has learned nothing yet" in page_text(at)
+    assert slid(at)
+    assert "has learned nothing yet" not in page_text(at)
+    config = TASKS["backwards"].config(learn_steps=steps)
+    np.testing.assert_allclose(maps(at)[0], expected(run(config)["weights"].array), atol=1e-7)
+
+
+@for_each("name", TASKS)
+def test_the_row_that_is_asked_about_has_an_answer_and_its_darkest_cell_moves(name: str) -> None:
+    config = TASKS[name].config()
+    before, after = (run(replace(config, learn_steps=step)) for step in (0, learn(config).best))
+    asked = prediction.dark(before, after)
+    assert asked is not None
+    answers = GAMES[name].answers(before.query_tokens, before.key_tokens)
+    assert answers is not None
+    assert answers.counts[0, asked.row]
+    first, last = (each.layers[-1]["weights"].array.argmax(axis=-1) for each in (before, after))
+    moves = (first != last).any(axis=0) & answers.counts[0]
+    assert moves[asked.row] or not moves.any()
+
+
+def test_the_darkest_cell_is_predicted_before_the_film_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    at = opened(page="learn")
+    at.button(key="task-backwards").click().run()
+    assert clean(at)
     config = TASKS["backwards"].config()
-    (shown,) = maps(at)
-    np.testing.assert_allclose(shown, expected(run(replace(config, learn_steps=0))["weights"].array), atol=1e-7)
     before, after = (run(replace(config, learn_steps=step)) for step in (0, learn(config).best))
     asked = prediction.dark(before, after)
     assert asked is not None
     A = after.layers[-1]["weights"].array
     assert asked.cells[0] == max(range(A.shape[2]), key=lambda column: A[0, asked.row, column])
     other = next(row for row in range(A.shape[1]) if row != asked.row)
-    for row, column, said in (
-        (other, 0, "That is another row"),
-        (asked.row, asked.cells[0], "that is where it went"),
+    for row, column, said, label in (
+        (other, 0, "That is another row", "Skip the prediction"),
+        (asked.row, asked.cells[0], "You pointed at “g”. You may point at another cell", "Let it learn"),
     ):
         pick = Picked("layer0", 0, row, column)
-        monkeypatch.setattr(prediction.picking, "picked", lambda key, stages, pick=pick: pick)
-        at.run()
+        with monkeypatch.context() as here:
+            here.setattr(prediction.picking, "picked", lambda key, stages, pick=pick: pick)
+            at.run()
         assert clean(at)
         assert said in page_text(at)
-    assert "frame" in {each.key for each in at.select_slider}
+        assert at.button(key="predict-go-on").label == label
+        assert not slid(at)
+    at.button(key="predict-go-on").click().run()
+    assert clean(at)
+    assert slid(at)
+    assert "that is where it went" in page_text(at)
+    assert parameters(at) == {"page": "learn", **url_codec.encode(config)}
+    at.button(key="task-dates").click().run()
+    assert "has learned nothing yet" in page_text(at), "another task has another question"
+    at.button(key="task-backwards").click().run()
+    assert slid(at), "whoever has answered is not asked again"
     wrong = next(column for column in range(A.shape[2]) if column not in asked.cells)
     assert "its largest weight" in "".join(
         text for _, text in prediction._verdict(before, asked, wrong, learn(config).best)
     )
+
+
+def test_a_film_from_a_link_can_be_predicted_as_well_and_goes_on_where_it_was() -> None:
+    at = learning("backwards", learn_steps=40)
+    at.button(key="predict-cell").click().run()
+    assert clean(at)
+    assert "has learned nothing yet" in page_text(at)
+    at.button(key="predict-go-on").click().run()
+    assert parameters(at)["learn_steps"] == "40"

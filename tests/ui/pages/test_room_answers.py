@@ -5,11 +5,20 @@ from __future__ import annotations
 import re
 from typing import Any
 
+import pytest
+
+from attnviz import run
+from attnviz.classroom import slides
+from attnviz.classroom.question_kinds import resolve
 from attnviz.classroom.writing.lesson_link import pack
+from attnviz.lessons.catalogue import LESSONS
+from attnviz.ui.panels.lesson import proposals
 from tests.classroom.test_printed_forms import AT, HEAD, QUESTION, WHOLE
 from tests.support.cases import for_each
-from tests.ui.pages.test_lessons import everything
+from tests.ui.pages.test_lessons import everything, lesson, question
 from tests.ui.test_app import clean, opened, page_text
+
+pytestmark = pytest.mark.usefixtures("language_models")
 
 TEXT = HEAD + "".join(WHOLE + QUESTION.format(kind=kind, at=at) for kind, at in AT.items())
 SLIDES = {kind: number for number, kind in enumerate(AT, 1)}
@@ -70,6 +79,63 @@ def test_a_room_answers_and_hands_are_counted(kind: str) -> None:
     assert clean(at)
     assert [label.startswith("✓") for label, _ in tally(at)] == [True, False]
     assert not [each for each in at.button if each.key == "note-answer"]
+
+
+def rows(at: Any) -> list[str]:
+    (shown,) = [each.value for each in at.get("html") if '"attn-tally' in each.value]
+    return re.findall(r"<span>(.*?)</span><span>", shown)
+
+
+def test_hands_are_counted_for_numbers_without_giving_the_right_one_away() -> None:
+    at = lesson("softmax_axis", 1, presenter="yes")
+    asked = question("softmax_axis", 1)
+    assert not [each for each in at.text_input if each.key.startswith("hands-")]
+    assert slides.format_number(asked.value) == "1"
+    at.button(key="offer-numbers").click().run()
+    assert clean(at)
+    offered = rows(at)
+    assert offered == ["0.25", "1", "1.608", "another number"]  # by size: the order says nothing
+    assert [asked.is_right(float(each)) for each in offered[:3]] == [False, True, False]
+    assert all(asked.known(float(each)) for each in ("0.25", "1.608"))
+    at.text_input(key="answer-softmax_axis-1").set_value("3/4").run()
+    at.button(key="note-answer").click().run()
+    assert rows(at) == ["0.25", "1", "1.608", "0.75", "another number"]
+    (hands,) = [each for each in at.text_input if each.key.startswith("hands-")]
+    hands.set_value("9 12 3 1 2").run()
+    assert tally(at) == [("0.25", "9"), ("1", "12"), ("1.608", "3"), ("0.75", "1"), ("another number", "2")]
+    assert "That is the mean" not in page_text(at)
+    at.button(key="space").click().run()
+    assert clean(at)
+    assert tally(at)[:2] == [("0.25", "9"), ("✓ 1", "12")]
+    assert "0.25: That is the mean: the sum is asked for." in page_text(at)  # behind the wrong number with most hands
+    assert "That is the sum along" not in page_text(at)
+
+
+def test_a_number_without_a_known_mistake_is_never_offered_alone() -> None:
+    at = lesson("bits", 2, presenter="yes")
+    assert not [each for each in at.button if each.key == "offer-numbers"]
+    at.text_input(key="answer-bits-2").set_value("a lot").run()
+    assert "cannot be read as a number" in page_text(at)
+    assert at.button(key="note-answer").disabled
+    at.text_input(key="answer-bits-2").set_value("0").run()
+    at.button(key="note-answer").click().run()
+    assert rows(at) == ["0", "another number"]
+
+
+@for_each("name", LESSONS)
+def test_of_numbers_that_are_offered_one_is_right_and_each_other_one_is_of_a_known_mistake(name: str) -> None:
+    found = LESSONS[name]
+    for slide in found.slides:
+        asked = (
+            resolve(slide.question, run(found.on(slide)), run(found.config), worked=False) if slide.question else None
+        )
+        offered = proposals.usual(asked) if asked is not None and asked.form == "number" else ()
+        if asked is None or not offered:
+            continue
+        assert list(offered) == sorted(offered)
+        assert 2 <= len({slides.format_number(each) for each in offered}) == len(offered) <= proposals.MOST
+        assert [each for each in offered if asked.is_right(each)] == [asked.value]
+        assert all(asked.mistake(each) for each in offered if each != asked.value)
 
 
 def test_what_was_noted_can_be_cleared() -> None:

@@ -14,9 +14,9 @@ from attnviz.classroom.marking.grade_scale import Scale
 from attnviz.classroom.marking.grading import GradedSubmission
 from attnviz.classroom.marking.submissions import Table
 from attnviz.settings.counting import ordinal
-from attnviz.settings.faults import ConfigError
+from attnviz.settings.faults import ConfigError, cut
 from attnviz.settings.language import Words
-from attnviz.ui.session import session_state
+from attnviz.ui.session import session_state, widget_values
 from attnviz.ui.session.notices import notice, paragraph
 
 WORDS = Words(
@@ -37,11 +37,16 @@ WORDS = Words(
         "typed": "From how many percent",
         "typed_help": "The percent from which a grade is given and its name, with semicolons between them.",
         "fault": "{fault}.",
-        "apart": "Rows of one name are different students",
-        "apart_help": "Where the table has a column of numbers or addresses, these already tell two of one name apart.",
+        "numbered": "More than one student is called {names}; their number or address tells them apart.",
+        "placed": "More than one row is of {names}, and no number or address tells them apart: each row counts as "
+        "a student; “1 of 2” is the upper one.",
+        "again": "One student who handed in again",
+        "again_help": "Of a name that is chosen here only the last row counts.",
     }
 )
 _GIVEN, _BASE = "_task_given", "_task_given_base"
+_AGAIN = "task-again"
+MOST_NAMES = 6  # in a sentence
 _Given = dict[tuple[str, int], float]
 
 
@@ -63,15 +68,32 @@ def scale() -> Scale:
         return ()
 
 
-def students(table: Table, names: Sequence[str]) -> list[str]:
-    """Return what tells each row from others of the same name: its number, or its place if the teacher says so."""
-    numbers = [entry.number for entry in table.entries]
-    rows = Counter((normalised_name(name), number) for name, number in zip(names, numbers))
-    if max(rows.values(), default=0) < 2:
-        return numbers
-    if st.checkbox(WORDS["apart"], key="task-apart", help=WORDS["apart_help"]):
-        return [str(at) for at in range(len(numbers))]
-    return numbers
+def told_apart(table: Table, graded: Sequence[GradedSubmission]) -> list[str]:
+    """Return what tells each row from others of its name, and say it; draw the choice of those who handed in again."""
+    names, numbers = [each.name for each in graded], [entry.number for entry in table.entries[: len(graded)]]
+    valid = [(each, number) for each, number in zip(graded, numbers) if not each.problem]
+    shared = {name for name, n in Counter(normalised_name(each.name) for each, _ in valid).items() if n > 1}
+    rows = [(each.name, number) for each, number in valid if normalised_name(each.name) in shared]
+    bare = Counter(normalised_name(name) for name, number in rows if not number)
+    numbered, placed = ({normalised_name(name): name for name, n in rows if bool(n) is has} for has in (True, False))
+    notice(*(WORDS[word].format(names=_listed(who)) for word, who in _said(numbered, placed)))
+    unsure = [name for key, name in placed.items() if bare[key] > 1]
+    if not unsure:
+        return results.which(names, numbers)
+    widget_values.reset_invalid_choice(_AGAIN, unsure, [])
+    again = st.multiselect(
+        WORDS["again"], unsure, key=_AGAIN, help=WORDS["again_help"], placeholder="", select_all=False, width=480
+    )
+    return results.which(names, numbers, again)
+
+
+def _said(numbered: Mapping[str, str], placed: Mapping[str, str]) -> list[tuple[str, list[str]]]:
+    ways = {"numbered": numbered, "placed": placed}
+    return [(word, list(found.values())) for word, found in ways.items() if found]
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(cut(name, 40) for name in names[:MOST_NAMES]) + (" …" if len(names) > MOST_NAMES else "")
 
 
 def own_words(
@@ -79,12 +101,13 @@ def own_words(
 ) -> list[GradedSubmission]:
     """Draw the answers in own words with a field for the points of each; return the submissions with these."""
     asked = [n for n, item in enumerate(task.task_questions) if item[0] == "own_words"]
-    written = [(each, n) for each in graded if not each.problem for n in asked if each.answers[n] != ""]
+    valid = {each.code: each for each in reversed(graded) if not each.problem and not each.note}
+    written = [(each, n) for each in reversed(valid.values()) for n in asked if each.answers[n] != ""]
     if not written:
         return list(graded)
     most = max(points[n] for n in asked)
     column = WORDS["points"].format(most=f"{most:g}")
-    about = session_state.digest([(each.code, n) for each, n in written], column)
+    about = session_state.digest([(each.code, each.named, n) for each, n in written], column)
     given: _Given = {**_read_in(table, asked), **st.session_state.get(_GIVEN, {})}
     named = grading.headings(graded, len(points))
     base = st.session_state.get(_BASE, ("", None))
@@ -96,6 +119,7 @@ def own_words(
     paragraph([WORDS["to_read"]])
     config = {
         column: st.column_config.NumberColumn(min_value=0.0, max_value=most, step=0.25, width="small"),
+        WORDS["question"]: st.column_config.TextColumn(width="medium"),  # so that the points are on the screen
         WORDS["answer"]: st.column_config.TextColumn(width="large"),
     }
     edited = st.data_editor(
@@ -127,7 +151,7 @@ def _frame(
 ) -> pd.DataFrame:
     return pd.DataFrame(
         {
-            WORDS["name"]: [each.name for each, _ in written],
+            WORDS["name"]: [each.named for each, _ in written],
             WORDS["question"]: [named[n] for _, n in written],
             WORDS["answer"]: [str(each.answers[n]) for each, n in written],
             column: pd.Series(values, dtype="float64"),

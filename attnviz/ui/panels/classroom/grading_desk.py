@@ -144,7 +144,7 @@ def _results(
     graded = _marked(config, task, pairs)
     if not graded:
         return
-    graded = results.only_last(graded, class_marks.students(table, [name for name, _ in pairs]))
+    graded = results.only_last(graded, class_marks.told_apart(table, graded))
     graded = graded if is_partial else list(map(results.all_or_nothing, graded))
     graded = class_marks.own_words(task, graded, points, table)
     paragraph(map(localised, _summary(task, graded, points)))

@@ -16,6 +16,7 @@ from attnviz.engine.records.config import Config
 from attnviz.engine.tasks.games import GAMES
 from attnviz.settings.language import Words
 from attnviz.text.cell_sentence import percent
+from attnviz.text.format.number_format import localised
 from attnviz.ui.session import widget_values
 
 WORDS = Words(
@@ -92,7 +93,7 @@ def table(film: Film, others: dict[str, Config]) -> pd.DataFrame:
             _from_step(each.steps, each.right, RIGHT),
             _from_step(each.steps, each.crisp, CRISP),
             percent(each.right[-1]),
-            f"{each.crisp[-1]:.2f}",
+            localised(f"{each.crisp[-1]:.2f}"),
         )
         for label, each in tried.items()
     ]

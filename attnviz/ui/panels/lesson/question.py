@@ -27,7 +27,7 @@ from attnviz.ui.components.stage.view import View
 from attnviz.ui.panels.classroom import answer_widget
 from attnviz.ui.panels.lesson import proposals, tally
 from attnviz.ui.session.callback import callback
-from attnviz.ui.session.notices import paragraph, typeset
+from attnviz.ui.session.notices import notice, paragraph, typeset
 
 WORDS = Words(
     {
@@ -96,7 +96,7 @@ def question_form(question: ResolvedQuestion, at: str, trace: Trace, presenter: 
     if presenter and question.form in proposals.FORMS:
         _room(question, labels, at, trace)
     if revealed:
-        _answer(question, answer, trace)
+        _answer(question, answer, trace, tally.of_mistake(question, at) if presenter else "")
     elif not presenter:
         key = answer_key(at)
         _widget(question, labels, key, trace)
@@ -112,9 +112,14 @@ def _room(question: ResolvedQuestion, labels: Sequence[str], at: str, trace: Tra
     key, revealed = answer_key(at), is_revealed(at)
     if not revealed:
         with st.container(key="room-answer", horizontal=True, vertical_alignment="bottom"):
-            answer_widget.draw(question, labels, key, trace, large=True)
+            if question.form == "number":
+                _number(question, key)
+            else:
+                answer_widget.draw(question, labels, key, trace, large=True)
             said = _typed_answer(question, st.session_state.get(key))
-            proposals.buttons(at, said if isinstance(said, tuple) else ())
+            proposals.buttons(question, at, said if isinstance(said, float | tuple) else None)
+        if question.form == "number" and isinstance(said, str) and said:
+            notice(WORDS["unreadable"], kind="fault")
     if proposals.noted(at):
         tally.answers(question, at, trace, revealed=revealed)
 
@@ -131,8 +136,7 @@ def _widget(question: ResolvedQuestion, labels: Sequence[str], key: str, trace: 
         case "text":
             st.text_area(WORDS["own_words"], key=key, max_chars=free_text.MAX_ANSWER_CHARACTERS, height=90)
         case "number":
-            tolerance = WORDS["tolerance"].format(tolerance=question.tolerance) if question.tolerance else None
-            st.text_input(WORDS["number"], key=key, max_chars=40, help=tolerance, width=240)
+            _number(question, key)
         case "one":
             label = WORDS["click_one" if question.axis else "choose"]
             st.radio(label, positions, index=None, horizontal=True, **options)
@@ -141,6 +145,11 @@ def _widget(question: ResolvedQuestion, labels: Sequence[str], key: str, trace: 
         case _:
             label = WORDS["click_rows" if question.axis else "some"]
             st.pills(label, positions, selection_mode="multi", **options)
+
+
+def _number(question: ResolvedQuestion, key: str) -> None:
+    tolerance = WORDS["tolerance"].format(tolerance=question.tolerance) if question.tolerance else None
+    st.text_input(WORDS["number"], key=key, max_chars=40, help=tolerance, width=240)
 
 
 @callback
@@ -187,8 +196,8 @@ def mistake(question: Question | None, resolved: ResolvedQuestion, at: str, trac
         heatmap.show([stage], key=pictures, view=View(fit=True))
 
 
-def _answer(question: ResolvedQuestion, answer: Given, trace: Trace) -> None:
-    """Draw the answer that was given, the right one, and the reason."""
+def _answer(question: ResolvedQuestion, answer: Given, trace: Trace, often: str) -> None:
+    """Draw the answer that was given, the right one, and the reason; `often` is what a room got wrong most."""
     if question.form == "mask" and isinstance(answer, tuple):
         paragraph([localised(question.feedback(answer))])  # the cells have no names, and are to be seen
     elif answer not in (None, "") and not isinstance(answer, str):
@@ -198,7 +207,7 @@ def _answer(question: ResolvedQuestion, answer: Given, trace: Trace) -> None:
         paragraph([feedback])
     elif question.form == "text" and answer:
         paragraph([WORDS["wrote"].format(text=answer)])
-    typeset(*(sentence for sentence in question.solution if sentence))
+    typeset(*([((TEXT, often),)] if often else []), *(sentence for sentence in question.solution if sentence))
     if question.why:
         st.markdown(localised(slides.fill_numbers(question.why, trace)))
 

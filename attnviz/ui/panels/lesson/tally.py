@@ -49,6 +49,10 @@ def read_hands(text: str, n: int) -> tuple[int, ...] | None:
     return tuple(map(int, parts)) + (0,) * (n - len(parts))
 
 
+def _hands(at: str, n: int) -> tuple[int, ...]:
+    return read_hands(st.session_state.get(_HELD, {}).get(at, ""), n) or (0,) * n
+
+
 def _key(at: str) -> str:
     return f"hands-{at}"
 
@@ -78,7 +82,8 @@ def _number(question: ResolvedQuestion, at: str) -> int:
     """Return how many answers hands can be counted for."""
     if question.form in COUNTED:
         return len(question.options)
-    return len(proposals.noted(at)) if question.form in proposals.FORMS else 0
+    noted = len(proposals.noted(at)) if question.form in proposals.FORMS else 0
+    return noted + (noted > 0 and question.form == "number")  # and one for those who have another number
 
 
 def _example(n: int) -> Sequence[int]:
@@ -100,15 +105,22 @@ def options(question: ResolvedQuestion, at: str, *, numbered: bool, revealed: bo
 
 
 def answers(question: ResolvedQuestion, at: str, trace: Trace, *, revealed: bool) -> None:
-    """Draw the answers that were noted in a room, as the options of a choice are drawn."""
+    """Draw the answers that were noted in a room, as the options of a choice are drawn; numbers, which are short, in
+    one line, as the pictures need the room."""
     right = [number for number, answer in enumerate(proposals.noted(at)) if question.is_right(answer)]
-    _bars(proposals.labels(question, at, trace), at, right if revealed else (), short=revealed)
+    labels = proposals.labels(question, at, trace)
+    _bars(labels, at, right if revealed else (), short=revealed or question.form == "number")
+
+
+def of_mistake(question: ResolvedQuestion, at: str) -> str:
+    """Return what is said of the known mistake behind the wrong number with the most hands; empty where none is."""
+    return proposals.of_mistake(question, at, _hands(at, _number(question, at))) if question.form == "number" else ""
 
 
 def _bars(labels: Sequence[str], at: str, right: Collection[int], *, short: bool = False) -> None:
     """Draw answers, whose labels are markup, with the hands that were counted for them."""
     n, short = len(labels), short or bool(right)
-    hands = read_hands(st.session_state.get(_HELD, {}).get(at, ""), n) or (0,) * n
+    hands = _hands(at, n)
     most, total = max(hands, default=0), sum(hands)
     cells = []
     for position, (label, count) in enumerate(zip(labels, hands, strict=True)):
