@@ -10,8 +10,9 @@ import numpy as np
 
 from attnviz.arrays import Array
 from attnviz.classroom import new_forms
+from attnviz.classroom.context.question_context import SAME, QuestionContext, required
 from attnviz.classroom.new_forms import Slider
-from attnviz.classroom.resolved_question import SAME, QuestionContext, ResolvedQuestion, required
+from attnviz.classroom.resolved_question import ResolvedQuestion
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.run import run

@@ -12,6 +12,7 @@ import pytest
 
 from attnviz import Config, run
 from attnviz.classroom import new_forms, open_questions
+from attnviz.classroom.context.hints import HOW
 from attnviz.classroom.practice.deals import KINDS_OF_DEALS, MASKS, STOPS, Dealt, deal
 from attnviz.classroom.practice.kinds import KINDS, LEVELS
 from attnviz.classroom.practice.record import (
@@ -25,7 +26,6 @@ from attnviz.classroom.practice.record import (
     missed,
     results,
 )
-from attnviz.classroom.resolved_question import HOW
 from attnviz.text.format.sentence_parts import plain
 from tests.support.cases import for_each
 
@@ -274,3 +274,15 @@ def test_an_order_is_asked_with_the_picture_of_its_head_alone() -> None:
         assert shown.names == (f"head {head + 1}",)
         heads.add(head)
     assert heads == {0, 1}
+
+
+def test_no_weight_is_asked_for_in_a_row_with_equal_scores() -> None:
+    """The weights of equal scores are equal, whatever is done to them: there is nothing to compute."""
+    for level in range(1, LEVELS + 1):
+        for number in range(40):
+            dealt = deal(Asked("weight", level, number))
+            at = dealt.slide.question.at  # type: ignore[union-attr]
+            Q, K = (dealt.trace[name].array[at["head"] - 1] for name in ("queries", "keys"))
+            open_keys = [j for j in range(len(K)) if allowed(dealt.config.mask, at["query"] - 1, j)]
+            scores = [round(sum(a * b for a, b in zip(Q[at["query"] - 1], K[j])), 9) for j in open_keys]
+            assert len(set(scores)) == len(scores) > 1, (level, number, scores)

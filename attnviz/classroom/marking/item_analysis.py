@@ -12,10 +12,11 @@ import numpy as np
 import pandas as pd
 
 from attnviz.arrays import Array
-from attnviz.classroom import wrong_choices
+from attnviz.classroom.context.hints import HINTS
 from attnviz.classroom.marking.grading import GradedSubmission
 from attnviz.classroom.question_kinds import resolve
-from attnviz.classroom.resolved_question import HINTS
+from attnviz.classroom.wrong_choices.keys import KEYS
+from attnviz.classroom.wrong_choices.shapes import SHAPES
 from attnviz.engine.run import run
 from attnviz.lessons.catalogue import LESSONS
 from attnviz.settings.counting import ordinals
@@ -62,14 +63,22 @@ TREATED: Mapping[str, str] = {
     "column": "rows_and_columns",
     "row": "rows_and_columns",
     "head": "one_or_many",
+    "layer": "one_or_many",
+    "other_layer": "one_or_many",
+    "itself": "what_q_k_v",
+    "alike": "what_q_k_v",
+    "second": "what_q_k_v",
     "smallest": "what_q_k_v",
+    "negative": "what_q_k_v",
+    "share": "what_q_k_v",
     "smaller": "what_q_k_v",
     "step": "bits",
     "swapped": "bits",
     "no_heads": "bits",
+    "as_one_head": "one_or_many",
 }
 """The lesson that treats a known mistake, by its name in `HINTS` or in the tables of wrong choices."""
-SAYING = (HINTS, wrong_choices.KEYS, wrong_choices.SHAPES)
+SAYING = (HINTS, KEYS, SHAPES)
 
 
 @dataclass(frozen=True)
@@ -179,7 +188,7 @@ def treatment(said: str) -> tuple[str, int] | None:
 def _is_said(words: str, said: str) -> bool:
     """Return whether words, in which a number may be filled in, are what is said."""
     parts = re.split(r"\{\w+\}", words)
-    return re.fullmatch(r"\d+".join(map(re.escape, parts)), said) is not None
+    return re.fullmatch(".+".join(map(re.escape, parts)), said) is not None
 
 
 @cache

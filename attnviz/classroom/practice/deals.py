@@ -11,6 +11,7 @@ import numpy as np
 
 from attnviz.arrays import Array
 from attnviz.classroom import new_forms, question_codec
+from attnviz.classroom.context.question_context import SAME
 from attnviz.classroom.new_forms import Slider
 from attnviz.classroom.practice.draw import MOST_TRIES, Draw
 from attnviz.classroom.practice.model_answers import answers
@@ -76,7 +77,7 @@ def deal(asked: Asked) -> Dealt:
     """Return the question of a kind, a level and a number: the same on every machine.
 
     >>> deal(Asked("weight", 1, 0)).config.sentence
-    'rain falls softly'
+    'dogs chase cats'
     """
     for attempt in range(MOST_TRIES):
         try:
@@ -96,12 +97,12 @@ def _known(config: Config, steps: tuple[str, ...], question: Question) -> Dealt:
     return Dealt(config, trace, Slide("", steps, question=question), resolved)
 
 
-def _new(config: Config, trace: Trace, steps: tuple[str, ...], question: ResolvedQuestion, head: int = 1) -> Dealt:
+def _new(config: Config, trace: Trace, steps: tuple[str, ...], question: ResolvedQuestion, **at: int) -> Dealt:
     """Return a question of a kind that is answered otherwise; all of its steps are drawn with it.
 
-    head  that is asked about, counted from 1
+    at  the head that is asked about, and the query, counted from 1
     """
-    asked = Question("", at={"read": True, "head": head})
+    asked = Question("", at={"read": True, "head": 1, **at})
     return Dealt(config, trace, Slide("", steps, question=asked), question)
 
 
@@ -163,10 +164,12 @@ def _weight(draw: Draw, level: int) -> Dealt:
         setting = draw.setting(4, mask="causal", n_heads=2)
     query = draw.ordinal("query", 2, 3 if level < 3 else 4)
     key = draw.ordinal("key", 1, query)
-    at = {"head": draw.ordinal("head", 1, setting["n_heads"]), "query": query, "key": key, "tolerance": 0.01}
+    head = draw.ordinal("head", 1, setting["n_heads"])
+    at = {"head": head, "query": query, "key": key, "tolerance": 0.01}
     dealt = _known(Config(**setting), ("weights",), Question("weight", at=at))
-    if not 0.05 < dealt.question.value < 0.95:
-        raise _UnfitError
+    row = dealt.trace["masked"].array[index_of(head), index_of(query)]
+    if not 0.05 < dealt.question.value < 0.95 or np.diff(np.sort(row[np.isfinite(row)])).min(initial=1) <= SAME:
+        raise _UnfitError  # equal scores have equal weights, whatever is done to them
     return dealt
 
 
@@ -197,7 +200,7 @@ def _order(draw: Draw, level: int) -> Dealt:
     question = new_forms.order(trace, index_of(head), index_of(query))
     name = "order_allowed" if np.isneginf(trace["masked"].array).any() else "order"
     words = fill(ASK[name], head=str(head), query=name_token(trace.query_tokens, index_of(query)))
-    return _new(config, trace, ("masked",), replace(question, words=words), head)
+    return _new(config, trace, ("masked",), replace(question, words=words), head=head, query=query)
 
 
 def _cell(draw: Draw, level: int) -> Dealt:
@@ -219,7 +222,8 @@ def _cell(draw: Draw, level: int) -> Dealt:
     tokens = trace.query_tokens
     names = {"query": name_token(tokens, row), "key": name_token(tokens, column)}
     question = new_forms.cell(trace, head, row, column)
-    return _new(config, trace, ("weights",), replace(question, words=fill(ASK[ask], head=str(ordinal(head)), **names)))
+    asked = replace(question, words=fill(ASK[ask], head=str(ordinal(head)), **names))
+    return _new(config, trace, ("weights",), asked, head=ordinal(head))
 
 
 MASKS: dict[str, dict[str, Any]] = {

@@ -102,7 +102,7 @@ def _slide(config: Config, selection: Selection) -> Selection:
             st.markdown(localised(slides.fill_numbers(slide.text, shown)))
         if question is not None:
             question_panel.question_form(question, at, shown, selection.presenter)
-            question_panel.mistake(slide.question, question, at, shown, pictures="lesson-mistake")
+            question_panel.mistake(slide.question, question, at, shown, pictures="lesson-mistake", own=baseline)
     tried = Tried(drawn) if is_open or drawn is not shown else controls.draw(lesson, slide, at, baseline, shown)
     rows = _rows(slide, baseline, tried.trace, question if is_open else None)
     rows = [tuple(map(controls.transpose, row)) for row in rows] if tried.transposed else rows

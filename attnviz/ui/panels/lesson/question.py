@@ -177,12 +177,20 @@ def _refusal(question: ResolvedQuestion, answer: Given) -> str:
     return WORDS["unreadable"] if isinstance(answer, str) else localised(question.feedback(answer))
 
 
-def mistake(question: Question | None, resolved: ResolvedQuestion, at: str, trace: Trace, *, pictures: str) -> None:
+def mistake(
+    question: Question | None,
+    resolved: ResolvedQuestion,
+    at: str,
+    trace: Trace,
+    *,
+    pictures: str,
+    own: Trace | None = None,
+) -> None:
     """Offer the picture in which the mistake behind a wrong answer can be seen, while the question is open."""
     answer = given(at)[1]
     if question is None or is_revealed(at) or isinstance(answer, str):
         return
-    stage = mistake_pictures.picture(question, resolved, trace, answer)
+    stage = mistake_pictures.picture(question, resolved, trace, answer, own)
     if stage is not None and st.toggle(WORDS["see"], key=f"see-{at}"):
         heatmap.show([stage], key=pictures, view=View(fit=True))
 
