@@ -65,11 +65,17 @@ def of_sum(numbers: Array, across: Array, value: float) -> tuple[Mistake, ...]:
     return _wrong_only(iter([Mistake("crossed", float(across.sum())), Mistake("mean", float(numbers.mean()))]), value)
 
 
-def of_size(step: Step, before: Step | None = None) -> tuple[Mistake, ...]:
-    """Return the known mistakes for the number of entries of a step; `before` is it with another number of words."""
+def of_size(step: Step, before: Step | None = None, group_size: int = 1) -> tuple[Mistake, ...]:
+    """Return the known mistakes for the number of entries of a step.
+
+    before      the step with another number of words
+    group_size  how many heads share keys and values
+    """
     n = step.array.size
     linear = 0.0 if before is None else before.array.size * step.shape[-2] / before.shape[-2]
     mistakes = [Mistake("one_side", linear)] if before is not None and before.shape[-1] != step.shape[-1] else []
+    if step.axes[0] == "kv_head" and group_size > 1:
+        mistakes.append(Mistake("unshared", float(n * group_size)))
     mistakes += [Mistake("one_head", n / len(step.array)), Mistake("sides", float(sum(step.shape[-2:])))]
     return _wrong_only((each for each in mistakes if each.name != "one_head" or step.array.ndim == 3), float(n))
 

@@ -230,7 +230,7 @@ def _size(runs: QuestionContext, at: Mapping[str, Any]) -> ResolvedQuestion:
         value=value,
         solution=(solution,),
         inputs=shape_inputs(runs, step.name),
-        mistakes=known_mistakes.of_size(step, runs.own_step(step.name)),
+        mistakes=known_mistakes.of_size(step, runs.own_step(step.name), runs.trace.config.group_size),
         how="size",
     )
 

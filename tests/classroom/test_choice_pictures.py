@@ -9,7 +9,8 @@ import pytest
 
 from attnviz import Config, run
 from attnviz.classroom import open_questions
-from attnviz.classroom.practice.deals import Dealt, deal
+from attnviz.classroom.practice.deals import deal
+from attnviz.classroom.practice.dealt import Dealt
 from attnviz.classroom.practice.kinds import LEVELS
 from attnviz.classroom.practice.mistake_pictures import picture
 from attnviz.classroom.practice.record import Asked
@@ -101,7 +102,7 @@ def test_a_wrong_shape_is_seen_in_what_has_it() -> None:
             shape = tuple(map(int, plain(resolved.options[wrong]).split(" × ")))
             stage = picture(question, resolved, trace, (wrong,))
             if stage is None:
-                assert shape[:-1] == trace[step].shape[:-1] or step == "concat"
+                assert shape[:-1] == trace[step].shape[:-1] or step == "concat"  # a width alone is wrong
                 continue
             assert stage.array.shape[-len(shape) :] == shape
             is_step = any(trace[name].shape == shape for name in OTHER_STEPS)

@@ -93,6 +93,12 @@ def test_every_wrong_option_of_every_choice_is_told_the_rule_that_leads_to_it() 
         at = {"head": 1 + seed % config.n_heads, "query": 2 + seed % 4, "layer": config.n_layers}
         question = Question("highest_key", "", at)
         told.update(_told(question, resolve(question, trace), trace))
+    for shared, widths in ((2, {"d_k": 3, "d_v": 4}), (4, {"d_k": 4, "d_v": 2})):
+        cross: dict[str, Any] = {"second_sentence": "u v w x y", "n_kv_heads": shared, **widths}
+        trace = run(Config(sentence="a b c", n_heads=4, d_model=6, **cross))
+        for step in ("queries", "keys", "values", "heads"):
+            question = Question("shape", "", {"step": step})
+            told.update(_told(question, resolve(question, trace), trace))
     assert {*told} == {*SHAPES, *KEYS}  # each rule is met
 
 
@@ -118,6 +124,9 @@ def _shape_rules(asked: Question, trace: Trace, found: ResolvedQuestion, option:
         "swapped": wrong[::-1][:2] == right[-2:] and wrong[:-2] == right[:-2],
         "no_heads": len(right) == 3 and wrong == right[1:],
         "as_one_head": asked.at["step"] == "concat" and wrong == (right[0], right[1] // trace.config.n_heads),
+        "unshared": trace.config.n_kv_heads is not None and wrong == (trace.config.n_heads, *right[1:]),
+        "keys_wide": asked.at["step"] in ("values", "heads") and wrong == (*right[:-1], trace["keys"].shape[-1]),
+        "values_wide": asked.at["step"] in ("queries", "keys") and wrong == (*right[:-1], trace["values"].shape[-1]),
         "less": len(right) == 2 and wrong == right[1:],
         "one_more": wrong == (*right[:-1], right[-1] + 1),
         "twice": wrong == (*right[:-1], right[-1] * 2),
@@ -228,6 +237,7 @@ def test_what_is_said_of_any_choice_of_rows_is_so(change: dict[str, Any]) -> Non
                 "others": chosen == {0, 1, 2, 3} - new,
                 "columns": step in ("weights", "scores") and chosen == across,
                 "all": len(chosen) == 4,
+                "none_of": bool(chosen) and not chosen & new,
                 "too_many": bool(chosen - new) and not new - chosen,
                 "missing": bool(new - chosen) and not chosen - new,
                 "both": bool(chosen - new) and bool(new - chosen),

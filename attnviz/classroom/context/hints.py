@@ -22,6 +22,7 @@ HINTS = Words(
         "crossed": "That is the sum along the other axis.",
         "mean": "That is the mean: the sum is asked for.",
         "one_head": "That is one head: count the numbers of all of them.",
+        "unshared": "That counts one for every head: here the heads of a group share theirs.",
         "sides": "That adds the lengths of the axes: they have to be multiplied.",
         "variance": "That is the variance: the standard deviation is its root.",
         "twice": "That is divided once too often.",

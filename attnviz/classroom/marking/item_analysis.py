@@ -76,6 +76,9 @@ TREATED: Mapping[str, str] = {
     "swapped": "bits",
     "no_heads": "bits",
     "as_one_head": "one_or_many",
+    "unshared": "self_cross_grouped",
+    "keys_wide": "store",
+    "values_wide": "store",
 }
 """The lesson that treats a known mistake, by its name in `HINTS` or in the tables of wrong choices."""
 SAYING = (HINTS, KEYS, SHAPES)

@@ -21,7 +21,8 @@ from attnviz.pictures.stage_record import Stage
 from attnviz.settings.counting import index_of
 
 IN_WORDS = (
-    *("sign", "mean", "one_head", "sides", "one_side", "variance", "twice", "by_root"),  # of the size of one number
+    *("sign", "mean", "variance", "twice", "by_root"),  # of the size of one number
+    *("one_head", "unshared", "sides", "one_side"),  # of a count
     *("side_by_side", "as_they_lie"),  # either row of the joined heads may hold the right number
     *("no_root", "by_length"),  # a divisor, which is no cell of any step
     *("no_exponential", "no_temperature", "times_temperature", "halved_ratio"),  # a ratio, likewise

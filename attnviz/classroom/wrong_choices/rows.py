@@ -12,6 +12,7 @@ ROWS = Words(
         "others": "Those are just the rows that stay as they are.",
         "columns": "Those are the columns with a change in them: rows are asked for.",
         "all": "Not every row changes: ask of each row whether it is computed from what was changed.",
+        "none_of": "None of these rows changes.",
         "too_many": "Not all of these rows change.",
         "missing": "A row that changes is missing.",
         "both": "Not all of these rows change, and a row that does is missing.",
@@ -32,6 +33,8 @@ def said(chosen: frozenset[int], right: frozenset[int], n: int, columns: Collect
         return ROWS["all"]
     if columns and chosen == frozenset(columns):
         return ROWS["columns"]
+    if not chosen & right:
+        return ROWS["none_of"]
     if chosen - right:
         return ROWS["both" if right - chosen else "too_many"]
     return ROWS["missing"]
