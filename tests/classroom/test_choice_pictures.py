@@ -87,7 +87,7 @@ def test_a_row_that_stays_is_seen_before_and_after() -> None:
         assert (stage is not None) == bool(stays) or stage is None
         if stage is not None:
             np.testing.assert_array_equal(stage.array[0, 0], stage.array[0, 1])
-            assert [*stage.rows] == ["before the change", "after the change"]
+            assert [*stage.rows] == ["before", "after"]
             n += 1
     assert n > 5
 

@@ -19,7 +19,10 @@ from attnviz.engine.run import run
 from attnviz.lessons.lesson import Question
 from attnviz.pictures.stage_record import Stage
 from attnviz.settings.counting import index_of, ordinals
-from attnviz.text.format.sentence_parts import plain
+from attnviz.settings.language import Words, translate
+from attnviz.text.format.sentence_parts import QUOTED, plain
+
+NAMES = Words({"before": "before", "after": "after"})
 
 
 def picture(
@@ -87,8 +90,9 @@ def _before_and_after(runs: QuestionContext, question: Question, row: int, cell:
     both: Array = np.stack([array[head, row] for array in arrays])
     shown = drawn(runs, head, (name, arrays[0][head], (row, EVERY), NOWHERE))
     framed = tuple((0, line, cell[1]) for line in (0, 1)) if cell != NOWHERE else ()
-    names = [slides.CHANGED[each] for each in ("a", "b")]
-    return replace(shown, array=both[None], rows=names, masked=np.isneginf(both[None]), edited=framed)
+    word = translate(QUOTED, token=shown.rows[0])
+    rows, masked = [NAMES["before"], NAMES["after"]], np.isneginf(both[None])
+    return replace(shown, array=both[None], rows=rows, masked=masked, edited=framed, phrase=word)
 
 
 def _furthest(arrays: Sequence[Array], row: int) -> int:
@@ -110,7 +114,7 @@ def _of_shape(runs: QuestionContext, name: str, given: str) -> Stage | None:
         columns = [*(whole.columns or map(str, ordinals(step.shape[-1])))]
         turned = np.swapaxes(whole.array, -1, -2)
         hidden = None if whole.masked is None else np.swapaxes(whole.masked, -1, -2)
-        whole = replace(whole, array=turned, rows=columns, columns=[*whole.rows], axes=whole.axes[::-1])
+        whole = replace(whole, array=turned, rows=columns, columns=[*whole.rows], axes=whole.axes[::-1], phrase="")
         return replace(whole, name="mistake", masked=hidden, widths=None, edited=(), sums=False, bars=None, chosen=None)
     if others:
         array = np.atleast_3d(runs.steps[others[0]].array)

@@ -11,6 +11,7 @@ from attnviz.arrays import Array
 from attnviz.classroom import slides
 from attnviz.classroom.context.question_context import QuestionContext
 from attnviz.pictures.stage_record import Stage
+from attnviz.settings.counting import ordinals
 
 Part = slice | int | list[int]
 Line = tuple[str, Array, tuple[Part, Part], tuple[int, int]]
@@ -24,7 +25,7 @@ def drawn(runs: QuestionContext, head: int, line: Line, also: Sequence[tuple[int
     """Return the line as a picture of its own, its cell framed, and others with it."""
     name, array, (rows, columns), cell = line
     whole = slides.pictures(runs.trace, runs.layer, (name,))[0]
-    row_names, column_names = whole.rows, whole.columns or [""] * array.shape[1]
+    row_names, column_names = whole.rows, whole.columns or [str(n) for n in ordinals(array.shape[1])]
     i, j = (np.arange(n)[part] for n, part in zip(array.shape, (rows, columns)))
     i, j = np.atleast_1d(i), np.atleast_1d(j)
     part = array[np.ix_(i, j)][None]
