@@ -1,4 +1,4 @@
-"""How much of a number may be what rounding left of larger ones that cancel.
+"""The part of a number that may be what rounding left of larger ones that cancel.
 
 A sum of products that ought to be 0 comes out as 1e-14 or so. What is left cannot be more than the rounding of what was
 summed, and what was summed is known: a number below that is 0 for a reader, and a small one above it is a small one.

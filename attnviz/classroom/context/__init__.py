@@ -1,1 +1,1 @@
-"""What a question is resolved in, and what is said of an answer."""
+"""The run that a question is resolved in, and the words on an answer."""

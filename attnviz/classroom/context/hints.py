@@ -1,4 +1,4 @@
-"""What is said of a wrong number or choice: the mistake that leads to it, or else the way to the answer."""
+"""The words on a wrong number or choice: the mistake that leads to it, or else the way to the answer."""
 
 from __future__ import annotations
 

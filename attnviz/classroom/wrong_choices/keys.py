@@ -1,4 +1,4 @@
-"""What is said of a key that has not the largest weight of a row."""
+"""The words on a key that has not the largest weight of a row."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is said of rows that were chosen wrongly where it is asked which rows change."""
+"""The words on rows that were chosen wrongly where it is asked which rows change."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is said of a wrong yes or no: where to look, in this run, for what speaks against it.
+"""The words on a wrong yes or no: where to look, in this run, for what speaks against it.
 
 A statement that does not hold fails somewhere: the cell where it fails by most is named. Of one that holds, the reason
 is named.
@@ -72,7 +72,7 @@ NO = Words(
 
 @dataclass(frozen=True)
 class Seen:
-    """What is said of a wrong verdict, and where it can be seen: a step, its head, and cells of it.
+    """The words on a wrong verdict, and where it can be seen: a step, its head, and cells of it.
 
     step  "" where no picture shows it
     """
