@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 
 from attnviz.arrays import Array
-from attnviz.classroom import wrong_choices
-from attnviz.classroom.resolved_question import SAME, QuestionContext, ResolvedQuestion
+from attnviz.classroom.context.question_context import SAME, QuestionContext
+from attnviz.classroom.resolved_question import ResolvedQuestion
+from attnviz.classroom.wrong_choices import rows as wrong_rows
+from attnviz.engine.records.trace import Step
 from attnviz.settings.language import Words
 from attnviz.text.format.sentence_parts import Sentence, fill, join_sentences, name_token, rounded_number
 
@@ -35,15 +37,23 @@ def question(runs: QuestionContext, at: Mapping[str, Any]) -> ResolvedQuestion:
     tokens = runs.trace.key_tokens if step.axes[-2] == "key" else runs.trace.query_tokens
     rows = tuple(name_token(tokens, position) for position in range(len(tokens)))
     changed = np.flatnonzero(most > SAME).tolist()
-    right = frozenset(changed)
+    right, columns = frozenset(changed), _columns(apart, step)
     return ResolvedQuestion(
         form="some",
         options=rows,
         right=right,
         solution=(_rows(rows, changed, most),),
         axis=step.axes[-2],
-        said_of=lambda chosen: wrong_choices.rows(chosen, right, len(rows)),
+        said_of=lambda chosen: wrong_rows.said(chosen, right, len(rows), columns),
     )
+
+
+def _columns(apart: Array, step: Step) -> Sequence[int]:
+    """Return the columns with a change in them, of a step whose rows and columns are words; none of another."""
+    if step.axes[-2:] != ("query", "key"):
+        return ()
+    found: list[int] = np.flatnonzero(apart.reshape(-1, *apart.shape[-2:]).max(axis=(0, 1)) > SAME).tolist()
+    return found
 
 
 def _rows(rows: Sequence[Sentence], right: Sequence[int], most: Array) -> Sentence:

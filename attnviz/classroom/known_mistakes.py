@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 import numpy as np
 
+from attnviz.analysis import rounding
 from attnviz.arrays import Array
-from attnviz.classroom.resolved_question import Mistake, QuestionContext
+from attnviz.classroom.context.question_context import QuestionContext
+from attnviz.classroom.resolved_question import Mistake
 from attnviz.engine.records.trace import Step, result_of
 
 
@@ -29,7 +32,14 @@ def of_number(runs: QuestionContext, step: Step, index: tuple[int, ...]) -> tupl
         mistakes = (Mistake(name, float(joined[index])) for name, joined in _joined(runs).items())
     else:
         mistakes = iter(())
-    return _wrong_only(mistakes, float(step.array[index]))
+    return tuple(_settled(runs, step, each) for each in _wrong_only(mistakes, float(step.array[index])))
+
+
+def _settled(runs: QuestionContext, step: Step, mistake: Mistake) -> Mistake:
+    """Return a mistake with the number 0 where it is rounding alone, as it is of the sums that the step is made of."""
+    least = rounding.bound(runs.trace, runs.layer, step.name)
+    is_rounding = least is not None and abs(mistake.value) <= float(least.max())
+    return replace(mistake, value=0.0) if is_rounding else mistake
 
 
 def how(runs: QuestionContext, name: str) -> str:
@@ -55,11 +65,17 @@ def of_sum(numbers: Array, across: Array, value: float) -> tuple[Mistake, ...]:
     return _wrong_only(iter([Mistake("crossed", float(across.sum())), Mistake("mean", float(numbers.mean()))]), value)
 
 
-def of_size(step: Step, before: Step | None = None) -> tuple[Mistake, ...]:
-    """Return the known mistakes for the number of entries of a step; `before` is it with another number of words."""
+def of_size(step: Step, before: Step | None = None, group_size: int = 1) -> tuple[Mistake, ...]:
+    """Return the known mistakes for the number of entries of a step.
+
+    before      the step with another number of words
+    group_size  how many heads share keys and values
+    """
     n = step.array.size
     linear = 0.0 if before is None else before.array.size * step.shape[-2] / before.shape[-2]
     mistakes = [Mistake("one_side", linear)] if before is not None and before.shape[-1] != step.shape[-1] else []
+    if step.axes[0] == "kv_head" and group_size > 1:
+        mistakes.append(Mistake("unshared", float(n * group_size)))
     mistakes += [Mistake("one_head", n / len(step.array)), Mistake("sides", float(sum(step.shape[-2:])))]
     return _wrong_only((each for each in mistakes if each.name != "one_head" or step.array.ndim == 3), float(n))
 
@@ -96,6 +112,7 @@ def _weight(runs: QuestionContext, index: tuple[int, ...]) -> Iterator[Mistake]:
         yield Mistake("scale", float(_softmax(np.where(forbidden[query], -np.inf, S[query]))[key]))
     if forbidden[query].any():  # before the columns: where all scores are equal, both lead to one number
         yield Mistake("mask", float(_softmax(runs.step("capped").array[head][query])[key]))
+    yield from _written_into(runs, (head, query), key)
     if len(masked) > 1:
         yield Mistake("columns", float(_softmax(masked[:, key])[query]))
     yield Mistake("no_softmax", float(masked[query, key]))
@@ -103,6 +120,21 @@ def _weight(runs: QuestionContext, index: tuple[int, ...]) -> Iterator[Mistake]:
         yield Mistake("no_sum", float(np.exp(masked[query, key])))
     if query < A.shape[1] and key < A.shape[0]:
         yield Mistake("transposed", float(A[key, query]))
+
+
+def _written_into(runs: QuestionContext, index: tuple[int, int], key: int) -> Iterator[Mistake]:
+    """Yield mistakes in a row that was written into: to take what was for a mask, or to divide by the sum again."""
+    edits = runs.trace.config.edits
+    written = {
+        name: [at[2] for layer, step, at, _ in edits if (layer, step, at[:2]) == (runs.layer, name, index)]
+        for name in ("masked", "weights")
+    }
+    row, A = runs.step("masked").array[index].copy(), runs.step("weights").array[index]
+    row[written["masked"]] = -np.inf
+    if written["masked"] and np.isfinite(row).any():
+        yield Mistake("left_out", float(_softmax(row)[key]))
+    if written["weights"] and A.sum() > 0:
+        yield Mistake("divided_again", float(A[key] / A.sum()))
 
 
 def _score(runs: QuestionContext, step: Step, index: tuple[int, ...]) -> Iterator[Mistake]:

@@ -10,6 +10,7 @@ import numpy as np
 
 from attnviz.arrays import Array
 from attnviz.classroom.resolved_question import ResolvedQuestion
+from attnviz.classroom.wrong_choices.keys import KEYS
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
 from attnviz.settings.counting import ordinal
@@ -20,6 +21,8 @@ WORDS = Words(
     {
         "order": "From the largest weight to the smallest: {keys}.",
         "order_start": "The first ones are in the right order; look again from number {n} on.",
+        "order_missing": "So far the order is right, but a key is missing.",
+        "order_no_weight": "One of these keys gets no weight: it stays out.",
         "order_reversed": "That is from the smallest to the largest.",
         "order_first": "Look for the largest score of the row: its key comes first.",
         "cell": "row {row}, column {column}",
@@ -28,6 +31,11 @@ WORDS = Words(
         "cell_row": "The row is right; its column is not.",
         "cell_column": "The column is right; its row is not.",
         "cell_other": "First find the row of the query, then the column of the key in it.",
+        "cell_of_query": "First find the row of the query, then the largest weight in it.",
+        "cell_of_key": "First find the column of the key, then the largest weight in it.",
+        "cell_of_any": "Another cell holds a larger weight.",
+        "cell_allowed": "A causal mask allows that cell: what it forbids lies above the diagonal.",
+        "cell_ahead": "A causal mask would forbid that cell, too, but another such cell holds more.",
         "mask_is": "{n} of {all} cells are allowed.",
         "mask_rows": "Columns that are allowed, row by row: {rows}.",
         "mask_row": "{row}: {columns}",
@@ -52,9 +60,15 @@ def order(trace: Trace, head: int, query: int, layer: int = 0) -> ResolvedQuesti
     right = tuple(sorted(allowed, key=lambda key: -A[head, query, key]))
 
     def said_of(chosen: Sequence[int]) -> str:
+        if not {*chosen} <= {*allowed}:
+            return WORDS["order_no_weight"]
         if tuple(chosen) == right[::-1]:
             return WORDS["order_reversed"]
-        n = next((n for n, pair in enumerate(zip(chosen, right)) if pair[0] != pair[1]), len(chosen))
+        if chosen and tuple(chosen) == right[: len(chosen)]:
+            return WORDS["order_missing"]
+        if elsewhere := _of_another_line(A, (head, query), tuple(chosen)):
+            return elsewhere
+        n = next((n for n, pair in enumerate(zip(chosen, right)) if pair[0] != pair[1]), 0)
         return WORDS["order_start"].format(n=ordinal(n)) if n else WORDS["order_first"]
 
     named = tuple(name_token(tokens, key) for key in range(len(tokens)))
@@ -67,14 +81,36 @@ def order(trace: Trace, head: int, query: int, layer: int = 0) -> ResolvedQuesti
     )
 
 
-def cell(trace: Trace, head: int, row: int, column: int, layer: int = 0) -> ResolvedQuestion:
-    """Return the question in which cell a weight stands; cells are counted row by row."""
+def _of_another_line(A: Array, at: tuple[int, int], chosen: tuple[int, ...]) -> str:
+    """Return what is said of the order of another head, another row, or the column of the word; else nothing."""
+    head, query = at
+    if query < A.shape[2] and chosen == _ordered(A[head, :, query]):
+        return KEYS["column"]
+    for other in range(len(A)):
+        if other != head and chosen == _ordered(A[other, query]):
+            return KEYS["head"].format(head=ordinal(other))
+    for other in range(A.shape[1]):
+        if other != query and chosen == _ordered(A[head, other]):
+            return KEYS["row"].format(row=ordinal(other))
+    return ""
+
+
+def _ordered(line: Array) -> tuple[int, ...]:
+    """Return the positions of the weights above 0, the largest first."""
+    return tuple(sorted(np.flatnonzero(line > 0).tolist(), key=lambda at: -line[at]))
+
+
+def cell(trace: Trace, head: int, row: int, column: int, layer: int = 0, asked: str = "cell_other") -> ResolvedQuestion:
+    """Return the question in which cell a weight stands; cells are counted row by row.
+
+    asked  what is said of a cell in another row and another column, as a row of WORDS: it follows from what is asked
+    """
     A = trace.layers[layer]["weights"].array[head]
     n = A.shape[1]
     cells = [divmod(at, n) for at in range(A.size)]
     tokens = trace.query_tokens, trace.key_tokens
     names = {"query": name_token(tokens[0], row), "key": name_token(tokens[1], column)}
-    said = {frozenset({at}): _cell(each, (row, column)) for at, each in enumerate(cells)}
+    said = {frozenset({at}): _cell(each, (row, column), asked) for at, each in enumerate(cells)}
     return ResolvedQuestion(
         form="cell",
         options=tuple(map(_named, cells)),
@@ -89,10 +125,14 @@ def _named(at: tuple[int, ...]) -> Sentence:
     return fill(WORDS["cell"], row=str(ordinal(at[0])), column=str(ordinal(at[1])))
 
 
-def _cell(at: tuple[int, int], right: tuple[int, int]) -> str:
+def _cell(at: tuple[int, int], right: tuple[int, int], asked: str) -> str:
+    if asked == "cell_ahead" and at[1] <= at[0]:
+        return WORDS["cell_allowed"]
+    if asked in ("cell_ahead", "cell_of_any"):  # there is no row and no column that could be found first
+        return WORDS[asked]
     if at == right[::-1]:
         return WORDS["cell_transposed"]
-    same = "cell_row" if at[0] == right[0] else "cell_column" if at[1] == right[1] else "cell_other"
+    same = "cell_row" if at[0] == right[0] else "cell_column" if at[1] == right[1] else asked
     return WORDS[same]
 
 

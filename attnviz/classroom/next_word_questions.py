@@ -10,8 +10,9 @@ import numpy as np
 
 from attnviz.analysis.circuits.attribution import attribute, decoder_of
 from attnviz.arrays import Array
+from attnviz.classroom.context.question_context import QuestionContext, required
 from attnviz.classroom.next_word import readings
-from attnviz.classroom.resolved_question import Mistake, QuestionContext, ResolvedQuestion, required
+from attnviz.classroom.resolved_question import Mistake, ResolvedQuestion
 from attnviz.models.sampling import softmax
 from attnviz.settings.faults import ConfigError, shorten
 from attnviz.settings.language import Words
@@ -38,7 +39,8 @@ SAID = Words(
     {
         "layer": "That is what would be read off after layer {n}; later layers change it.",
         "in_sentence": "That word stands in the sentence, but the model does not repeat it here.",
-        "unlikely": "Of these words it is not the likeliest: ask which one this sentence wants.",
+        "second": "That is nearly it: just one of these words gets a larger share.",
+        "unlikely": "{n} of these words get a larger share: ask which one this sentence wants.",
     }
 )
 OF_HEADS = Words(
@@ -89,8 +91,11 @@ def _said_of_words(runs: QuestionContext, words: Sequence[str], by_layer: Array)
         layer = next((n for n, best in enumerate(likeliest) if n and best == option), None)
         if layer is not None:
             said = SAID["layer"].format(n=layer)
+        elif words[option] in runs.trace.query_tokens:
+            said = SAID["in_sentence"]
         else:
-            said = SAID["in_sentence" if words[option] in runs.trace.query_tokens else "unlikely"]
+            larger = int((by_layer[-1] > by_layer[-1, option]).sum())
+            said = SAID["second" if larger == 1 else "unlikely"].format(n=larger)
         told[frozenset({option})] = said
     return told
 

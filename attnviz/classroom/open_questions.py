@@ -9,8 +9,9 @@ import numpy as np
 
 from attnviz.arrays import Array
 from attnviz.classroom import slides
+from attnviz.classroom.context.question_context import SAME, QuestionContext
 from attnviz.classroom.next_word import readings
-from attnviz.classroom.resolved_question import SAME, QuestionContext, ResolvedQuestion
+from attnviz.classroom.resolved_question import ResolvedQuestion
 from attnviz.engine.records.step_specs import STEPS
 from attnviz.engine.records.trace import Step, Trace
 from attnviz.engine.tables.initialisers import INITIALISERS

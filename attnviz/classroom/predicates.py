@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from attnviz.classroom.resolved_question import SAME, QuestionContext
+from attnviz.classroom.context.question_context import SAME, QuestionContext
 from attnviz.lessons import predicates
 from attnviz.settings.language import Words
 from attnviz.text.format.sentence_parts import Sentence, fill, rounded_number

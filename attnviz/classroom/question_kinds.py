@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from attnviz.analysis import rounding
 from attnviz.arithmetic.cell import derive
 from attnviz.arithmetic.notation.derivation import ArithmeticLine
 from attnviz.arithmetic.notation.latex_numbers import NumberFormat, aligned, chain
@@ -20,12 +21,13 @@ from attnviz.classroom import (
     next_word_questions,
     run_questions,
     score_variance,
-    wrong_choices,
 )
+from attnviz.classroom.context.question_context import SAME, QuestionContext, required
 from attnviz.classroom.open_questions import covered, inputs_of, shape_inputs
 from attnviz.classroom.predicates import PREDICATES, SHOWS
-from attnviz.classroom.resolved_question import SAME, QuestionContext, ResolvedQuestion, required
+from attnviz.classroom.resolved_question import ResolvedQuestion
 from attnviz.classroom.slides import format_number
+from attnviz.classroom.wrong_choices import keys, shapes, verdicts
 from attnviz.engine.records.trace import Trace
 from attnviz.lessons.lesson import Question
 from attnviz.settings.counting import index_of, ordinal
@@ -162,7 +164,7 @@ def _highest_key(runs: QuestionContext, at: Mapping[str, Any]) -> ResolvedQuesti
         how="read" if at.get("read") else "highest_key",
         inputs=inputs_of(runs, "weights"),
         covered=covered(runs, step, (head, query)),
-        said_of=wrong_choices.keys(runs, (head, query), right).get,
+        said_of=keys.said(runs, (head, query), right).get,
     )
 
 
@@ -176,7 +178,7 @@ def _number(runs: QuestionContext, at: Mapping[str, Any]) -> ResolvedQuestion:
         form="number",
         value=value,
         tolerance=at.get("tolerance", TOLERANCE),
-        solution=(fill(WORDS["number"], value=format_number(value)),),
+        solution=(fill(WORDS["number"], value=format_number(runs.cleared(step)[position])),),
         lines=_arithmetic(runs, step.name, at),
         hides=step.name,
         inputs=inputs_of(runs, step.name),
@@ -195,7 +197,8 @@ def _sum(runs: QuestionContext, at: Mapping[str, Any]) -> ResolvedQuestion:
     axis = "query" if "query" in at else "key"
     fixed = tuple(name for name in step.axes if name.endswith("head") or name == axis)
     position = dict(zip(fixed, runs.index(step, at, fixed)))
-    numbers = step.array[tuple(position.get(name, slice(None)) for name in step.axes)]
+    index = tuple(position.get(name, slice(None)) for name in step.axes)
+    numbers = step.array[index]
     total, fmt = float(numbers.sum()), NumberFormat(4)
     off = 0.0 if all(float(number).is_integer() for number in numbers) else TOLERANCE
     if not np.isfinite(total):
@@ -209,7 +212,7 @@ def _sum(runs: QuestionContext, at: Mapping[str, Any]) -> ResolvedQuestion:
         form="number",
         value=total,
         tolerance=at.get("tolerance", max(TOLERANCE, off * numbers.size)),
-        solution=(fill(WORDS["number"], value=format_number(total)),),
+        solution=(fill(WORDS["number"], value=format_number(rounding.total(runs.trace, runs.layer, step, index))),),
         lines=(line,),
         hides=step.name,
         inputs=(step.name,),
@@ -227,7 +230,7 @@ def _size(runs: QuestionContext, at: Mapping[str, Any]) -> ResolvedQuestion:
         value=value,
         solution=(solution,),
         inputs=shape_inputs(runs, step.name),
-        mistakes=known_mistakes.of_size(step, runs.own_step(step.name)),
+        mistakes=known_mistakes.of_size(step, runs.own_step(step.name), runs.trace.config.group_size),
         how="size",
     )
 
@@ -235,16 +238,17 @@ def _size(runs: QuestionContext, at: Mapping[str, Any]) -> ResolvedQuestion:
 def _shape(runs: QuestionContext, at: Mapping[str, Any]) -> ResolvedQuestion:
     """Return the shape among others that this run has, or would have with two axes swapped; smallest first."""
     step = runs.step(required("step", at))
-    wrong = wrong_choices.shapes(runs, step)
-    shapes = sorted([step.shape, *wrong])
+    wrong = shapes.wrong(runs, step)
+    usual = sorted([step.shape, *list(wrong)[:3]])
+    offered = [*usual, *list(wrong)[3:]]
     shared = runs.trace.config.group_size > 1
     solution = fill(WORDS["shape"], shape=_times(step.shape), words=step_names.shape_in_words(step, shared)[1:-1])
     return ResolvedQuestion(
         form="one",
-        options=tuple(fill(_times(shape)) for shape in shapes),
-        right=frozenset({shapes.index(step.shape)}),
+        options=tuple(fill(_times(shape)) for shape in offered),
+        right=frozenset({offered.index(step.shape)}),
         solution=(solution,),
-        said_of={frozenset({shapes.index(shape)}): said for shape, said in wrong.items()}.get,
+        said_of={frozenset({offered.index(shape)}): said for shape, said in wrong.items()}.get,
         how="shape",
         inputs=shape_inputs(runs, step.name),
     )
@@ -266,6 +270,7 @@ def _true_or_false(runs: QuestionContext, at: Mapping[str, Any]) -> ResolvedQues
         hides=hides,
         inputs=inputs,
         how=says,
+        said_of=lambda _: verdicts.wrong(runs, at, is_true).said,
     )
 
 

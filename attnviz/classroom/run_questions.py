@@ -10,8 +10,9 @@ import numpy as np
 
 from attnviz.arrays import Array
 from attnviz.classroom import new_forms
+from attnviz.classroom.context.question_context import SAME, QuestionContext, required
 from attnviz.classroom.new_forms import Slider
-from attnviz.classroom.resolved_question import SAME, QuestionContext, ResolvedQuestion, required
+from attnviz.classroom.resolved_question import ResolvedQuestion
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.run import run
@@ -82,7 +83,9 @@ def cell(runs: QuestionContext, at: Mapping[str, Any]) -> ResolvedQuestion:
     asked[index.get("query", slice(None)), index.get("key", slice(None))] = True
     row, column = map(int, np.unravel_index(np.where(asked, A, -1).argmax(), A.shape))
     right = frozenset(np.flatnonzero(asked & (A[row, column] - SAME <= A)).tolist())
-    return replace(new_forms.cell(runs.trace, head, row, column, runs.layer), right=right, inputs=("weights",))
+    other = "cell_other" if len(axes) == 2 else f"cell_of_{axes[0] if axes else 'any'}"
+    found = new_forms.cell(runs.trace, head, row, column, runs.layer, other)
+    return replace(found, right=right, inputs=("weights",))
 
 
 def mask(runs: QuestionContext, at: Mapping[str, Any]) -> ResolvedQuestion:

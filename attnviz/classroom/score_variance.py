@@ -18,7 +18,8 @@ from attnviz.analysis import statistics
 from attnviz.analysis.variance_and_sharing import DIVISORS
 from attnviz.arrays import Array
 from attnviz.classroom import known_mistakes
-from attnviz.classroom.resolved_question import QuestionContext, ResolvedQuestion, required
+from attnviz.classroom.context.question_context import QuestionContext, required
+from attnviz.classroom.resolved_question import ResolvedQuestion
 from attnviz.engine.numerics import noise
 from attnviz.engine.numerics.noise import Address
 from attnviz.engine.records.trace import Trace

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from attnviz.analysis import rounding
 from attnviz.classroom import score_variance
 from attnviz.classroom.next_word import readings
 from attnviz.classroom.next_word.pictures import picture as reading_picture
@@ -83,7 +84,8 @@ def _number(trace: Trace, named: re.Match[str]) -> float:
     try:
         position = [index_of(int(number)) for number in named[2].split(".")[1:]]
         layer = 0 if named[1] in trace.around else position.pop(0)
-        array = step_names.steps(trace, layer)[named[1]].array
+        step = step_names.steps(trace, layer)[named[1]]
+        array = rounding.cleared(trace, layer, step) if named[1] in trace.layers[layer] else step.array
         if len(position) != array.ndim or min(position) < 0:
             raise IndexError(position)
         return float(array[tuple(position)])

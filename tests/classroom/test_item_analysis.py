@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from attnviz import run
-from attnviz.classroom import wrong_choices
+from attnviz.classroom.context.hints import HINTS
 from attnviz.classroom.marking import coded_answers, grading, item_analysis, results
 from attnviz.classroom.question_kinds import resolve
-from attnviz.classroom.resolved_question import HINTS
+from attnviz.classroom.wrong_choices.keys import KEYS
+from attnviz.classroom.wrong_choices.shapes import SHAPES
 from attnviz.lessons.catalogue import LESSONS
 from attnviz.text.format import number_format
 from tests.classroom.test_grading import CONFIG, DIGEST, TASK, asks, right, wrong
@@ -55,8 +56,8 @@ def test_a_class_is_counted_question_by_question() -> None:
 
 def test_what_is_said_of_a_wrong_shape_leads_to_the_slide_on_shapes_and_to_no_other() -> None:
     for said in (
-        wrong_choices.SHAPES["step"].format(step="outputs Z"),
-        *map(wrong_choices.SHAPES.get, ("doubled", "less")),
+        SHAPES["step"].format(step="outputs Z"),
+        *map(SHAPES.get, ("doubled", "less")),
     ):
         found = item_analysis.treatment(str(said).format(n=3))
         assert found is not None
@@ -80,7 +81,7 @@ def test_answers_in_own_words_and_an_empty_class_are_no_division_by_zero() -> No
 
 
 def test_each_lesson_that_treats_a_mistake_is_there_and_each_mistake_is_known() -> None:
-    known = {*HINTS, *wrong_choices.KEYS, *wrong_choices.SHAPES}
+    known = {*HINTS, *KEYS, *SHAPES}
     assert set(item_analysis.TREATED) <= known
     assert set(item_analysis.TREATED.values()) <= set(LESSONS)
     assert item_analysis.treatment("") is None
@@ -102,7 +103,7 @@ def test_the_slide_that_treats_a_mistake_asks_where_it_can_be_made() -> None:
             knows = name in [each.name for each in ask.mistakes] or words[name] in told
             assert knows == (n == found[1]), (name, lesson.name, n)
     columns = item_analysis.treatment(HINTS["columns"])
-    for words in (wrong_choices.KEYS["row"].format(row=3), wrong_choices.KEYS["head"].format(head=12)):
+    for words in (KEYS["row"].format(row=3), KEYS["head"].format(head=12)):
         assert item_analysis.treatment(words) is not None
     assert columns == ("softmax_axis", 1)  # none of its questions is of one number
 

@@ -6,15 +6,17 @@ import numpy as np
 import pytest
 
 from attnviz import Config, run
-from attnviz.classroom import wrong_choices
+from attnviz.classroom.context.hints import HINTS
+from attnviz.classroom.context.question_context import QuestionContext
 from attnviz.classroom.practice.deals import deal
 from attnviz.classroom.practice.mistake_pictures import IN_WORDS, picture
 from attnviz.classroom.practice.record import Asked
 from attnviz.classroom.question_kinds import resolve
-from attnviz.classroom.resolved_question import HINTS, QuestionContext
+from attnviz.classroom.wrong_choices import keys
 from attnviz.lessons.catalogue import LESSONS
 from attnviz.lessons.lesson import Question
 from attnviz.pictures.stage_record import Stage
+from tests.support.cases import for_each
 
 SEEN = {"scale", "mask", "columns", "no_softmax", "no_sum", "transposed", "columns_of_weights"}
 
@@ -86,7 +88,26 @@ def test_every_known_mistake_has_a_picture_or_is_said_in_words_alone() -> None:
         assert stage is not None
         assert float(stage.array.sum()) == pytest.approx(crossed.value)
         names.add("crossed")
-    assert {*HINTS} == SEEN | names | {*IN_WORDS}
+    assert {*HINTS} == SEEN | {*WRITTEN} | names | {*IN_WORDS}
+
+
+WRITTEN = {"left_out": 2, "divided_again": 3}
+"""Mistakes in a row that was written into, with the slides of why_minus_infinity where they are made."""
+
+
+@for_each("name", WRITTEN)
+def test_a_row_that_was_written_into_is_seen_as_it_was_taken(name: str) -> None:
+    """Answer 1 there is no score: it is what the first word gets if the others are out of the sum, or divided away."""
+    lesson = LESSONS["why_minus_infinity"]
+    slide = lesson.slides[WRITTEN[name] - 1]
+    trace = run(lesson.on(slide))
+    assert slide.question is not None
+    resolved = resolve(slide.question, trace, run(lesson.config))
+    assert resolved.feedback(1.0) == f"Not quite. {HINTS[name]}"
+    stage = picture(slide.question, resolved, trace, 1.0)
+    assert stage is not None
+    assert framed(stage) == [1.0]
+    np.testing.assert_allclose(stage.array[0, 0], [1, 0, 0, 0])
 
 
 def test_a_wrong_key_is_seen_in_the_line_in_which_it_is_the_largest() -> None:
@@ -101,7 +122,7 @@ def test_a_wrong_key_is_seen_in_the_line_in_which_it_is_the_largest() -> None:
             for key in {*range(len(dealt.trace.key_tokens))} - dealt.question.right:
                 stage = picture(question, dealt.question, dealt.trace, (key,))
                 assert stage is not None
-                name, _ = wrong_choices.rule_of_key(runs, index, key)
+                name, _ = keys.rule(runs, index, key)
                 (value,) = framed(stage)
                 if name in ("column", "head", "row"):
                     assert value == stage.array.max()

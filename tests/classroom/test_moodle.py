@@ -16,9 +16,10 @@ import pytest
 
 from attnviz import Config, run
 from attnviz.classroom import question_codec
+from attnviz.classroom.context.hints import HINTS
 from attnviz.classroom.marking import assignments, moodle, question_list
 from attnviz.classroom.marking.assignments import Assignment
-from attnviz.classroom.resolved_question import HINTS, ResolvedQuestion
+from attnviz.classroom.resolved_question import ResolvedQuestion
 from attnviz.settings.language import LANGUAGES, set_language
 from tests.classroom.test_assignments import every_kind
 from tests.support import moodle_grammar

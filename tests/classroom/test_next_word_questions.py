@@ -13,11 +13,12 @@ import pytest
 from attnviz import Config, ConfigError, Trace, run
 from attnviz.arrays import Array
 from attnviz.classroom import slides
+from attnviz.classroom.context.hints import HINTS
 from attnviz.classroom.next_word import readings
 from attnviz.classroom.next_word.pictures import picture
 from attnviz.classroom.next_word_questions import OF_HEADS, SAID
 from attnviz.classroom.question_kinds import resolve
-from attnviz.classroom.resolved_question import HINTS, ResolvedQuestion
+from attnviz.classroom.resolved_question import ResolvedQuestion
 from attnviz.lessons.catalogue import LESSONS
 from attnviz.lessons.lesson import Question
 from attnviz.text.format.sentence_parts import plain
@@ -95,8 +96,10 @@ def _words(trace: Trace, words: list[str]) -> dict[str, set[str]]:
     rules = dict[str, set[str]]()
     for word in words:
         layers = [n for n, shares in enumerate(lens) if n and max(shares, key=shares.__getitem__) == word]
+        larger = sum(other > scores[word] for other in scores.values())
+        rank = SAID["second"] if larger == 1 else SAID["unlikely"].format(n=larger)
         rules[word] = {SAID["layer"].format(n=n) for n in layers} | {
-            SAID["in_sentence" if word in trace.query_tokens else "unlikely"]
+            SAID["in_sentence"] if word in trace.query_tokens else rank
         }
         if word == best:
             rules[word] = {"right"}

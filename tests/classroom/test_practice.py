@@ -12,7 +12,9 @@ import pytest
 
 from attnviz import Config, run
 from attnviz.classroom import new_forms, open_questions
-from attnviz.classroom.practice.deals import KINDS_OF_DEALS, MASKS, STOPS, Dealt, deal
+from attnviz.classroom.context.hints import HOW
+from attnviz.classroom.practice.deals import KINDS_OF_DEALS, MASKS, STOPS, deal
+from attnviz.classroom.practice.dealt import Dealt
 from attnviz.classroom.practice.kinds import KINDS, LEVELS
 from attnviz.classroom.practice.record import (
     Answer,
@@ -25,7 +27,6 @@ from attnviz.classroom.practice.record import (
     missed,
     results,
 )
-from attnviz.classroom.resolved_question import HOW
 from attnviz.text.format.sentence_parts import plain
 from tests.support.cases import for_each
 
@@ -95,6 +96,15 @@ def answered(dealt: Dealt) -> Any:
         Q, K = (dealt.trace[name].array[head] for name in ("queries", "keys"))
         score = float(sum(a * b for a, b in zip(Q[at["query"] - 1], K[at["key"] - 1])))
         return score / math.sqrt(Q.shape[1]) if at["step"] == "scaled" else score
+    if slide.kind == "sum":
+        line = dealt.trace[at["step"]].array[head]
+        if at["step"] == "weights":
+            line = np.array(A[head])
+        return float(sum(line[at["query"] - 1] if "query" in at else line[:, at["key"] - 1]))
+    if slide.kind == "size":
+        return float(math.prod(len_of(dealt, at["step"])))
+    if slide.kind == "true_or_false":
+        return {0 if holds(dealt, at["says"], head) else 1}
     if slide.kind == "shape":
         return " × ".join(map(str, dealt.trace[at["step"]].array.shape))
     if slide.kind == "rows_changed":
@@ -102,6 +112,35 @@ def answered(dealt: Dealt) -> Any:
         apart = np.abs(other[at["step"]].array - dealt.trace[at["step"]].array).max(axis=(0, 2))
         return set(np.flatnonzero(apart > 1e-9).tolist())
     return None
+
+
+def len_of(dealt: Dealt, step: str) -> tuple[int, ...]:
+    """The lengths of the axes of a step, from the setting."""
+    c, n = dealt.config, len(dealt.config.sentence.split())
+    m = len(c.second_sentence.split()) or n
+    d_k, d_v, kv = c.key_widths()[0], c.value_widths()[0], c.n_kv_heads or c.n_heads
+    return {
+        "queries": (c.n_heads, n, d_k),
+        "keys": (kv, m, d_k),
+        "values": (kv, m, d_v),
+        "scores": (c.n_heads, n, m),
+        "weights": (c.n_heads, n, m),
+        "heads": (c.n_heads, n, d_v),
+        "w_q": (c.n_heads, c.d_model, d_k),
+        "w_k": (kv, c.d_model, d_k),
+    }[step]
+
+
+def holds(dealt: Dealt, says: str, head: int) -> bool:
+    """Whether a statement holds, by loops over the numbers of its head."""
+    A, S = dealt.trace["weights"].array[head], dealt.trace["scores"].array[head]
+    n = len(A)
+    return {
+        "symmetric": lambda: all(abs(S[i, j] - S[j, i]) < 1e-9 for i in range(n) for j in range(n)),
+        "rows_sum_to_one": lambda: all(abs(sum(A[i]) - 1) < 1e-9 for i in range(n)),
+        "columns_sum_to_one": lambda: all(abs(sum(A[:, j]) - 1) < 1e-9 for j in range(n)),
+        "looks_ahead": lambda: any(A[i, j] > 1e-9 for i in range(n) for j in range(i + 1, n)),
+    }[says]()
 
 
 def changed(dealt: Dealt, change: dict[str, Any]) -> Any:
@@ -274,3 +313,77 @@ def test_an_order_is_asked_with_the_picture_of_its_head_alone() -> None:
         assert shown.names == (f"head {head + 1}",)
         heads.add(head)
     assert heads == {0, 1}
+
+
+def test_no_weight_is_asked_for_in_a_row_with_equal_scores() -> None:
+    """The weights of equal scores are equal, whatever is done to them: there is nothing to compute."""
+    for level in range(1, LEVELS + 1):
+        for number in range(40):
+            dealt = deal(Asked("weight", level, number))
+            at = dealt.slide.question.at  # type: ignore[union-attr]
+            Q, K = (dealt.trace[name].array[at["head"] - 1] for name in ("queries", "keys"))
+            open_keys = [j for j in range(len(K)) if allowed(dealt.config.mask, at["query"] - 1, j)]
+            scores = [round(sum(a * b for a, b in zip(Q[at["query"] - 1], K[j])), 9) for j in open_keys]
+            assert len(set(scores)) == len(scores) > 1, (level, number, scores)
+
+
+def test_yes_and_no_are_right_about_as_often_and_each_statement_is_met_both_ways() -> None:
+    met = []
+    for level in range(1, LEVELS + 1):
+        for number in range(40):
+            dealt = deal(Asked("true_or_false", level, number))
+            assert dealt.slide.question is not None
+            met.append((dealt.slide.question.at["says"], 0 in dealt.question.right))
+    assert 60 < sum(is_yes for _, is_yes in met) < 100
+    assert len(set(met)) == 8
+
+
+def test_a_wrong_order_is_told_what_it_is_the_order_of() -> None:
+    seen = set()
+    for number in range(40):
+        dealt = deal(Asked("order", (1, 3, 4)[number % 3], number))
+        question, at = dealt.question, dealt.slide.question.at  # type: ignore[union-attr]
+        A, right = dealt.trace["weights"].array, dealt.question.in_order
+        head, query = at["head"] - 1, at["query"] - 1
+        none = [key for key in range(A.shape[2]) if not A[head, query, key]]
+        assert all(question.feedback((*right, key)).endswith(" it stays out.") for key in none)
+        assert question.feedback(right[:-1]).endswith("a key is missing.")
+        orders = {at: in_order(A[at]) for at in np.ndindex(A.shape[:2])}
+        for order in {*orders.values()} - {right, right[::-1]}:
+            if {*order} != {*right}:
+                continue
+            said = question.feedback(order)
+            if "right for head" in said:
+                seen.add("head")
+                assert orders[int(said.split("head ")[1].split(":")[0]) - 1, query] == order
+            elif "right for the word in row" in said:
+                seen.add("row")
+                assert orders[head, int(said.split("row ")[1].split(":")[0]) - 1] == order
+            elif "down the column" in said:
+                seen.add("column")
+                assert in_order(A[head, :, query]) == order
+            else:
+                assert order not in {orders[at] for at in orders if at[0] == head or at[1] == query}
+    assert seen >= {"head", "row"}
+
+
+def in_order(line: Any) -> tuple[int, ...]:
+    """The positions of weights above 0, the largest first."""
+    return tuple(sorted((j for j in range(len(line)) if line[j]), key=lambda j: -line[j]))
+
+
+def test_a_wrong_cell_is_told_what_can_be_found_first() -> None:
+    """Where no query is named, there is no row to find."""
+    for number in range(20):
+        of_key, ahead = (deal(Asked("cell", level, number)) for level in (3, 4))
+        for dealt in (of_key, ahead):
+            n = len(dealt.trace.key_tokens)
+            (right,) = dealt.question.right
+            for at in {*range(n * n)} - {right}:
+                (i, j), said = divmod(at, n), dealt.question.feedback((at,))
+                assert "the row of the query" not in said
+                if dealt is ahead:
+                    assert ("allows that cell" in said) == (j <= i)
+                    assert ("would forbid that cell" in said) == (j > i)
+                elif j == right % n:
+                    assert "column is right" in said or "diagonal" in said

@@ -30,6 +30,7 @@ ALLOWED = {
         "exports/script/torch_script.py": ({"causal"}, "PyTorch has an argument for it"),
     },
     "analysis": {
+        "analysis/rounding.py": ({"scaled_dot"}, "the scores that are sums of products, which can cancel"),
         "analysis/mask_forms.py": ({"additive"}, "a form of a mask, which PyTorch adds"),
         "analysis/probes/own_attention.py": ({"causal"}, "a way in which a function is asked to attend"),
         "analysis/permutations.py": ({"padding", "no_self"}, "the masks that follow words, not positions"),
@@ -39,6 +40,8 @@ ALLOWED = {
     },
     "classroom": {
         "classroom/marking/item_analysis.py": ({"causal"}, "the name of a lesson"),
+        "classroom/practice/checks.py": ({"causal", "no_self"}, "the settings that are dealt"),
+        "classroom/wrong_choices/keys.py": ({"scaled_dot"}, "the scores whose sign is that of a product"),
         "classroom/practice/deals.py": (
             {"prefix", "no_self", "scaled_dot", "causal"},
             "the settings that are dealt, and the masks that are drawn",

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from attnviz import Config, ConfigError, Trace, run
+from attnviz.classroom.context.hints import HINTS, HOW
 from attnviz.classroom.question_kinds import resolve
-from attnviz.classroom.resolved_question import HINTS, HOW
 from attnviz.lessons.catalogue import LESSONS
 from attnviz.lessons.faults import FAULTS, with_fault
 from attnviz.lessons.predicates import PREDICATES

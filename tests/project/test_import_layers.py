@@ -29,7 +29,7 @@ HOUSE = {
     "text": "format .",
     "pictures": "layout . answer charts static",
     "exports": "script workbook . paper",
-    "classroom": "next_word . writing marking practice printed",
+    "classroom": "context wrong_choices next_word . writing marking practice printed",
     "experiments": "",
     "ui": "hosting session/browser session components components/pickers components/sentence components/answer "
     "components/stage panels panels/classroom panels/depth panels/learn panels/lesson pages .",

@@ -12,10 +12,11 @@ import numpy as np
 import pandas as pd
 
 from attnviz.arrays import Array
-from attnviz.classroom import wrong_choices
+from attnviz.classroom.context.hints import HINTS
 from attnviz.classroom.marking.grading import GradedSubmission
 from attnviz.classroom.question_kinds import resolve
-from attnviz.classroom.resolved_question import HINTS
+from attnviz.classroom.wrong_choices.keys import KEYS
+from attnviz.classroom.wrong_choices.shapes import SHAPES
 from attnviz.engine.run import run
 from attnviz.lessons.catalogue import LESSONS
 from attnviz.settings.counting import ordinals
@@ -62,21 +63,34 @@ TREATED: Mapping[str, str] = {
     "column": "rows_and_columns",
     "row": "rows_and_columns",
     "head": "one_or_many",
+    "layer": "one_or_many",
+    "other_layer": "one_or_many",
+    "itself": "what_q_k_v",
+    "alike": "what_q_k_v",
+    "second": "what_q_k_v",
     "smallest": "what_q_k_v",
+    "negative": "what_q_k_v",
+    "share": "what_q_k_v",
     "smaller": "what_q_k_v",
     "step": "bits",
     "swapped": "bits",
     **dict.fromkeys(("no_heads", "less", "one_more", "doubled"), "bits"),
     "mean": "softmax_axis",
+    "divided_again": "why_minus_infinity",
+    "left_out": "why_minus_infinity",
     "sign": "what_makes_a_score",
     "one_side": "n_squared",
     "from_one": "why_sines",
     "other_wave": "why_sines",
     **dict.fromkeys(("no_residual", "only_before", "no_root", "by_length", "unnormed"), "next_word"),
     **dict.fromkeys(("no_exponential", "no_temperature", "times_temperature", "halved_ratio"), "next_word"),
+    "as_one_head": "one_or_many",
+    "unshared": "self_cross_grouped",
+    "keys_wide": "store",
+    "values_wide": "store",
 }
 """The lesson that treats a known mistake, by its name in `HINTS` or in the tables of wrong choices."""
-SAYING = (HINTS, wrong_choices.KEYS, wrong_choices.SHAPES)
+SAYING = (HINTS, KEYS, SHAPES)
 
 
 @dataclass(frozen=True)

@@ -12,10 +12,11 @@ import html
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator, Sequence
 
+from attnviz.classroom.context.hints import HINTS, HOW
 from attnviz.classroom.marking import assignments, input_tables
 from attnviz.classroom.marking.assignments import Assignment
 from attnviz.classroom.question_codec import to_question
-from attnviz.classroom.resolved_question import HINTS, HOW, ResolvedQuestion
+from attnviz.classroom.resolved_question import ResolvedQuestion
 from attnviz.engine.cost.need import Need
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace

@@ -4,24 +4,26 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from attnviz.arrays import Array
 from attnviz.classroom import new_forms, question_codec
+from attnviz.classroom.context.question_context import SAME
 from attnviz.classroom.new_forms import Slider
+from attnviz.classroom.practice import checks
+from attnviz.classroom.practice.dealt import Dealt, UnfitError, known, new
 from attnviz.classroom.practice.draw import MOST_TRIES, Draw
 from attnviz.classroom.practice.model_answers import answers
 from attnviz.classroom.practice.record import Asked
 from attnviz.classroom.question_kinds import resolve
-from attnviz.classroom.resolved_question import ResolvedQuestion
 from attnviz.classroom.run_questions import STOPS
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.run import run
-from attnviz.lessons.lesson import Question, Slide
+from attnviz.lessons.lesson import Question
 from attnviz.settings.counting import index_of, ordinal
 from attnviz.settings.language import Words, translate
 from attnviz.text.format.sentence_parts import fill, name_token
@@ -54,55 +56,18 @@ NEAREST = 0.02
 """Two weights of a row are at least so far apart where it is asked which is larger: two decimals tell them apart."""
 
 
-@dataclass(frozen=True, eq=False)
-class Dealt:
-    """A question that was dealt: its setting, its run, what is drawn with it, and its answer.
-
-    slider  where it is answered by one
-    """
-
-    config: Config
-    trace: Trace
-    slide: Slide
-    question: ResolvedQuestion
-    slider: Slider | None = None
-
-
-class _UnfitError(Exception):
-    """A draw that is not fit to be asked; the next one is looked at."""
-
-
 def deal(asked: Asked) -> Dealt:
     """Return the question of a kind, a level and a number: the same on every machine.
 
     >>> deal(Asked("weight", 1, 0)).config.sentence
-    'rain falls softly'
+    'dogs chase cats'
     """
     for attempt in range(MOST_TRIES):
         try:
             return KINDS_OF_DEALS[asked.kind](Draw(asked, attempt), asked.level)
-        except _UnfitError:
+        except UnfitError:
             continue
     raise RuntimeError(f"nothing fit to be asked was found for {asked}")
-
-
-def _known(config: Config, steps: tuple[str, ...], question: Question) -> Dealt:
-    """Return a question of a kind that lessons have."""
-    trace = run(config)
-    resolved = resolve(question, trace, trace)
-    near = [each for each in resolved.mistakes if abs(each.value - (resolved.value or 0.0)) <= resolved.tolerance]
-    if resolved.refused or near:  # a known mistake would count as right
-        raise _UnfitError
-    return Dealt(config, trace, Slide("", steps, question=question), resolved)
-
-
-def _new(config: Config, trace: Trace, steps: tuple[str, ...], question: ResolvedQuestion, head: int = 1) -> Dealt:
-    """Return a question of a kind that is answered otherwise; all of its steps are drawn with it.
-
-    head  that is asked about, counted from 1
-    """
-    asked = Question("", at={"read": True, "head": head})
-    return Dealt(config, trace, Slide("", steps, question=asked), question)
 
 
 def _shape(draw: Draw, level: int) -> Dealt:
@@ -116,7 +81,7 @@ def _shape(draw: Draw, level: int) -> Dealt:
     steps = (("queries", "values"), ("scores", "heads"), ("keys", "weights", "heads"), ("keys", "values", "concat"))
     config = Config(**draw.setting(5 if level > 2 else draw.one_of("words", (3, 4)), **sizes))
     step = draw.one_of("step", steps[index_of(level)])
-    return _known(config, (step,), Question("shape", at={"step": step}))
+    return known(config, (step,), Question("shape", at={"step": step}))
 
 
 def _number(draw: Draw, level: int) -> Dealt:
@@ -136,9 +101,9 @@ def _number(draw: Draw, level: int) -> Dealt:
     config = Config(**setting)
     if step == "heads":
         at["tolerance"] = _rounding(run(config), at)
-    dealt = _known(config, (step,), Question("number", ask, at))
+    dealt = known(config, (step,), Question("number", ask, at))
     if abs(dealt.question.value) < max(NEAREST, 2 * dealt.question.tolerance):
-        raise _UnfitError  # 0 can be guessed
+        raise UnfitError  # 0 can be guessed
     return dealt
 
 
@@ -163,10 +128,12 @@ def _weight(draw: Draw, level: int) -> Dealt:
         setting = draw.setting(4, mask="causal", n_heads=2)
     query = draw.ordinal("query", 2, 3 if level < 3 else 4)
     key = draw.ordinal("key", 1, query)
-    at = {"head": draw.ordinal("head", 1, setting["n_heads"]), "query": query, "key": key, "tolerance": 0.01}
-    dealt = _known(Config(**setting), ("weights",), Question("weight", at=at))
-    if not 0.05 < dealt.question.value < 0.95:
-        raise _UnfitError
+    head = draw.ordinal("head", 1, setting["n_heads"])
+    at = {"head": head, "query": query, "key": key, "tolerance": 0.01}
+    dealt = known(Config(**setting), ("weights",), Question("weight", at=at))
+    row = dealt.trace["masked"].array[index_of(head), index_of(query)]
+    if not 0.05 < dealt.question.value < 0.95 or np.diff(np.sort(row[np.isfinite(row)])).min(initial=1) <= SAME:
+        raise UnfitError  # equal scores have equal weights, whatever is done to them
     return dealt
 
 
@@ -184,12 +151,12 @@ def _row(draw: Draw, level: int) -> tuple[Config, Trace, int, int]:
 
 def _apart(weights: Array) -> None:
     if np.diff(np.sort(weights)).min(initial=1) < NEAREST:
-        raise _UnfitError
+        raise UnfitError
 
 
 def _highest_key(draw: Draw, level: int) -> Dealt:
     config, _, head, query = _row(draw, level)
-    return _known(config, ("weights",), Question("highest_key", at={"head": head, "query": query}))
+    return known(config, ("weights",), Question("highest_key", at={"head": head, "query": query}))
 
 
 def _order(draw: Draw, level: int) -> Dealt:
@@ -197,7 +164,7 @@ def _order(draw: Draw, level: int) -> Dealt:
     question = new_forms.order(trace, index_of(head), index_of(query))
     name = "order_allowed" if np.isneginf(trace["masked"].array).any() else "order"
     words = fill(ASK[name], head=str(head), query=name_token(trace.query_tokens, index_of(query)))
-    return _new(config, trace, ("masked",), replace(question, words=words), head)
+    return new(config, trace, ("masked",), replace(question, words=words), head=head, query=query)
 
 
 def _cell(draw: Draw, level: int) -> Dealt:
@@ -218,8 +185,10 @@ def _cell(draw: Draw, level: int) -> Dealt:
     ask = ("gives", "gets", "most_given_to", "ahead")[index_of(level)]
     tokens = trace.query_tokens
     names = {"query": name_token(tokens, row), "key": name_token(tokens, column)}
-    question = new_forms.cell(trace, head, row, column)
-    return _new(config, trace, ("weights",), replace(question, words=fill(ASK[ask], head=str(ordinal(head)), **names)))
+    other = "cell_of_key" if level == 3 else "cell_ahead" if level == 4 else "cell_other"
+    question = new_forms.cell(trace, head, row, column, asked=other)
+    asked = replace(question, words=fill(ASK[ask], head=str(ordinal(head)), **names))
+    return new(config, trace, ("weights",), asked, head=ordinal(head))
 
 
 MASKS: dict[str, dict[str, Any]] = {
@@ -238,7 +207,7 @@ def _mask(draw: Draw, level: int) -> Dealt:
     name = draw.one_of("mask", pairs[index_of(level)])
     config = Config(**draw.setting((3, 4, 5, 6)[index_of(level)], **MASKS[name]))
     trace = run(config)
-    return _new(config, trace, (), replace(new_forms.mask(trace), words=fill(ASK[name])))
+    return new(config, trace, (), replace(new_forms.mask(trace), words=fill(ASK[name])))
 
 
 def _rows_changed(draw: Draw, level: int) -> Dealt:
@@ -249,13 +218,13 @@ def _rows_changed(draw: Draw, level: int) -> Dealt:
         name = draw.one_of("change", ("causal", "not_itself", "hot"))
         _, change, ask = question_codec.CHANGES[name]
         question = Question("rows_changed", translate(ask), {"step": step, "change": change})
-        return _known(Config(**setting), (step,), question)
+        return known(Config(**setting), (step,), question)
     words = setting["sentence"].split()
     at = draw.whole("word", len(words) - 1)
     other = draw.one_of("other", SPARE)
     change = {"sentence": " ".join([*words[:at], other, *words[at + 1 :]])}
     ask = ASK["word"].format(old=words[at], new=other)
-    return _known(Config(**setting), (step,), Question("rows_changed", ask, {"step": step, "change": change}))
+    return known(Config(**setting), (step,), Question("rows_changed", ask, {"step": step, "change": change}))
 
 
 SPARE = ("blue", "seven", "lamps", "never")
@@ -276,13 +245,11 @@ def _slider(draw: Draw, level: int) -> Dealt:
     weights = [round(float(row[key]), 2) for row in rows]
     question = new_forms.slider(slider, weights, weights[wanted], tolerance)
     if slider.start in question.right or len(question.right) > 3 or not 0.3 < weights[wanted] < 0.95:
-        raise _UnfitError
+        raise UnfitError
     tokens = traces[slider.start].query_tokens
     names = {"query": name_token(tokens, query), "key": name_token(tokens, key)}
     said = fill(ASK[name], weight=f"{weights[wanted]:.2f}", tolerance=f"{tolerance:g}", **names)
-    dealt = _new(
-        traces[slider.start].config, traces[slider.start], ("scores", "weights"), replace(question, words=said)
-    )
+    dealt = new(traces[slider.start].config, traces[slider.start], ("scores", "weights"), replace(question, words=said))
     return replace(dealt, slider=slider)
 
 
@@ -291,13 +258,16 @@ def _own_words(draw: Draw, level: int) -> Dealt:
     ask, answer, change = prompts[draw.asked.deal % len(prompts)]
     config = Config(**draw.setting(4, **change))
     question = resolve(Question("own_words", ask, why=answer), run(config))
-    return _new(config, run(config), ("scores", "weights"), question)
+    return new(config, run(config), ("scores", "weights"), question)
 
 
 KINDS_OF_DEALS: dict[str, Callable[[Draw, int], Dealt]] = {
     "shape": _shape,
     "number": _number,
     "weight": _weight,
+    "sum": checks.of_sum,
+    "size": checks.of_size,
+    "true_or_false": checks.verdict,
     "highest_key": _highest_key,
     "cell": _cell,
     "order": _order,

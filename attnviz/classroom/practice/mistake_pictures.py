@@ -6,26 +6,23 @@ The cell of the wrong answer is framed. Nothing of the line that is asked for is
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import replace
 
 import numpy as np
 
 from attnviz.arrays import Array
-from attnviz.classroom import slides, wrong_choices
-from attnviz.classroom.resolved_question import QuestionContext, ResolvedQuestion
+from attnviz.classroom.context.question_context import QuestionContext
+from attnviz.classroom.practice import choice_pictures
+from attnviz.classroom.practice.drawn_lines import EVERY, NOWHERE, Line, drawn
+from attnviz.classroom.resolved_question import ResolvedQuestion
+from attnviz.classroom.wrong_choices import keys
 from attnviz.engine.records.trace import Trace
 from attnviz.lessons.lesson import Question
 from attnviz.pictures.stage_record import Stage
 from attnviz.settings.counting import index_of
 
-Line = tuple[str, Array, tuple[slice | int, slice | int], tuple[int, int]]
-"""A step to draw in, its numbers (rows, columns), which of these are drawn, and the cell of them that is framed."""
-
-EVERY = slice(None)
-NOWHERE = (-1, -1)
-
 IN_WORDS = (
-    *("sign", "mean", "one_head", "sides", "one_side", "variance", "twice", "by_root"),  # of the size of one number
+    *("sign", "mean", "variance", "twice", "by_root"),  # of the size of one number
+    *("one_head", "unshared", "sides", "one_side"),  # of a count
     *("side_by_side", "as_they_lie"),  # either row of the joined heads may hold the right number
     *("no_root", "by_length"),  # a divisor, which is no cell of any step
     *("no_exponential", "no_temperature", "times_temperature", "halved_ratio"),  # a ratio, likewise
@@ -34,17 +31,26 @@ IN_WORDS = (
 
 
 def picture(
-    question: Question, resolved: ResolvedQuestion, trace: Trace, answer: float | Collection[int] | None
+    question: Question,
+    resolved: ResolvedQuestion,
+    trace: Trace,
+    answer: float | Collection[int] | None,
+    own: Trace | None = None,
 ) -> Stage | None:
-    """Return the picture in which the mistake behind a wrong answer can be seen; None where there is none."""
+    """Return the picture in which the mistake behind a wrong answer can be seen; None where there is none.
+
+    own  the run of the lesson's own setting
+    """
     if answer is None or resolved.is_right(answer):
         return None
-    runs = QuestionContext(trace, None, index_of(question.at.get("layer", 1)))
+    runs = QuestionContext(trace, own, index_of(question.at.get("layer", 1)))
     if question.kind == "highest_key" and isinstance(answer, Collection) and len(answer) == 1:
         head, query = runs.index(runs.step("weights"), question.at, ("head", "query"))
         line_of_key, of_head = _of_key(runs, (head, query), next(iter(answer)))
-        return _drawn(runs, of_head, line_of_key)
-    known = None if isinstance(answer, Collection) else resolved.known(answer)
+        return drawn(runs, of_head, line_of_key)
+    if isinstance(answer, Collection):
+        return choice_pictures.picture(runs, question, resolved, tuple(answer))
+    known = resolved.known(answer)
     if known is not None and question.kind == "sum":
         return _of_sum(runs, question, known.name)
     if known is not None and question.kind in ("number", "weight"):
@@ -52,11 +58,11 @@ def picture(
         index = runs.index(step, question.at, step.axes)
         if len(index) == 2:
             of_rows = _of_rows(runs, (index[0], index[1]), known.name)
-            return None if of_rows is None else _drawn(runs, 0, of_rows)
+            return None if of_rows is None else drawn(runs, 0, of_rows)
         found = _of_weight if step.name == "weights" else _of_output if step.name == "heads" else _of_score
         line = found(runs, (index[0], index[1], index[2]), known.name, step.name)
         shared = runs.trace.config.group_size if line is not None and line[0] == "values" else 1
-        return None if line is None else _drawn(runs, index[0] // shared, line)
+        return None if line is None else drawn(runs, index[0] // shared, line)
     return None
 
 
@@ -69,7 +75,7 @@ def _of_sum(runs: QuestionContext, question: Question, mistake: str) -> Stage | 
     (head,) = runs.index(step, question.at, step.axes[:1])
     at = index_of(question.at[axis])
     crossing = (EVERY, at) if axis == "query" else (at, EVERY)
-    return _drawn(runs, head, (step.name, step.array[head], crossing, NOWHERE))
+    return drawn(runs, head, (step.name, step.array[head], crossing, NOWHERE))
 
 
 def _of_rows(runs: QuestionContext, index: tuple[int, int], mistake: str) -> Line | None:
@@ -98,6 +104,14 @@ def _of_weight(runs: QuestionContext, index: tuple[int, int, int], mistake: str,
             return "weights", _softmax(S, axis=1), row, cell
         case "mask":
             return "weights", _softmax(runs.step("capped").array[head], axis=1), row, cell
+        case "left_out":
+            S = masked.copy()
+            for layer, name, at, _ in runs.trace.config.edits:
+                if (layer, name, at[:2]) == (runs.layer, "masked", (head, query)):
+                    S[at[1:]] = -np.inf
+            return "weights", _softmax(S, axis=1), row, cell
+        case "divided_again":
+            return "weights", A / A.sum(axis=1, keepdims=True), row, cell
         case "columns":
             return "weights", _softmax(masked, axis=0), column, cell
         case "no_sum":
@@ -136,15 +150,18 @@ def _of_output(runs: QuestionContext, index: tuple[int, int, int], mistake: str,
 def _of_key(runs: QuestionContext, index: tuple[int, int], key: int) -> tuple[Line, int]:
     """Return the line in which a wrong key is the largest, or else the scores of the row; and the head of it."""
     head, query = index
-    name, at = wrong_choices.rule_of_key(runs, index, key)
+    name, at = keys.rule(runs, index, key)
     A = runs.step("weights").array
+    if name in ("layer", "other_layer"):
+        A = runs.trace.layers[at["layer"]]["weights"].array
     match name:
         case "column":
             return ("weights", A[head], (EVERY, query), (key, query)), head
-        case "head":
-            return ("weights", A[at], (query, EVERY), (query, key)), at
+        case "head" | "layer" | "other_layer":
+            other = at.get("head", head)
+            return ("weights", A[other], (query, EVERY), (query, key)), other
         case "row":
-            return ("weights", A[head], (at, EVERY), (at, key)), head
+            return ("weights", A[head], (at["row"], EVERY), (at["row"], key)), head
         case "unbiased":
             return ("capped", runs.step("capped").array[head], (query, EVERY), (query, key)), head
     return ("masked", runs.step("masked").array[head], (query, EVERY), (query, key)), head
@@ -154,31 +171,3 @@ def _softmax(x: Array, axis: int) -> Array:
     with np.errstate(invalid="ignore"):
         raised = np.exp(x - np.where(np.isfinite(x), x, -np.inf).max(axis, keepdims=True, initial=-1e300))
         return raised / raised.sum(axis, keepdims=True)
-
-
-def _drawn(runs: QuestionContext, head: int, line: Line) -> Stage:
-    """Return the line as a picture of its own, its cell framed."""
-    name, array, (rows, columns), cell = line
-    whole = slides.pictures(runs.trace, runs.layer, (name,))[0]
-    row_names, column_names = whole.rows, whole.columns or [""] * array.shape[1]
-    i, j = (np.arange(n)[part] for n, part in zip(array.shape, (rows, columns)))
-    i, j = np.atleast_1d(i), np.atleast_1d(j)
-    part = array[np.ix_(i, j)][None]
-    framed = tuple((0, r, c) for r in range(len(i)) for c in range(len(j)) if (i[r], j[c]) == cell)
-    return replace(
-        slides.without_caption(whole),
-        name="mistake",
-        array=part,
-        rows=[row_names[at] for at in i],
-        columns=[column_names[at] for at in j],
-        masked=np.isneginf(part),
-        widths=None,
-        heads=[whole.names[head]],
-        edited=framed,
-        sums=False,
-        bars=None,
-        roles=None,
-        chosen=None,
-        phrase="",
-        formula="",
-    )

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import html as markup
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from attnviz.analysis import rounding
 from attnviz.arithmetic.cell import derive
 from attnviz.arithmetic.notation.derivation import ArithmeticLine
 from attnviz.arrays import Array
@@ -77,6 +78,8 @@ def matrix(
     in any case: where it cannot be worked out, as a grey cell that is not to be filled in. A table of nothing but these
     is left out altogether.
     """
+    if step.name in trace.layers[layer]:
+        step = replace(step, array=rounding.cleared(trace, layer, step))
     blank = _blanks_in_question(paper, trace, layer, step, questions)
     is_solvable = blanks.can_be_worked_out(step.name, printed)
     if is_solvable:

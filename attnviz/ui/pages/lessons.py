@@ -102,7 +102,7 @@ def _slide(config: Config, selection: Selection) -> Selection:
             st.markdown(localised(slides.fill_numbers(slide.text, shown)))
         if question is not None:
             question_panel.question_form(question, at, shown, selection.presenter)
-            question_panel.mistake(slide.question, question, at, shown, pictures="lesson-mistake")
+            question_panel.mistake(slide.question, question, at, shown, pictures="lesson-mistake", own=baseline)
     tried = Tried(drawn) if is_open or drawn is not shown else controls.draw(lesson, slide, at, baseline, shown)
     rows = _rows(slide, baseline, tried.trace, question if is_open else None)
     rows = [tuple(map(controls.transpose, row)) for row in rows] if tried.transposed else rows
@@ -304,6 +304,7 @@ def _ways_on(lesson: Lesson, slide: Slide, selection: Selection, setting: Config
     with st.container(horizontal=True, gap="small"):
         if slides.can_be_reseeded(lesson, slide):
             st.button(WORDS["again"], key="again", on_click=_deal, args=(lesson, selection))
+        path.offer_practice(lesson, slide, selection)
         st.button(WORDS["explore"], key="to-explore", on_click=session_state.adopt, args=(config, target))
         if slide.beside:
             changes = url_codec.difference(setting, config)
@@ -315,6 +316,5 @@ def _ways_on(lesson: Lesson, slide: Slide, selection: Selection, setting: Config
             paper = admission.later(handout.NEED, of, partial(handout.html, lesson, solutions=name == "solutions"))
             file = f"{lesson.name}-{name}.html"
             st.download_button(WORDS[name], paper, file, "text/html", key=f"sheet-{name}", on_click="ignore")
-        answers = admission.later(handout.NEED, of, partial(handout.key, lesson))
-        file = f"{lesson.name}-key.html"
-        st.download_button(WORDS["key"], answers, file, "text/html", key="sheet-key", on_click="ignore")
+        paper, file = admission.later(handout.NEED, of, partial(handout.key, lesson)), f"{lesson.name}-key.html"
+        st.download_button(WORDS["key"], paper, file, "text/html", key="sheet-key", on_click="ignore")

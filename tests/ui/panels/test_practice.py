@@ -119,3 +119,26 @@ def test_a_lesson_that_was_gone_through_leads_to_practice() -> None:
     at.button(key="practise").click().run()
     assert clean(at)
     assert at.sidebar.radio(key="practised").value == "shape"
+
+
+def test_an_answered_question_of_a_lesson_leads_to_its_kind_with_new_numbers() -> None:
+    """A slide that can deal its own numbers again has that instead; the visitor's setting stays as it is."""
+    at = opened(page="lessons", lesson="store", slide="5", sentence="my own words")
+    assert not [button for button in at.button if button.key == "practise-kind"]
+    at.button(key="show-answer").click().run()
+    at.button(key="practise-kind").click().run()
+    assert clean(at)
+    found = parameters(at)
+    assert (found["course"], found["practised"], found["sentence"]) == ("practice", "rows_changed", "my own words")
+    assert "Which rows of" in page_text(at)
+    at = opened(page="lessons", lesson="bits", slide="2")
+    at.button(key="show-answer").click().run()
+    assert not [button for button in at.button if button.key == "practise-kind"]
+    assert [button for button in at.button if button.key == "again"]
+
+
+def test_every_question_of_a_practised_kind_in_a_lesson_has_new_numbers_somewhere() -> None:
+    asked = [slide.question.kind for lesson in LESSONS.values() for slide in lesson.slides if slide.question]
+    others = {kind for kind in asked if kind not in KINDS}
+    assert others == {"spread", "largest_weight", "next_word", "times_as_likely", "head_owed"}
+    assert sum(kind in KINDS for kind in asked) > 120

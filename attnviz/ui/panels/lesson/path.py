@@ -12,16 +12,22 @@ from typing import Any
 
 import streamlit as st
 
+from attnviz.classroom import slides
+from attnviz.classroom.practice import record as records
+from attnviz.classroom.practice.kinds import KINDS
+from attnviz.classroom.practice.record import Asked
 from attnviz.classroom.printed import course_handout, handout
 from attnviz.engine.records.config import Config
 from attnviz.lessons.catalogue import LESSONS
 from attnviz.lessons.courses import COURSES, Course
-from attnviz.lessons.lesson import Lesson
+from attnviz.lessons.lesson import Lesson, Slide
 from attnviz.settings import url_codec
 from attnviz.settings.counting import ordinal
 from attnviz.settings.language import Words
 from attnviz.text.format.html_math import as_markdown
+from attnviz.ui.panels.lesson import practice as practice_panel
 from attnviz.ui.session import admission, session_state, widget_values, widgets
+from attnviz.ui.session.callback import callback
 from attnviz.ui.session.notices import paragraph
 from attnviz.ui.session.selection import (
     COURSE_NAMES,
@@ -213,6 +219,24 @@ def summary(lesson: Lesson, config: Config, selection: Selection) -> None:
                 label = as_markdown(WORDS["further"].format(place=destination(lesson.further)))
                 target = with_further(selection, lesson)
                 st.button(label, key="further", on_click=session_state.adopt, args=(lesson.config, target))
+
+
+def offer_practice(lesson: Lesson, slide: Slide, selection: Selection) -> None:
+    """Draw the way to questions of the same kind with new numbers, where the slide cannot deal them itself.
+
+    The last slide has that in its summary.
+    """
+    kind = slide.question.kind if slide.question else ""
+    if kind in KINDS and slide is not lesson.slides[-1] and not slides.can_be_reseeded(lesson, slide):
+        st.button(WORDS["practise"], key="practise-kind", on_click=_practise, args=(selection, kind))
+
+
+@callback
+def _practise(selection: Selection, kind: str) -> None:
+    """Go to the next question of a kind in practice; the visitor's setting stays as it is."""
+    config, _ = session_state.saved(Config, Selection)
+    asked = records.following(practice_panel.record(), Asked(kind, 1, -1), stay=True)
+    session_state.adopt(config, replace(practice_panel.with_asked(selection, asked), course=PRACTICE))
 
 
 def with_further(selection: Selection, lesson: Lesson) -> Selection:

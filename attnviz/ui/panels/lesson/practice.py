@@ -11,7 +11,8 @@ import streamlit as st
 
 from attnviz.classroom import open_questions, slides
 from attnviz.classroom.practice import record as records
-from attnviz.classroom.practice.deals import Dealt, deal
+from attnviz.classroom.practice.deals import deal
+from attnviz.classroom.practice.dealt import Dealt
 from attnviz.classroom.practice.kinds import KINDS, LEVELS
 from attnviz.classroom.practice.record import Answer, Asked, Record
 from attnviz.engine.records.config import Config

@@ -15,6 +15,7 @@ from attnviz.classroom import free_text, slides
 from attnviz.classroom.practice import mistake_pictures
 from attnviz.classroom.resolved_question import SETS, ResolvedQuestion
 from attnviz.classroom.typed_numbers import read_number
+from attnviz.classroom.wrong_choices.verdicts import YES
 from attnviz.engine.records.trace import Trace
 from attnviz.lessons.lesson import Question
 from attnviz.settings.counting import ordinal
@@ -47,6 +48,7 @@ WORDS = Words(
         "wrote": "You wrote: {text}",
         "unreadable": "That cannot be read as a number; try 0.25, 1/4, 25 % or e/(e+3), for example.",
         "see": "Show what that answer was read from",
+        "see_where": "Show where that can be seen",
         "verdict": "You said {said}. {judged}",
         "none": "none",
         "arithmetic": "The arithmetic",
@@ -186,13 +188,22 @@ def _refusal(question: ResolvedQuestion, answer: Given) -> str:
     return WORDS["unreadable"] if isinstance(answer, str) else localised(question.feedback(answer))
 
 
-def mistake(question: Question | None, resolved: ResolvedQuestion, at: str, trace: Trace, *, pictures: str) -> None:
+def mistake(
+    question: Question | None,
+    resolved: ResolvedQuestion,
+    at: str,
+    trace: Trace,
+    *,
+    pictures: str,
+    own: Trace | None = None,
+) -> None:
     """Offer the picture in which the mistake behind a wrong answer can be seen, while the question is open."""
     answer = given(at)[1]
     if question is None or is_revealed(at) or isinstance(answer, str):
         return
-    stage = mistake_pictures.picture(question, resolved, trace, answer)
-    if stage is not None and st.toggle(WORDS["see"], key=f"see-{at}"):
+    stage = mistake_pictures.picture(question, resolved, trace, answer, own)
+    label = WORDS["see_where" if resolved.form in ("some", "order", "mask") or resolved.how in YES else "see"]
+    if stage is not None and st.toggle(label, key=f"see-{at}"):
         heatmap.show([stage], key=pictures, view=View(fit=True))
 
 

@@ -9,8 +9,9 @@ from dataclasses import replace
 import streamlit as st
 
 from attnviz.classroom import slides
+from attnviz.classroom.context.hints import HINTS
 from attnviz.classroom.question_kinds import resolve
-from attnviz.classroom.resolved_question import HINTS, ResolvedQuestion
+from attnviz.classroom.resolved_question import ResolvedQuestion
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.run import run
 from attnviz.lessons.catalogue import LESSONS

@@ -1,0 +1,1 @@
+"""The run that a question is resolved in, and the words on an answer."""
