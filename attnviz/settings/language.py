@@ -5,8 +5,9 @@ Every sentence is written in English, where it is said. Another language is a ge
 read in its compiled form beside it. `python -m tools.translations` brings the catalogues up to date with the code and
 compiles them. A message that a catalogue does not have stays English; the tests see to it that there is none.
 
-Links, files of numbers and programs are the same in every language, and so are formulas but for their words and the
-numbers in pictures. Those in sentences and tables are written as the language writes them.
+Links, files of numbers and the code of programs are the same in every language, and so are the names of steps and axes;
+comments, headings and names of sheets are said in it. Formulas are the same but for their words and the numbers in
+pictures. Numbers in sentences and tables are written as the language writes them.
 """
 
 from __future__ import annotations
