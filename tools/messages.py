@@ -113,9 +113,11 @@ def beside_names() -> Iterator[Message]:
 
 
 def has_words(message: Message) -> bool:
-    """Return whether there is something to say but names that are filled in; quotation marks are said too."""
+    """Return whether there is something to say but names that are filled in: words, or signs between the names, which
+    Chinese writes otherwise."""
     text = forms(message)[-1]
-    return bool(re.search("[A-Za-z]{2}|[“”]", re.sub(r"\{[^}]*\}", "", text)))
+    between = re.sub(r"\{[^}]*\}", "", text)
+    return bool(re.search("[A-Za-z]{2}|[“”]" + ("|[,:;.(%]" if between != text else ""), between))
 
 
 @cache

@@ -29,11 +29,15 @@ NEW = ("es", "zh")
 TERRITORIES = {"en": "en_US", "de": "de_DE", "es": "es_ES", "zh": "zh_CN"}
 """The languages as `og:locale` names them."""
 
+TAGS = {"zh": "zh-Hans"}
+"""The languages whose names in HTML say more than their codes: in which letters they are written (BCP 47)."""
+
 WRITTEN = "en"
 """The language in which the sentences stand in the code."""
 
-SIGNS = {"zh": {".": "。", ", ": "、", "; ": "；", ": ": "：", " ": ""}}
-"""The signs of languages that write others than English: what ends a sentence, stands in lists, and parts sentences."""
+SIGNS = {"zh": {".": "。", ", ": "、", "; ": "；", ": ": "：", " ": "", " %": "%", " (": "（", ")": "）"}}
+"""The signs of languages that write others than English: what ends a sentence, stands in lists, parts sentences,
+follows a share, and stands around what is said in brackets."""
 
 CATALOGUES = Path(__file__).parent.parent / "languages"
 DOMAIN = "attnviz"
@@ -56,6 +60,15 @@ def set_language(language: str) -> None:
 def current_language() -> str:
     """Return the code of the current language."""
     return _current.get()
+
+
+def tag(language: str) -> str:
+    """Return the name of a language in HTML, by which a browser chooses letters, breaks lines and reads aloud.
+
+    >>> tag("de"), tag("zh")
+    ('de', 'zh-Hans')
+    """
+    return TAGS.get(language, language)
 
 
 def nearest_language(locale: str | None) -> str:
@@ -90,6 +103,15 @@ def sign(usual: str) -> str:
     ', '
     """
     return SIGNS.get(_current.get(), {}).get(usual, usual)
+
+
+def aside(*parts: str) -> str:
+    """Return clauses of one sentence with the current language's commas between them; empty ones are left out.
+
+    >>> aside("The difference", "orange where A is larger")
+    'The difference, orange where A is larger'
+    """
+    return sign("; ").replace(";", ",").replace("；", "，").join(filter(None, parts))
 
 
 def full_stop() -> str:

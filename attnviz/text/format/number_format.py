@@ -127,5 +127,14 @@ def grouped(n: int) -> str:
     return f"{n:,}".replace(",", "\u202f" if current_language() in DECIMAL_COMMA else ",")
 
 
+def plotly_separators() -> str:
+    """Return the sign within numbers and that between each three digits, as Plotly wants them for axes and hovers.
+
+    >>> plotly_separators()
+    '.,'
+    """
+    return ",\u202f" if current_language() in DECIMAL_COMMA else ".,"
+
+
 def _stripped(decimal: str) -> str:
     return decimal.rstrip("0").rstrip(".") if "." in decimal else decimal

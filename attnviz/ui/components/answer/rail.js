@@ -3,6 +3,7 @@
 
 /** @import { Chip } from "./types" */
 import { append } from "./drawer_pictures.js";
+import { signOf } from "../signs.js";
 
 export const SHEET = matchMedia("(max-width: 1099px)"); // an answer comes from the foot of the window
 const RAIL = 44; // pixels
@@ -80,8 +81,8 @@ export class Rail {
     for (const { name, label, value } of [{ name: "", label: words.setting, value: "»" }, ...those]) {
       const chip = append(this.rail, "button", "ad-chip");
       chip.setAttribute("type", "button");
-      chip.setAttribute("aria-label", name ? `${label}: ${value}` : label);
-      chip.title = name ? `${label}: ${value}` : label;
+      chip.title = name ? label + signOf(": ") + value : label;
+      chip.setAttribute("aria-label", chip.title);
       chip.dataset.field = name;
       if (name) append(chip, "span", "", label);
       append(chip, "b", name && !/\d/.test(value) ? "ad-worded" : "", value);

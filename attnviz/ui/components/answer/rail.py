@@ -8,7 +8,7 @@ from attnviz.engine.records.config import Config
 from attnviz.engine.records.typed_rows import score_of
 from attnviz.settings.fields import settings
 from attnviz.settings.kinds import Named, Option
-from attnviz.settings.language import InContext, Words
+from attnviz.settings.language import InContext, Words, sign
 from attnviz.settings.tuple_kinds import Options
 
 WORDS = Words(
@@ -49,7 +49,7 @@ def _worded(kind: object, value: object) -> str:
     """Return a value as its widget writes it."""
     match kind, value:
         case Options(), tuple():
-            return ", ".join(kind.table[name].label for name in value)
+            return sign(", ").join(kind.table[name].label for name in value)
         case Option(), str():
             return str(kind.table[value].label)
         case Named(), str():
