@@ -132,7 +132,7 @@ def offer(name: str, trace: Trace, target: ExportTarget, again: Callable[[], Tra
     again  makes the run anew, if the setting alone cannot
     """
     form = FORMATS[name]
-    button, note = st.columns([2, 3], vertical_alignment="center", gap="small")
+    button, note = st.columns([9, 11], vertical_alignment="center", gap="small")
     missing = name in LIBRARIES and find_spec(LIBRARIES[name]) is None
     label, refused = WORDS["save"].format(name=name), ""
     if missing:

@@ -9,6 +9,7 @@ export const SHEET = matchMedia("(max-width: 1099px)"); // an answer comes from 
 const RAIL = 44; // pixels
 const LEAST = 288; // of rail and answer
 const STEP = 8; // pixels that a chip is dragged for each step
+const LETTERS = 6; // of a word that has room on a chip at its usual size
 
 /** @returns {HTMLElement | null} */
 const setting = () => document.querySelector("[data-testid=stSidebar]");
@@ -85,7 +86,9 @@ export class Rail {
       chip.setAttribute("aria-label", chip.title);
       chip.dataset.field = name;
       if (name) append(chip, "span", "", label);
-      append(chip, "b", name && !/\d/.test(value) ? "ad-worded" : "", value);
+      const isWorded = name && !/\d/.test(value), longest = Math.max(...value.split(/\s/).map((word) => word.length));
+      const shown = append(chip, "b", isWorded ? "ad-worded" : "", value);
+      if (isWorded && longest > LETTERS) shown.style.fontSize = `${Math.max(8, (11 * LETTERS) / longest)}px`;
       if (name === focused) chip.focus();
     }
   }

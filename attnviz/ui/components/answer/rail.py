@@ -23,6 +23,9 @@ WORDS = Words(
 )
 """Fields of a `Config`, in the order in which the page draws them, each with a word that fits a narrow rail."""
 
+NO_MASK = Words({"none": InContext("none", "no mask, in a narrow rail")})
+"""What stands there in place of a label of two words, the second of which is that of the field once more."""
+
 SHORT = 12  # letters of a formula that a chip has room for
 
 
@@ -35,6 +38,7 @@ def chips(config: Config) -> list[Mapping[str, str]]:
     items = {item.name: item for item in settings(config)}
     values = {name: _worded(items[name].metadata["kind"], getattr(config, name)) for name in WORDS}
     values["score"] = _short_score(config)
+    values["mask"] = NO_MASK["none"] if config.mask == ("none",) else values["mask"]
     return [{"name": name, "label": str(WORDS[name]), "value": value} for name, value in values.items() if value]
 
 
