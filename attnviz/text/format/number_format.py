@@ -32,6 +32,8 @@ _HEAD = re.compile(r"(?<![\w.:,\[])([1-9]\d?)\.([1-9]\d?)(?![\d\w]|[.,]\d|\])")
 
 _IN_FORMULA = re.compile(r"(?<![\w.])(\d+)\.(\d+)(?!\.?\d)")
 _LISTED_IN_FORMULA = re.compile(r"(?<!\{),(\\;|\s)")
+_INTEGERS_IN_FORMULA = re.compile(r"(?<![\w}^_])\([−-]?\d+(?:,(?:\\;|\s)*[−-]?\d+)+\)")
+"""Whole numbers in brackets, which would look like one number with a comma."""
 _LISTED = r"[−~]?\d+(?:,\d+)?(?:e−?\d+)?"
 _LIST = re.compile(rf"(?<!\d){_LISTED}(?:, {_LISTED})+")
 
@@ -115,7 +117,8 @@ def localised_latex(latex: str) -> str:
     if current_language() not in DECIMAL_COMMA:
         return latex
     with_commas = _IN_FORMULA.sub(r"\1{,}\2", latex)
-    return with_commas if with_commas == latex else _LISTED_IN_FORMULA.sub(r";\1", with_commas)
+    with_commas = _INTEGERS_IN_FORMULA.sub(lambda found: found[0].replace(",", ";"), with_commas)
+    return with_commas if "{,}" not in with_commas else _LISTED_IN_FORMULA.sub(r";\1", with_commas)
 
 
 def grouped(n: int) -> str:

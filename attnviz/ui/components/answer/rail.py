@@ -38,7 +38,8 @@ def chips(config: Config) -> list[Mapping[str, str]]:
     items = {item.name: item for item in settings(config)}
     values = {name: _worded(items[name].metadata["kind"], getattr(config, name)) for name in WORDS}
     values["score"] = _short_score(config)
-    values["mask"] = NO_MASK["none"] if config.mask == ("none",) else values["mask"]
+    if config.mask == ("none",):
+        values["mask"] = str(NO_MASK["none"])
     return [{"name": name, "label": str(WORDS[name]), "value": value} for name, value in values.items() if value]
 
 
