@@ -1,4 +1,4 @@
-"""What a script says beside its code, in the language of the page: comments and what functions do.
+"""The comments of a script, and the descriptions of its functions, in the language of the page.
 
 Code is the same in every language, and so are the names of steps and axes. Rows of tables and the writers of lines say
 their comments in English, as they write them; here each is looked up when the script is put together.

@@ -11,6 +11,7 @@ import pytest
 from attnviz.settings.language import LANGUAGES, WRITTEN, set_language, tag
 from attnviz.ui.components.streamlit_words import WORDS
 from tests.browser_idle import go_to, wait_until
+from tests.support.cases import for_each
 
 pytestmark = pytest.mark.browser
 
@@ -57,9 +58,9 @@ def seen(page: Any, app: Any, code: str) -> list[str]:
     return said
 
 
-@pytest.mark.parametrize("code", OTHERS)
+@for_each("code", OTHERS)
 def test_no_english_of_streamlit_is_left(code: str, new_page: Callable[..., Any], app: Any) -> None:
-    assert english(seen(new_page(locale="en-GB"), app, code), code) == set()
+    assert english(seen(new_page(locale="en-GB", instead=True), app, code), code) == set()
 
 
 def test_streamlit_has_the_words_that_are_looked_for(new_page: Callable[..., Any], app: Any) -> None:
@@ -84,11 +85,11 @@ def test_a_switch_of_the_language_says_them_in_the_next_and_in_english_again(
         wait_until(page, lambda word=word: menu.get_attribute("aria-label") == word)  # type: ignore[misc]
 
 
-@pytest.mark.parametrize("code", LANGUAGES)
+@for_each("code", LANGUAGES)
 def test_on_a_phone_the_parts_of_a_place_are_not_under_the_menu_of_languages(
     code: str, new_page: Callable[..., Any], app: Any
 ) -> None:
-    page = new_page(locale="en-GB", viewport={"width": 390, "height": 844})
+    page = new_page(locale="en-GB", viewport={"width": 390, "height": 844}, instead=True)
     for at in ("page=compare", "panel=what_if", "page=lessons", "page=assign"):
         go_to(page, f"{app.url}/?v=1&{at}&lang={code}")
         menu = page.locator(".st-key-languages").bounding_box()
