@@ -20,9 +20,6 @@ from attnviz.settings.fields import settings
 from attnviz.settings.language import InContext, Plural, TranslatedField, Words
 from attnviz.ui.pages import compare, exports
 
-PROGRAMS = re.compile(r"script|notebook")  # what they write is code, which is English
-
-
 Message = str | Plural | InContext
 
 
@@ -116,9 +113,11 @@ def beside_names() -> Iterator[Message]:
 
 
 def has_words(message: Message) -> bool:
-    """Return whether there is something to say but names that are filled in; quotation marks are said too."""
+    """Return whether there is something to say but names that are filled in: words, or signs between the names, which
+    Chinese writes otherwise."""
     text = forms(message)[-1]
-    return bool(re.search("[A-Za-z]{2}|[“”]", re.sub(r"\{[^}]*\}", "", text)))
+    between = re.sub(r"\{[^}]*\}", "", text)
+    return bool(re.search("[A-Za-z]{2}|[“”]" + ("|[,:;.(%]" if between != text else ""), between))
 
 
 @cache
@@ -127,10 +126,9 @@ def messages() -> frozenset[Message]:
     seen: set[int] = set()
     messages_of_code: set[Message] = set(beside_names())
     for module in modules():
-        if not PROGRAMS.search(module.__name__):
-            for value in vars(module).values():
-                messages_of_code.update(in_tables(value, seen))
-            messages_of_code.update(in_calls(module))
+        for value in vars(module).values():
+            messages_of_code.update(in_tables(value, seen))
+        messages_of_code.update(in_calls(module))
     return frozenset(filter(has_words, messages_of_code))
 
 

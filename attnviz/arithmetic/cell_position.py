@@ -21,7 +21,7 @@ from attnviz.engine.records.typed_rows import score_of
 from attnviz.engine.tables.masks import MASKS, allowed, settings_of
 from attnviz.engine.tables.normalisers.hardmax import size_of_terms
 from attnviz.engine.tables.tokenisers import PAD
-from attnviz.settings.language import Words, translate
+from attnviz.settings.language import Words, sign, translate
 
 WHY = Words(
     {
@@ -192,5 +192,5 @@ class CellPosition:
         if read is not None and not read.holds(self.key):
             return WHY["own" if read.is_own else "other"]
         *others, last = [translate(QUOTED, label=MASKS[name].label) for name in self.forbidden_by] or [""]
-        labels = translate(AND).join([", ".join(others), last] if others else [last])
+        labels = translate(AND).join([sign(", ").join(others), last] if others else [last])
         return WHY[("edited", "mask", "masks")[min(len(self.forbidden_by), 2)]].format(labels=labels)

@@ -14,7 +14,7 @@ from attnviz.classroom.next_word import readings
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.run import run
 from attnviz.lessons import predicates
-from attnviz.settings.language import translated_fields
+from attnviz.settings.language import sign, translated_fields
 from attnviz.text.format.number_format import short
 
 Found = Callable[[Trace, Trace], float | Array | None]
@@ -201,7 +201,7 @@ def measure_text(name: str, baseline: Trace, tried: Trace) -> str:
         return short(None)
     numbers = np.atleast_1d(np.asarray(value, dtype=float))
     if name == "head_shares":
-        return ", ".join(_short(number) for number in numbers)
+        return sign(", ").join(_short(number) for number in numbers)
     low, high = _short(float(numbers.min())), _short(float(numbers.max()))
     return low if low == high else f"{low} … {high}"
 

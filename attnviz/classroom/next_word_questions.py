@@ -15,7 +15,7 @@ from attnviz.classroom.next_word import readings
 from attnviz.classroom.resolved_question import Mistake, ResolvedQuestion
 from attnviz.models.sampling import softmax
 from attnviz.settings.faults import ConfigError, shorten
-from attnviz.settings.language import Words
+from attnviz.settings.language import Words, sign
 from attnviz.text.format.number_format import head_name, short
 from attnviz.text.format.sentence_parts import TOKEN, fill, rounded_number
 
@@ -137,7 +137,9 @@ def head_owed(runs: QuestionContext, at: Mapping[str, Any]) -> ResolvedQuestion:
     best = _at(off, int(off.argmin()))
     heads = sorted({best, *_tempting(runs, at, off)})
     names = {head: _name(head) for head in heads}
-    changes = ", ".join(WORDS["head_change"].format(head=names[head], change=short(float(off[head]))) for head in heads)
+    changes = sign(", ").join(
+        WORDS["head_change"].format(head=names[head], change=short(float(off[head]))) for head in heads
+    )
     facts = {"head": names[best], "apart": short(apart), "change": short(float(off[best]))}
     told = {frozenset({heads.index(head)}): _said_of_head(runs, at, off, head) for head in heads if head != best}
     return ResolvedQuestion(

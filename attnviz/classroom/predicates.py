@@ -9,7 +9,7 @@ import numpy as np
 
 from attnviz.classroom.context.question_context import SAME, QuestionContext
 from attnviz.lessons import predicates
-from attnviz.settings.language import Words
+from attnviz.settings.language import Words, sign
 from attnviz.text.format.sentence_parts import Sentence, fill, rounded_number
 
 WORDS = Words(
@@ -52,7 +52,7 @@ def _symmetric(runs: QuestionContext, at: Mapping[str, Any]) -> Found:
 def _sums(axis: int) -> Predicate:
     def found(runs: QuestionContext, at: Mapping[str, Any]) -> Found:
         sums = runs.of_head("weights", at).sum(axis=axis)
-        listed = ", ".join(map(rounded_number, sums))
+        listed = sign(", ").join(map(rounded_number, sums))
         return bool((np.abs(sums - 1) <= SAME).all()), fill(WORDS["sums"], sums=listed)
 
     return found

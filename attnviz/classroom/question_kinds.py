@@ -32,7 +32,7 @@ from attnviz.engine.records.trace import Trace
 from attnviz.lessons.lesson import Question
 from attnviz.settings.counting import index_of, ordinal
 from attnviz.settings.faults import cut, shorten
-from attnviz.settings.language import Words, translate
+from attnviz.settings.language import Words, sign, translate
 from attnviz.text import step_names
 from attnviz.text.captions import NAMES
 from attnviz.text.format.number_format import grouped
@@ -152,7 +152,7 @@ def _highest_key(runs: QuestionContext, at: Mapping[str, Any]) -> ResolvedQuesti
     tokens, best = runs.trace.key_tokens, int(row.argmax())
     right = frozenset(np.flatnonzero(row >= row[best] - SAME).tolist())
     solution = fill(WORDS["highest"], key=name_token(tokens, best), weight=rounded_number(row[best]))
-    weights = ", ".join(rounded_number(weight) for weight in row)
+    weights = sign(", ").join(rounded_number(weight) for weight in row)
     return ResolvedQuestion(
         form="one",
         options=tuple(name_token(tokens, position) for position in range(len(tokens))),

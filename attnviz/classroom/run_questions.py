@@ -21,7 +21,7 @@ from attnviz.engine.tables.masks import MASKS
 from attnviz.lessons.lesson import Question
 from attnviz.settings import url_codec
 from attnviz.settings.faults import shorten
-from attnviz.settings.language import Words, translate
+from attnviz.settings.language import Words, sign, translate
 
 STOPS = {
     "temperature": (0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0),
@@ -127,10 +127,12 @@ def mask_in_words(config: Config) -> str:
     each = []
     for name in config.mask:
         numbers = MASKS[name].settings(config)
-        in_words = ", ".join(WORDS["setting"].format(label=labels[key], value=value) for key, value in numbers.items())
+        in_words = sign(", ").join(
+            WORDS["setting"].format(label=labels[key], value=value) for key, value in numbers.items()
+        )
         label = translate(MASKS[name].label)
         each.append(WORDS["mask"].format(label=label, numbers=in_words) if numbers else label)
-    return "; ".join(each)
+    return sign("; ").join(each)
 
 
 def _few(cells: Array) -> None:

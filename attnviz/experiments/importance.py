@@ -9,7 +9,7 @@ from attnviz.analysis.importance import MEASURES, Importance
 from attnviz.engine.records.trace import Trace
 from attnviz.pictures.stage_record import Stage
 from attnviz.settings.counting import ordinal
-from attnviz.settings.language import Plural, Words
+from attnviz.settings.language import Plural, Words, sign
 from attnviz.text.format.number_format import short
 from attnviz.text.query_sentences import visible_token
 
@@ -63,7 +63,7 @@ def stage(trace: Trace, importance: Importance, position: tuple[int, int]) -> St
         masked=masked,
         heads=[COLUMNS[name] for name in (*MEASURES, "knock_out")],
         phrase=PICTURE["phrase"],
-        alt=f"{PICTURE['title']}: {PICTURE['phrase']}",
+        alt=PICTURE["title"] + sign(": ") + PICTURE["phrase"],
         apart=True,
     )
 

@@ -17,7 +17,7 @@ from attnviz.engine.tables.normalised_axes import NORMALISED_AXES
 from attnviz.exports.tables import labels
 from attnviz.pictures.stage_record import Stage
 from attnviz.settings.counting import ordinal
-from attnviz.settings.language import Words, translate, translate_all
+from attnviz.settings.language import Words, sign, translate, translate_all
 from attnviz.text.format.number_format import localised, short
 from attnviz.text.format.sentence_parts import QUOTED
 
@@ -183,7 +183,7 @@ def stage(trial: MaskingTrial) -> Stage:
         masked=masked,
         heads=trial.names,
         phrase=translate(PHRASE),
-        alt=translate(ALT, head=ordinal(trial.head), ways=", ".join(trial.names)),
+        alt=translate(ALT, head=ordinal(trial.head), ways=sign(", ").join(trial.names)),
     )
 
 

@@ -14,7 +14,7 @@ from attnviz.engine.tables.positions import POSITIONS
 from attnviz.experiments.axis_and_sharing import small
 from attnviz.pictures import stages
 from attnviz.pictures.stage_record import Stage
-from attnviz.settings.language import Words, translate, translate_all
+from attnviz.settings.language import Words, sign, translate, translate_all
 from attnviz.text.format.number_format import short
 from attnviz.text.format.sentence_parts import AND, Sentence, fill, join_sentences, name_token
 
@@ -62,7 +62,7 @@ def stage(name: str, reordered: Reordered) -> Stage:
         masked=None,
         heads=translate_all(TILES),
         phrase=phrase,
-        alt=f"{TITLES[name]}: {phrase}",
+        alt=TITLES[name] + sign(": ") + phrase,
     )
 
 
@@ -104,7 +104,7 @@ def placed(config: Config) -> tuple[str, ...]:
     ('mask (Causal)', 'bias by distance')
     """
     free = without_position_effects(config)
-    labels = ", ".join(MASKS[name].label for name in config.mask if name not in free.mask)
+    labels = sign(", ").join(MASKS[name].label for name in config.mask if name not in free.mask)
     holds = {"mask": labels, "bias": config.bias != "none", "location": score_of(config).by_position}
     return tuple(PLACED[name].format(labels=labels) for name, each in holds.items() if each)
 

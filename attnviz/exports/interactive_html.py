@@ -35,7 +35,7 @@ from attnviz.pictures.headings import PAINT, SWITCH
 from attnviz.pictures.stages import side_by_side
 from attnviz.pictures.static.text_metrics import drawable, word
 from attnviz.settings.counting import ordinal
-from attnviz.settings.language import current_language
+from attnviz.settings.language import current_language, sign, tag
 from attnviz.text.cell_sentence import percent
 from attnviz.text.format.html_math import quoting
 from attnviz.text.format.number_format import DECIMAL_COMMA
@@ -115,11 +115,11 @@ def html(trace: Trace, part: Part | None = None) -> str:
     script, style = script.replace(NO_LINES, lines_of(moved)), _style()
     texts = {name: markup.escape(text) for name, text in TEXTS.items()}
     texts |= {
-        "language": current_language(),
+        "language": tag(current_language()),
         "policy": POLICY.format(script=_hash(script), style=_hash(style)),
         "style": style,
         "script": script,
-        "overview": quoting(" ".join(headline(trace))),
+        "overview": quoting(sign(" ").join(headline(trace))),
         "notes": _paragraph("notes", trace.notes)
         + _paragraph("next", next_words(trace))
         + _paragraph("bound", part.said),

@@ -13,7 +13,7 @@ from attnviz.exports import interactive_html
 from attnviz.pictures.colours import PAPER
 from attnviz.pictures.static import link_card
 from attnviz.pictures.static.text_metrics import drawable
-from attnviz.settings.language import Words, current_language
+from attnviz.settings.language import Words, current_language, tag
 from attnviz.text import link_words
 from attnviz.text.headline import headline
 
@@ -76,7 +76,7 @@ def files(parts: Iterable[str | tuple[Trace, int]]) -> Iterator[tuple[str, str]]
     yield (
         "index.html",
         INDEX.format(
-            language=current_language(),
+            language=tag(current_language()),
             policy=f"default-src 'none'; img-src 'self' file:; style-src 'sha256-{digest}'; base-uri 'none'; "
             "form-action 'none'",
             title=markup.escape(WORDS["title"]),

@@ -19,7 +19,7 @@ from attnviz.exports.links import setting_of
 from attnviz.pictures.static.fonts import chinese
 from attnviz.pictures.static.text_metrics import drawable
 from attnviz.settings.counting import ordinal
-from attnviz.settings.language import Words, current_language, translate
+from attnviz.settings.language import Words, current_language, full_stop, sign, translate
 from attnviz.text.format.sentence_parts import QUOTED
 from attnviz.text.query_sentences import visible_token
 
@@ -32,13 +32,13 @@ PREAMBLE = r"""\documentclass[11pt,a4paper]{article}
 \ifxetex\unicodetrue\fi
 \ifunicode
   \usepackage{fontspec}
-  % \setmainfont{Noto Sans}  % any font on your machine that has the letters of your tokens
+  % \setmainfont{Noto Sans}  % FONT
 \else
   \usepackage[T1]{fontenc}
   \usepackage[utf8]{inputenc}
   \usepackage{textcomp}
 \fi
-% the letters, and what pdflatex sets in their place
+% INSTEAD
 \newcommand{\letters}[2]{\ifunicode #1\else #2\fi}
 \allowdisplaybreaks
 \setlength{\parindent}{0pt}
@@ -53,6 +53,8 @@ NOTES = Words(
     {
         "letters": "Some tokens hold letters that pdflatex cannot set: compile with lualatex or xelatex, and choose a "
         "font that has them. pdflatex shows their code points.",
+        "font": "any font on your machine that has the letters of your tokens",
+        "instead": "the letters, and what pdflatex sets in their place",
         "link": "The setting, to be put after the question mark of a link:",
     }
 )
@@ -61,8 +63,8 @@ TEXTS = Words(
         "cell": "Head {head}: query {query}, {query_token}, attends to key {key}, {key_token}",
         "row": "Head {head}: query {query}, {query_token}, attends to {n} keys",
         "layer": "Layer {layer}. ",
-        "score": "Score",
-        "normaliser": "Normaliser",
+        "score": "Score: {label}, {formula}.",
+        "normaliser": "Normaliser: {label}, {formula}.",
         "vectors": "From the tokens to q and k",
         "query": "The query",
         "key": "Key {key}, {key_token}",
@@ -198,8 +200,14 @@ def _lines(lines: Sequence[ArithmeticLine]) -> Iterator[str]:
     """Yield the lines that change something, each with its title and sentence."""
     for line in lines:
         if line.active or line.edited:
-            yield rf"\textbf{{{_with_symbols(line.title)}.}} {_with_symbols(line.sentence)}"
+            title = rf"\textbf{{{_with_symbols(line.title)}{full_stop()}}}"
+            yield sign(" ").join([title, _with_symbols(line.sentence)])
             yield f"\\[\n{line.latex}\n\\]"
+
+
+def _chosen(what: str, label: str, formula: str) -> str:
+    """Return the sentence that says which score or normaliser is chosen."""
+    return TEXTS[what].format(label=escaped(label), formula=f"${formula}$")
 
 
 def _document(trace: Trace, layer: int, title: str, body: Sequence[str]) -> str:
@@ -208,10 +216,10 @@ def _document(trace: Trace, layer: int, title: str, body: Sequence[str]) -> str:
     head = [rf"\section*{{\Large {layers}{title}}}"]
     steps = trace.layers[layer]
     if "queries" in steps:
-        head.append(rf"{TEXTS['score']}: {escaped(SCORES[config.score].label)}, ${score_of(config).formula}$.")
+        head.append(_chosen("score", SCORES[config.score].label, score_of(config).formula))
     if "masked" in steps:
         normaliser = normaliser_of(config)
-        head.append(rf"{TEXTS['normaliser']}: {escaped(normaliser.label)}, ${normaliser.formula}$.")
+        head.append(_chosen("normaliser", normaliser.label, normaliser.formula))
     text, is_chinese = "\n\n".join([*head, *body]), current_language() == "zh"
     if is_chinese:  # whose letters are set as they are
         text = _LETTERS.sub(lambda found: found[1] if found[1] in chinese() else found[0], text)
@@ -219,7 +227,8 @@ def _document(trace: Trace, layer: int, title: str, body: Sequence[str]) -> str:
     notes = [f"% {NOTES['link']} {link}"] if link else []
     if r"\letters" in text:
         notes.append(f"% {NOTES['letters']}")
-    start = "\n".join([*notes, PREAMBLE])
+    preamble = PREAMBLE.replace("FONT", NOTES["font"]).replace("INSTEAD", NOTES["instead"])
+    start = "\n".join([*notes, preamble])
     if is_chinese:
         start = start.replace(*CHINESE)
     return start + "\\begin{document}\n\n" + text + "\n\n\\end{document}\n"

@@ -27,6 +27,7 @@ from attnviz.settings.counting import ordinal, ordinals
 from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import Words
 from attnviz.text import captions, step_names
+from attnviz.text.format.number_format import plotly_separators
 from attnviz.text.query_sentences import visible_token
 
 ACROSS = 4  # heads side by side, where there is but one stage
@@ -175,6 +176,7 @@ def _figure(shown: Sequence[Stage]) -> dict[str, Any]:
         "margin": MARGIN | {"r": MARGIN["r"] + len(shown) * 50},
         "plot_bgcolor": MASKED_COLOUR,
         "annotations": [],
+        "separators": plotly_separators(),
     }
     each = [(stage, head) for stage in shown for head in range(len(stage.array))]
     for number, ((stage, head), (row, column)) in enumerate(zip(each, tiles), 1):

@@ -16,6 +16,7 @@ from attnviz.pictures.stage_record import Stage
 from attnviz.settings.counting import ordinals
 from attnviz.settings.language import Words
 from attnviz.text import captions
+from attnviz.text.format.number_format import localised
 from attnviz.text.format.sentence_parts import plain
 from attnviz.text.goal_label import goal_labels
 
@@ -122,7 +123,7 @@ def _alt(trace: Trace, step: Step) -> str:
     """Return the picture in words, with its largest number; nothing for a step that the run itself did not record."""
     layer = _layer_of(trace, step)
     known = layer is not None or trace.around.get(step.name) is step
-    return plain(captions.alt(trace, layer or 0, step.name)) if known else ""
+    return localised(plain(captions.alt(trace, layer or 0, step.name))) if known else ""
 
 
 def _weights_phrase(trace: Trace, layer: int) -> str:

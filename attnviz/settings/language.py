@@ -5,8 +5,9 @@ Every sentence is written in English, where it is said. Another language is a ge
 read in its compiled form beside it. `python -m tools.translations` brings the catalogues up to date with the code and
 compiles them. A message that a catalogue does not have stays English; the tests see to it that there is none.
 
-Links, files of numbers and programs are the same in every language, and so are formulas but for their words and the
-numbers in pictures. Those in sentences and tables are written as the language writes them.
+Links, files of numbers and the code of programs are the same in every language, and so are the names of steps and axes;
+comments, headings and names of sheets are said in it. Formulas are the same but for their words and the numbers in
+pictures. Numbers in sentences and tables are written as the language writes them.
 """
 
 from __future__ import annotations
@@ -28,11 +29,15 @@ NEW = ("es", "zh")
 TERRITORIES = {"en": "en_US", "de": "de_DE", "es": "es_ES", "zh": "zh_CN"}
 """The languages as `og:locale` names them."""
 
+TAGS = {"zh": "zh-Hans"}
+"""The languages whose names in HTML say more than their codes: in which letters they are written (BCP 47)."""
+
 WRITTEN = "en"
 """The language in which the sentences stand in the code."""
 
-SIGNS = {"zh": {".": "。", ", ": "、", "; ": "；", ": ": "：", " ": ""}}
-"""The signs of languages that write others than English: what ends a sentence, stands in lists, and parts sentences."""
+SIGNS = {"zh": {".": "。", ", ": "、", "; ": "；", ": ": "：", " ": "", " %": "%", " (": "（", ")": "）"}}
+"""The signs of languages that write others than English: what ends a sentence, stands in lists, parts sentences,
+follows a share, and stands around what is said in brackets."""
 
 CATALOGUES = Path(__file__).parent.parent / "languages"
 DOMAIN = "attnviz"
@@ -55,6 +60,15 @@ def set_language(language: str) -> None:
 def current_language() -> str:
     """Return the code of the current language."""
     return _current.get()
+
+
+def tag(language: str) -> str:
+    """Return the name of a language in HTML, by which a browser chooses letters, breaks lines and reads aloud.
+
+    >>> tag("de"), tag("zh")
+    ('de', 'zh-Hans')
+    """
+    return TAGS.get(language, language)
 
 
 def nearest_language(locale: str | None) -> str:
@@ -89,6 +103,15 @@ def sign(usual: str) -> str:
     ', '
     """
     return SIGNS.get(_current.get(), {}).get(usual, usual)
+
+
+def aside(*parts: str) -> str:
+    """Return clauses of one sentence with the current language's commas between them; empty ones are left out.
+
+    >>> aside("The difference", "orange where A is larger")
+    'The difference, orange where A is larger'
+    """
+    return sign("; ").replace(";", ",").replace("；", "，").join(filter(None, parts))
 
 
 def full_stop() -> str:

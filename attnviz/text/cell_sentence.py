@@ -13,7 +13,7 @@ from attnviz.engine.external.traces import forbidden, is_external
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.records.typed_rows import normaliser_of
-from attnviz.settings.language import Plural, Words, translate
+from attnviz.settings.language import Plural, Words, sign
 from attnviz.text.format.sentence_parts import Sentence, fill, name_token, rounded_number
 
 LOOKING = Words(
@@ -39,7 +39,8 @@ TIED = Plural(
     ", as much as to {n} others and more than to the rest",
 )
 
-PERCENT, BELOW, ABOVE = "{n} %", "< 1 %", "> 99 %"
+PERCENTS = {"share": "{n}", "below": "< 1", "above": "> 99"}
+"""A share in percent, one that is not nothing, and one that is not all; the sign follows."""
 
 
 def cell_sentence(trace: Trace, layer: int, head: int, query: int, key: int) -> Sentence:
@@ -70,10 +71,15 @@ def percent(share: float) -> str:
     ('62 %', '13 %', '< 1 %', '> 99 %', '100 %')
     """
     if 0 < share < 0.01:
-        return translate(BELOW)
+        return percents()["below"]
     if 0.99 < share < 1 - 1e-12:
-        return translate(ABOVE)
-    return translate(PERCENT, n=math.floor(100 * share + 0.5))
+        return percents()["above"]
+    return percents()["share"].format(n=math.floor(100 * share + 0.5))
+
+
+def percents() -> dict[str, str]:
+    """Return how the language of the page writes shares in percent."""
+    return {name: text + sign(" %") for name, text in PERCENTS.items()}
 
 
 def _case(config: Config, row: Array, near: float) -> str:

@@ -8,7 +8,7 @@ from attnviz.analysis.all_heads import all_kinds, open_weights
 from attnviz.analysis.head_kinds import HeadKind
 from attnviz.engine.records.trace import Trace
 from attnviz.settings.counting import ordinal
-from attnviz.settings.language import Words
+from attnviz.settings.language import Words, aside, sign
 from attnviz.text import head_roles
 from attnviz.text.cell_sentence import percent
 from attnviz.text.format.number_format import localised
@@ -81,7 +81,7 @@ def about(head_kind: HeadKind, word: str, at: tuple[int, int], keys: int, name: 
     'layer 1, head 3: previous token, 93 % of its weight on average'
     """
     position = WORDS["position"].format(layer=ordinal(at[0]), head=ordinal(at[1]))
-    return f"{position}: {name}, {lines(head_kind, word, keys, name)[0]}"
+    return aside(position + sign(": ") + name, lines(head_kind, word, keys, name)[0])
 
 
 def title(head_kind: HeadKind, word: str) -> str:
@@ -115,7 +115,7 @@ def lines(head_kind: HeadKind, word: str, keys: int, name: str = "") -> tuple[st
     which = {"spread": "most", "same": "share_same", "article": "share_article"}.get(head_kind.kind, "share")
     first = WORDS[which].replace("{amount}", amount).replace("{word}", word)
     relation = title(head_kind, word)
-    first = first if not name or name == relation else f"{relation}, {first}"
+    first = first if not name or name == relation else aside(relation, first)
     return first, localised(WORDS["keys"].format(n=head_kind.keys, all=keys))
 
 

@@ -11,7 +11,7 @@ from attnviz.engine.records.trace import Trace
 from attnviz.engine.tables.masks import MASKS
 from attnviz.engine.tables.scores import SCORES
 from attnviz.settings.faults import cut
-from attnviz.settings.language import Plural, Words, full_stop, translate
+from attnviz.settings.language import Plural, Words, full_stop, sign, translate
 from attnviz.settings.plain_text import clean
 from attnviz.text import opening_sentence
 from attnviz.text.cell_sentence import percent
@@ -109,10 +109,10 @@ def title(config: Config, brief: str = "") -> str:
     """
     n_masks = sum(name != "none" for name in config.mask)
     named = facts(config)[: 1 + (config.n_layers > 1) + n_masks]
-    return " · ".join(filter(None, (brief or sentence(config), ", ".join(named))))
+    return " · ".join(filter(None, (brief or sentence(config), sign(", ").join(named))))
 
 
 def about(config: Config, trace: Trace | None) -> str:
     """Return a sentence or two on a setting: its words, what is shown, and where the numbers come from."""
     said = headline(trace) if trace is not None else (f"{', '.join(facts(config))}{full_stop()}",)
-    return " ".join(filter(None, (sentence(config), *said)))
+    return sign(" ").join(filter(None, (sentence(config), *said)))

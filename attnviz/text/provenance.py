@@ -16,7 +16,7 @@ from attnviz.engine.tables.initialisers import INITIALISERS, no_bias
 from attnviz.engine.tables.positions import POSITIONS
 from attnviz.engine.tasks.games import GAMES
 from attnviz.settings.fields import settings
-from attnviz.settings.language import Plural, Words, translate
+from attnviz.settings.language import Plural, Words, sign, translate
 
 ORIGINS = Words(
     {
@@ -97,7 +97,7 @@ def origin(trace: Trace) -> Origin:
     name = _case(trace, set(trace.given))
     label, sentence = ORIGINS[name]
     if name == "pretrained" and (chosen := _not_its_own(trace.config)):
-        sentence = translate(NOT_ITS_OWN, sentence=sentence, settings=", ".join(chosen))
+        sentence = translate(NOT_ITS_OWN, sentence=sentence, settings=sign(", ").join(chosen))
     if name == "solved" and _is_wide(trace):
         sentence = translate(WIDE, sentence=sentence, columns=lexicon.COLUMNS)
     if name == "learned":

@@ -10,7 +10,7 @@ from functools import lru_cache
 from attnviz.engine.records.step_specs import STEPS
 from attnviz.engine.records.trace import Step, Trace, result_of
 from attnviz.formula import names
-from attnviz.settings.language import Words, translate
+from attnviz.settings.language import Words, sign, translate
 from attnviz.text.captions import COUNTS
 
 STAGES = (
@@ -186,7 +186,7 @@ def short_shape(step: Step) -> str:
 
 def shape_in_words(step: Step, shared: bool = False) -> str:
     """Write a shape as (4 heads, 6 queries, 6 keys); `shared` if several heads share one key/value head."""
-    return f"({', '.join(_axis(step, axis, n, shared) for axis, n in zip(step.axes, step.shape))})"
+    return f"({sign(', ').join(_axis(step, axis, n, shared) for axis, n in zip(step.axes, step.shape))})"
 
 
 def _axis(step: Step, axis: str, n: int, shared: bool) -> str:

@@ -38,7 +38,7 @@ from attnviz.pictures.colours import SHARE
 from attnviz.pictures.static import link_card, png
 from attnviz.settings import short_link, url_codec
 from attnviz.settings.faults import ConfigError
-from attnviz.settings.language import WRITTEN, Words, current_language, nearest_language, set_language, translate
+from attnviz.settings.language import WRITTEN, Words, current_language, nearest_language, set_language, sign, translate
 from attnviz.text import link_words
 from attnviz.ui import stage_route
 from attnviz.ui.hosting import counts, public_address
@@ -140,7 +140,7 @@ def _words(asked: Asked, *, may_compute: bool) -> Answer:
     title, about, has_picture = WORDS["title"], WORDS["about"], False
     problems = problems or _faults(config)
     if problems:
-        about = " ".join(problems)[:600]
+        about = sign(" ").join(problems)[:600]
     elif selection.page in HIDING:
         title, about = _of_page(selection)
     else:

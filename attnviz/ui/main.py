@@ -18,7 +18,7 @@ from attnviz.engine.tables.initialisers import INITIALISERS
 from attnviz.lessons.read_lesson import MAX_LESSON_CHARACTERS
 from attnviz.models import hosting
 from attnviz.settings.faults import ConfigError
-from attnviz.settings.language import Words, as_sentence
+from attnviz.settings.language import Words, as_sentence, sign
 from attnviz.text.headline import headline
 from attnviz.ui import manual_route
 from attnviz.ui.components import paste_guard
@@ -150,7 +150,7 @@ def _page() -> None:
     left_out = session_state.write(config, selection)
     if left_out:
         with notes:
-            notice(WORDS["too_long"].format(names=", ".join(left_out)))
+            notice(WORDS["too_long"].format(names=sign(", ").join(left_out)))
     if files is not None:
         with files:
             session_state.files(config, selection)

@@ -32,7 +32,7 @@ from attnviz.engine.records.config import Config
 from attnviz.settings import link_check, url_codec
 from attnviz.settings.address_problems import PROBLEMS
 from attnviz.settings.faults import ConfigError
-from attnviz.settings.language import LANGUAGES, Words, nearest_language, set_language
+from attnviz.settings.language import LANGUAGES, Words, nearest_language, set_language, sign
 from attnviz.ui.hosting import counts, public_address
 from attnviz.ui.shared_answers import Answer, FullError, SharedAnswers
 
@@ -181,7 +181,10 @@ def computed(
         check()
         with cancellation.checked_by(check), admission.TURNS.turn(kind=kind):
             (config, selection), problems = read(asked, Selection)
-            refusals = ((400, "address", " ".join(problems)), (400, "large", admission.refusal(admission.MAPS, config)))
+            refusals = (
+                (400, "address", sign(" ").join(problems)),
+                (400, "large", admission.refusal(admission.MAPS, config)),
+            )
             for status, reason, why in (*refusals, (503, "untrained", untrained(config))):
                 if why:
                     return Answer(status, why.encode(), reason)

@@ -40,6 +40,9 @@ export interface PaintData {
 export interface PasteData {
   limits: Partial<Record<string, number>>;
   words: Record<"refused", string>;
+  /** Streamlit's own words, each with what it is in the language of the page; none in English. */
+  streamlit: Record<string, string>;
+  /** As HTML names it. */
   language: string;
 }
 

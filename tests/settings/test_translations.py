@@ -159,3 +159,35 @@ def test_a_learner_is_addressed_as_du_and_whoever_teaches_as_sie() -> None:
     for text in ("Danach können Sie: {goal}", "Das liegt an Ihrer Einstellung.", "Ihre Antwort: {said}"):
         assert FORMAL.search(text)
     assert not FORMAL.search("Ihre Summe ist 1. Sie folgt aus den Scores.")
+
+
+OUTSIDE_OF_TEXT = re.compile(r"\$[^$]*\$|`[^`]*`|\{[^}]*\}|\[\[.*?\]\]|“[^“”]*”|„[^„“]*“|arXiv:\S+")
+HEAD = re.compile(r"[1-9]\.[1-9]")
+NAMES_WITH_POINTS = ("Entmax 1.5", "entmax 1.5", "PyTorch 2.13")
+"""Names, in which a point parts no digits of a number."""
+TYPED = re.compile(r"\bpoint\b|looks like 2|commas and 0\.5|finite number|JSON|Commas and|such as sum")
+"""English of sentences on how a number is typed, which is the same in every language."""
+
+
+def with_points(english: str, other: str) -> list[str]:
+    """The numbers with a point in a translation, but for names, heads, code and what is to be typed."""
+    if TYPED.search(english):
+        return []
+    for name in NAMES_WITH_POINTS:
+        other = other.replace(name, "")
+    found = re.findall(r"(?<![\w.])\d*\.\d+(?!\.?\w)", OUTSIDE_OF_TEXT.sub(" ", other))
+    return [number for number in found if not HEAD.fullmatch(number)]
+
+
+@pytest.mark.parametrize("language", [code for code in OTHERS if code in DECIMAL_COMMA])
+def test_no_sentence_of_a_language_with_a_decimal_comma_has_a_number_with_a_point(language: str) -> None:
+    assert {other: found for english, other in pairs(language) if (found := with_points(english, other))} == {}
+    assert with_points("a", "Kopf 2.3 gibt 0.25, wie `0.5` und $0.5$") == ["0.25"]
+
+
+@pytest.mark.parametrize("sign", [",", ";", ":", "?"])
+def test_chinese_has_its_own_signs_between_its_characters(sign: str) -> None:
+    mark, han = re.escape(sign), "[\u4e00-\u9fff]"
+    pattern = re.compile(f"{han}{mark}|{mark} ?{han}")
+    texts = {other: OUTSIDE_OF_TEXT.sub(" x ", other) for _, other in pairs("zh")}
+    assert {other for other, text in texts.items() if pattern.search(text)} == set()

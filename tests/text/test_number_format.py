@@ -10,8 +10,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attnviz.analysis.head_kinds import HeadKind
+from attnviz.settings import language
 from attnviz.settings.language import set_language
-from attnviz.text.format.number_format import JOINER, grouped, head_name, localised, short, with_head_names
+from attnviz.text.format.number_format import (
+    JOINER,
+    grouped,
+    head_name,
+    localised,
+    localised_latex,
+    short,
+    with_head_names,
+)
 from attnviz.text.head_sentences import lines, title
 from tests.support.cases import for_each
 
@@ -88,3 +97,13 @@ def test_the_name_of_a_head_keeps_its_point_in_german() -> None:
         " Kopf 2.3: −0,5"
     )
     assert with_head_names(text, layers=3, heads=4) == text
+
+
+def test_whole_numbers_in_brackets_have_semicolons_where_a_comma_is_that_of_a_number() -> None:
+    said = {}
+    for code in language.LANGUAGES:
+        set_language(code)
+        said[code] = localised_latex(r"q = (2, 2, 0),\; s_{1,2},\; f(2, 3)")
+    set_language("en")
+    assert said["en"] == said["zh"] == r"q = (2, 2, 0),\; s_{1,2},\; f(2, 3)"
+    assert said["de"] == said["es"] == r"q = (2; 2; 0),\; s_{1,2},\; f(2, 3)"

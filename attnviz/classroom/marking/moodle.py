@@ -24,7 +24,7 @@ from attnviz.engine.run import run
 from attnviz.exports import links
 from attnviz.lessons.lesson import Question
 from attnviz.settings.counting import ordinal, ordinals
-from attnviz.settings.language import Words
+from attnviz.settings.language import Words, sign
 from attnviz.settings.plain_text import clean
 from attnviz.settings.url_codec import query_string
 from attnviz.text.format.html_math import sentence
@@ -81,7 +81,7 @@ def xml(config: Config, task: Assignment, versions: int = 1, address: str = "") 
             name = WORDS["question"].format(n=ordinal(at))
             called = WORDS["version"].format(name=name, n=n) if versions > 1 else name
             text = "".join(_text(trace, to_question(*item, layers=len(trace.layers)), ask, address))
-            banks[at].append(_question(f"{called}: {plain(ask.words)}", text, ask, task.points[at]))
+            banks[at].append(_question(called + sign(": ") + plain(ask.words), text, ask, task.points[at]))
     return _file(task, banks, apart=versions > 1)
 
 
@@ -126,7 +126,7 @@ def _question(name: str, text: str, ask: ResolvedQuestion, points: float) -> ET.
     element = ET.Element("question", type=kinds.get(ask.form, "multichoice"))
     _written(element, "name", _name(name)[: MOST_NAME + 40])
     _written(element, "questiontext", text, "html")
-    _written(element, "generalfeedback", " ".join(map(sentence, ask.solution)), "html")
+    _written(element, "generalfeedback", sign(" ").join(map(sentence, ask.solution)), "html")
     for tag, value in (("defaultgrade", f"{points:g}"), ("penalty", "0.3333333"), ("hidden", "0")):
         ET.SubElement(element, tag).text = value
     if ask.form == "number":

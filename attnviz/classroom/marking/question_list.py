@@ -11,6 +11,7 @@ from attnviz.engine.records.config import Config
 from attnviz.engine.run import run
 from attnviz.exports import tables
 from attnviz.settings.counting import ordinals
+from attnviz.settings.language import sign
 from attnviz.text.format.sentence_parts import plain
 
 COLUMNS = ("number", "question", "form", "options", "answer", "tolerance", "points", "explanation")
@@ -46,7 +47,7 @@ def _row(ask: ResolvedQuestion | str, points: float) -> tuple[str | float, ...]:
     if ask.options:
         answer = " | ".join(plain(ask.options[at]) for at in ask.in_order or sorted(ask.right))
     options = " | ".join(map(plain, ask.options)) if ask.form not in CELLS else ""
-    explanation = " ".join(map(plain, ask.solution))
+    explanation = sign(" ").join(map(plain, ask.solution))
     tolerance: str | float = ask.tolerance if ask.form == "number" else ""
     return (plain(ask.words), FORMS[ask.form], options, answer, tolerance, points, explanation)
 

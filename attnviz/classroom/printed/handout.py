@@ -26,7 +26,7 @@ from attnviz.lessons.lesson import Lesson, Question, Slide
 from attnviz.pictures.stages import side_by_side
 from attnviz.pictures.static.text_metrics import drawable
 from attnviz.settings.counting import index_of, ordinal
-from attnviz.settings.language import Words, current_language
+from attnviz.settings.language import Words, aside, current_language, sign, tag
 from attnviz.settings.url_codec import query_string
 from attnviz.text import step_names
 from attnviz.text.format.html_math import inline, named, prose, quoting, sentence
@@ -120,11 +120,11 @@ def html(
     else:
         head = f'<p class="given">{markup.escape(text)}</p>' if text else ""
     title = drawable(title) or WORDS["title"]
-    words = f"{title}, {WORDS['solutions']}" if solutions else title
+    words = aside(title, WORDS["solutions"]) if solutions else title
     typeset = named(markup.escape(words)) if isinstance(source, Lesson) else markup.escape(words)
     heading = f"<h1>{typeset}</h1>{'' if solutions else who()}{head}"
     whole = "\n".join([heading, *body])
-    return PAGE.format(language=current_language(), title=markup.escape(words), style=style(), body=whole)
+    return PAGE.format(language=tag(current_language()), title=markup.escape(words), style=style(), body=whole)
 
 
 def _empty(source: Config | Lesson, items: Sequence[Asked], seed: int, digits: int) -> Paper:
@@ -160,7 +160,7 @@ def _body(paper: Paper, source: Config | Lesson, items: Sequence[Asked]) -> Iter
 def key(lesson: Lesson) -> str:
     """Return the answers to the questions of a lesson as one HTML file, apart from the handout."""
     baseline = run(lesson.config)
-    title = f"{lesson.title}: {WORDS['key']}"
+    title = lesson.title + sign(": ") + WORDS["key"]
     lines = []
     for n, slide in enumerate(lesson.slides, 1):
         if slide.question is None:
@@ -172,11 +172,11 @@ def key(lesson: Lesson) -> str:
             for each in (resolved.words, *resolved.solution)
             if each
         )
-        answer = localised(" ".join(explanation))
+        answer = localised(sign(" ").join(explanation))
         grid = mask_grid(trace, slide.layer, solutions=True) if resolved.form == "mask" else ""
         lines.append(f'<div class="key"><b class="n">{n}</b>{words}<p><b>{answer}</b></p>{grid}</div>')
     whole = "\n".join([f"<h1>{named(markup.escape(title))}</h1>", *lines])
-    return PAGE.format(language=current_language(), title=markup.escape(title), style=style(), body=whole)
+    return PAGE.format(language=tag(current_language()), title=markup.escape(title), style=style(), body=whole)
 
 
 @cache
@@ -196,7 +196,7 @@ def _setting(paper: Paper, config: Config, items: Sequence[Asked]) -> Iterator[s
     for name, text in (("sentence", config.sentence), ("second", config.second_sentence)):
         if text.strip():
             yield f'<p class="given">{markup.escape(WORDS[name].format(sentence=drawable(text)))}</p>'
-    yield f'<p class="small">{quoting(" ".join(headline(trace)))}</p>'
+    yield f'<p class="small">{quoting(sign(" ").join(headline(trace)))}</p>'
     shown = side_by_side(trace, 0) if paper.solutions else slides.pictures(trace, 0, READ)
     yield printed_pictures.html(paper, shown)
     yield from _numbers(paper, trace, questions)
@@ -247,7 +247,7 @@ def _tables(
 
 def _lesson(paper: Paper, lesson: Lesson) -> Iterator[str]:
     baseline = run(lesson.config)
-    yield f'<p class="small">{quoting(" ".join(headline(baseline)))} {_about_blanks(paper)}</p>'
+    yield f'<p class="small">{quoting(sign(" ").join(headline(baseline)))}{sign(" ")}{_about_blanks(paper)}</p>'
     questions = [(lesson.on(slide), slide.question) for slide in lesson.slides if slide.question]
     before: dict[Config, set[tuple[str, int, int]]] = {}
     for n, slide in enumerate(lesson.slides, 1):

@@ -10,9 +10,18 @@ from collections.abc import Iterator
 from attnviz.exports.paper.layout import Box, Drawing, Text, batched, drawing
 from attnviz.exports.worked_solution import escaped
 from attnviz.pictures.stage_record import Stage
+from attnviz.settings.language import Words
+from attnviz.text.format.number_format import localised
 
-HEAD = r"""% \usepackage{tikz} in the preamble, and \input{this file} where the picture is to stand: WIDE by HIGH cm.
-% Darker is larger, a bar is a negative number, a slash is masked.
+WORDS = Words(
+    {
+        "where": r"\usepackage{{tikz}} in the preamble, and \input{{this file}} where the picture is to stand: {wide} "
+        "by {high} cm.",
+        "marks": "Darker is larger, a bar is a negative number, a slash is masked.",
+    }
+)
+HEAD = r"""% WHERE
+% MARKS
 \providecommand{\letters}[2]{\ifdefined\directlua#1\else\ifdefined\XeTeXversion#1\else#2\fi\fi}
 \begin{tikzpicture}[x=1cm, y=-1cm, inner sep=0pt, outer sep=0pt]
 \def\cell#1#2#3#4#5#6{\fill[color={rgb,255:red,#4;green,#5;blue,#6}] (#1,#2) rectangle ++(#3,#3);}
@@ -25,7 +34,11 @@ ANCHORS = {"start": "anchor=base west", "middle": "anchor=base", "end": "anchor=
 def tikz(stage: Stage) -> str:
     """Return a step, with its words, as a `tikzpicture`."""
     drawn = drawing(stage)
-    head = HEAD.replace("WIDE", _cm(drawn.width)).replace("HIGH", _cm(drawn.height))
+    wide, high = _cm(drawn.width), _cm(drawn.height)
+    head = HEAD.replace("WHERE", localised(WORDS["where"].format(wide=wide, high=high))).replace(
+        "MARKS", WORDS["marks"]
+    )
+    head = head.replace("WIDE", wide).replace("HIGH", high)
     return "".join([head, *_parts(_lines(drawn)), "\\end{tikzpicture}\n"])
 
 

@@ -5,18 +5,24 @@ from __future__ import annotations
 from attnviz.codegen.words import Words
 from attnviz.engine.pretrained.model_registry import model_of
 from attnviz.engine.records.trace import Trace
+from attnviz.exports.script.comments import COMMENT, wrapped
 from attnviz.exports.script.lines import Lines, listed
 from attnviz.exports.script.model_parameters import MOST, are_in_script, opened, stored
 from attnviz.models.writer import Writer
+from attnviz.settings import language
+from attnviz.text.format.number_format import grouped
 
 SHOWN = 10
 """The likeliest words that a script prints."""
 
-TIED = "It is the table of tokens once more: the two are tied."
-APART = "It is a matrix of its own, beside the table of tokens."
-LEFT_OUT = """\
-# The output matrix has {n:,} numbers, more than stand in a script, and the model has no folder to read it from:
-# {state}[-1] @ U.T, with U that matrix, would be the logits."""
+MATRIX = language.Words(
+    {
+        "tied": "It is the table of tokens once more: the two are tied.",
+        "own": "It is a matrix of its own, beside the table of tokens.",
+        "left_out": "The output matrix has {n} numbers, more than stand in a script, and the model has no folder to "
+        "read it from: {state}[-1] @ U.T, with U that matrix, would be the logits.",
+    }
+)
 
 
 def model_that_writes_on(trace: Trace) -> Writer | None:
@@ -28,7 +34,7 @@ def model_that_writes_on(trace: Trace) -> Writer | None:
 def about_matrix(trace: Trace) -> str:
     """Return a sentence on where the output matrix comes from; empty for what has none."""
     model = model_that_writes_on(trace)
-    return "" if model is None else TIED if model.is_tied else APART
+    return "" if model is None else MATRIX["tied" if model.is_tied else "own"]
 
 
 def write_next_words(lines: Lines, trace: Trace, state: str) -> None:
@@ -49,7 +55,8 @@ def write_next_words(lines: Lines, trace: Trace, state: str) -> None:
         lines.write(f"U = {words.array}(model.words_table.astype(float))  # {table.shape}: word, model")
         vocabulary = "vocabulary = [model.piece(n) for n in range(len(U))]"
     else:
-        lines.write(LEFT_OUT.format(n=table.size, state=state))
+        text = MATRIX["left_out"].format(n=grouped(table.size), state=state)
+        lines.write(*(f"# {line}" for line in wrapped(text, COMMENT)))
         lines.end("next_words")
         return
     lines.end("unembedding")

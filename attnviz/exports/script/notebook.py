@@ -9,12 +9,14 @@ from typing import Any
 
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
+from attnviz.exports.script.comments import in_language
 from attnviz.exports.script.lines import Part, fitted
 from attnviz.exports.script.numpy_script import PRINT, imports, opening, run_of, summary
 from attnviz.exports.script.parts import VERBATIM, formulas, parts, words
 from attnviz.settings.counting import ordinal
+from attnviz.settings.language import Words
 
-LAYER = "# Layer {number}"
+WORDS = Words({"layer": "Layer {number}"})
 METADATA = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
     "language_info": {"name": "python"},
@@ -35,20 +37,21 @@ def notebook(of: Config | Trace) -> str:
     config, script_parts = trace.config, parts(trace, looped=False)
     whole = [*opening(trace, script_parts), *script_parts, PRINT]
     title, *rest = summary(trace, "NumPy").splitlines()
-    cells = [_cell("summary", "markdown", "\n".join([f"# {title.rstrip('.')}", *rest]))]
+    cells = [_cell("summary", "markdown", "\n".join([f"# {title.rstrip('.。')}", *rest]))]
     cells.append(_cell("imports", "code", imports(whole, "NumPy")))
     for part, before in zip(whole, [None, *whole]):
         where = "" if part.layer is None else f"layer-{ordinal(part.layer)}-"
         heading = config.n_layers > 1 and before is not None and part.layer not in (None, before.layer)
         cells.append(_cell(f"{where}{part.name}-text", "markdown", _text(part, whole, trace, heading)))
-        cells.append(_cell(f"{where}{part.name}", "code", part.code if part.name in VERBATIM else fitted(part.code)))
+        code = in_language(part.code)
+        cells.append(_cell(f"{where}{part.name}", "code", code if part.name in VERBATIM else fitted(code)))
     return json.dumps({"cells": cells, "metadata": METADATA, "nbformat": 4, "nbformat_minor": 5}, indent=1) + "\n"
 
 
 def _text(part: Part, whole: Sequence[Part], trace: Trace, heading: bool) -> str:
     """Return the title of a part, what is said of it, and its formulas; said once, in the first layer."""
     title, text = words(part, trace)
-    paragraphs = [LAYER.format(number=ordinal(part.layer or 0))] if heading else []
+    paragraphs = [f"# {WORDS['layer'].format(number=ordinal(part.layer or 0))}"] if heading else []
     paragraphs += [f"## {title}", *([] if part.layer else [escape(text, quote=False)])]
     return "\n\n".join([*paragraphs, *(f"$${formula}$$" for formula in formulas(part, whole, trace))])
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from textwrap import wrap
 
 from attnviz.codegen.words import NUMPY, Words, calls
 from attnviz.engine.external.layer_plans import chosen_in
@@ -19,21 +18,26 @@ from attnviz.engine.tables.masks import MASKS
 from attnviz.engine.tables.normalisers import NORMALISERS
 from attnviz.engine.tables.scores import SCORES
 from attnviz.exports.script import inputs
+from attnviz.exports.script.comments import COMMENT, in_language, wrapped
 from attnviz.exports.script.functions import definition, needed_functions
 from attnviz.exports.script.lines import WIDTH, Part, fitted, indented
 from attnviz.exports.script.parts import VERBATIM, parts, words
+from attnviz.settings import language
+from attnviz.settings.language import Plural
 
-SUMMARY = """\
-Attention step by step{layers}: {heads}, in {library}.
-
-Score: {score}. Mask: {mask}. Normaliser: {normaliser}. Bias by distance: {bias}.
-Projections: {projections}.
-
-Rows are queries, columns are keys; a vector is a row, so that a projection is X @ W. Shapes stand beside the steps.
-"""
-
-OF_MODEL = "those of a trained model ({})"
-EDITED = "Numbers that were changed by hand are set in the lines marked so; all that follows uses them."
+SUMMARY = language.Words(
+    {
+        "title": "Attention step by step: {heads}, in {library}.",
+        "layers": "Attention step by step in {layers}: {heads}, in {library}.",
+        "choices": "Score: {score}. Mask: {mask}. Normaliser: {normaliser}. Bias by distance: {bias}.",
+        "projections": "Projections: {projections}.",
+        "of_model": "those of a trained model ({family})",
+        "edited": "Numbers that were changed by hand are set in the lines marked so; all that follows uses them.",
+        "rows": "Rows are queries, columns are keys; a vector is a row, so that a projection is X @ W. Shapes stand "
+        "beside the steps.",
+    }
+)
+COUNTS = language.Words({"head": Plural("{n} head", "{n} heads"), "layer": Plural("{n} layer", "{n} layers")})
 
 
 def numpy_script(of: Config | Trace) -> str:
@@ -103,27 +107,34 @@ def script(trace: Trace, library: str, whole: Sequence[Part]) -> str:
 def _block(part: Part, trace: Trace) -> list[str]:
     """Return a part under its title; functions stand apart, as they do in any script."""
     title, text = words(part, trace)
-    lines = [f"# {title}", *(f"# {line}" for line in wrap(text, 112))]
+    lines = [f"# {title}", *(f"# {line}" for line in wrapped(text, COMMENT))]
+    code = in_language(part.code)
     if part.name in ("draws", "functions"):
-        return [*lines, "", "", part.code, ""]
-    return [*lines, part.code if part.name in VERBATIM else fitted(part.code, WIDTH - 4 * part.looped)]
+        return [*lines, "", "", code, ""]
+    return [*lines, code if part.name in VERBATIM else fitted(code, WIDTH - 4 * part.looped)]
 
 
 def summary(trace: Trace, library: str) -> str:
     """Summarise the script, in words that hold nothing of what was typed."""
-    config, is_model = trace.config, is_pretrained(trace)
-    text = SUMMARY.format(
-        layers=f" in {config.n_layers} layers" if config.n_layers > 1 else "",
-        heads=f"{config.n_heads} head{'s' if config.n_heads > 1 else ''}",
-        library=library,
+    config = trace.config
+    n_layers, heads = config.n_layers, COUNTS["head"].format(n=config.n_heads)
+    title = SUMMARY["layers" if n_layers > 1 else "title"]
+    projections = INITIALISERS[config.initialiser].label
+    if is_pretrained(trace):
+        projections = SUMMARY["of_model"].format(family=model_of(trace).family)
+    choices = SUMMARY["choices"].format(
         score=SCORES[config.score].label,
-        mask=", ".join(MASKS[name].label for name in config.mask),
+        mask=language.sign(", ").join(MASKS[name].label for name in config.mask),
         normaliser=NORMALISERS[config.normaliser].label,
         bias=BIASES[config.bias].label,
-        projections=OF_MODEL.format(model_of(trace).family) if is_model else INITIALISERS[config.initialiser].label,
     )
-    text = text.replace("\n\nRows", f"\n{EDITED}\n\nRows") if trace.edits else text
-    return "\n".join("\n".join(wrap(line, WIDTH)) for line in text.split("\n"))
+    lines = [
+        title.format(heads=heads, library=library, layers=COUNTS["layer"].format(n=n_layers)),
+        *("", choices, SUMMARY["projections"].format(projections=projections)),
+        *([SUMMARY["edited"]] if trace.edits else []),
+        *("", SUMMARY["rows"], ""),
+    ]
+    return "\n".join("\n".join(wrapped(line, WIDTH)) for line in lines)
 
 
 def imports(whole: Sequence[Part], library: str) -> str:

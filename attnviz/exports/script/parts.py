@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from attnviz.engine.pretrained.model_registry import model_of
 from attnviz.engine.pretrained.pretrained_config import is_pretrained
+from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.tables.biases import BIASES
 from attnviz.engine.tables.blocks import NORMS
@@ -23,84 +24,94 @@ from attnviz.exports.script.lines import Lines, Part
 from attnviz.exports.script.model_parameters import are_in_script, stored, write_weights
 from attnviz.exports.script.next_words import about_matrix, write_next_words
 from attnviz.exports.script.parameters import write_learned, write_solved
+from attnviz.settings.language import Words, sign
 
 VERBATIM = ("tokens", "vocabulary")
 """The parts that hold what others wrote, as texts: nothing is read off their words, and no line of them is broken."""
 
-TEXTS = {
-    "setting": ("The setting", "Every number that was chosen."),
-    "draws": (
-        "Random numbers",
-        "Every number is a function of the seed, a name and its indices, so the same are drawn on any machine.",
-    ),
-    "functions": ("Functions", "What takes more than a line, once."),
-    "tokens": ("Tokens", "The sentence, already cut."),
-    "embedding": ("Embedding", "{embedding}"),
-    "position": ("Positions", "{position}"),
-    "encoder": (
-        "What the encoder returns",
-        "Its result for the first text, as bytes; behind it a row of zeros for each token of the second.",
-    ),
-    "made": (
-        "Matrices made by hand",
-        "Nothing here was learned or drawn: least squares found, for this one sentence, the matrices that turn the "
-        "rows of X into points on a circle, such that each query lies where the keys lie that it is to read; or, for "
-        "similar meaning, into the directions of the words' vectors.",
-    ),
-    "learned": (
-        "Matrices that were learned",
-        "Their numbers as bytes, a layer after the other: nothing is lost, and print shows them.",
-    ),
-    "indices": ("Rows and columns", "Rows are queries, columns are keys."),
-    "mask": ("Mask", "True where a query may attend. {mask}"),
-    "bias": ("Bias by distance", "{bias}"),
-    "sinks": (
-        "Sinks",
-        "The score of a key without a value, one for each head: what is taken away from all scores, so that it is 0.",
-    ),
-    "normed": ("Layer norm", "{norm}"),
-    "projections": ("Projections", "{projections}"),
-    "queries": ("Queries, keys and values", "What each token asks for, what it answers to, and what it passes on."),
-    "scores": ("Scores", "{score}"),
-    "masked": ("What is allowed", "Minus infinity where a query may not attend."),
-    "biased": ("With the bias", "What is added by distance alone."),
-    "masked_biased": ("With the bias, where it is allowed", "Minus infinity where a query may not attend."),
-    "weights": ("Weights", "{normaliser}"),
-    "heads": ("Each head's output", "The values, mixed by the weights."),
-    "concat": ("Side by side", "The heads are joined, column after column."),
-    "output": ("Output", "One matrix mixes what the heads found."),
-    "after_attention": ("After attention", "{after}"),
-    "feed_forward": (
-        "Feed-forward block",
-        "Two matrices with a nonlinearity between them, applied to every position alike.",
-    ),
-    "after_feed_forward": ("After the block", "{after}"),
-    "frequencies": ("Rotation", "The angle a position by which each pair of columns of queries and keys is rotated."),
-    "matrices": ("The matrices of the trained model", "{matrices}"),
-    "final": ("The last norm", "What the next words are read off."),
-    "hand_on": ("On to the next layer", "The output of one layer is the input of the next."),
-    "unembedding": ("The output matrix", "A row for each word that the model knows. {unembedding}"),
-    "vocabulary": ("The words", "They stand in the order of the rows of that matrix."),
-    "next_words": (
-        "The next words",
-        "The product of the last row with the row of a word is the logit of that word, and softmax makes shares of "
-        "them: the likeliest words are printed.",
-    ),
-    "print": ("The weights", "A row for each query, a column for each key."),
-    "module": (
-        "The same as a module",
-        "torch.nn.MultiheadAttention holds the same matrices, transposed and one under the other. In its attn_mask "
-        "True means may NOT attend.",
-    ),
-}
+TEXTS = Words(
+    {
+        "setting": ("The setting", "Every number that was chosen."),
+        "draws": (
+            "Random numbers",
+            "Every number is a function of the seed, a name and its indices, so the same are drawn on any machine.",
+        ),
+        "functions": ("Functions", "What takes more than a line, once."),
+        "tokens": ("Tokens", "The sentence, already cut."),
+        "embedding": ("Embedding", "{embedding}"),
+        "position": ("Positions", "{position}"),
+        "encoder": (
+            "What the encoder returns",
+            "Its result for the first text, as bytes; behind it a row of zeros for each token of the second.",
+        ),
+        "made": (
+            "Matrices made by hand",
+            "Nothing here was learned or drawn: least squares found, for this one sentence, the matrices that turn the "
+            "rows of X into points on a circle, such that each query lies where the keys lie that it is to read; or, "
+            "for similar meaning, into the directions of the words' vectors.",
+        ),
+        "learned": (
+            "Matrices that were learned",
+            "Their numbers as bytes, a layer after the other: nothing is lost, and print shows them.",
+        ),
+        "indices": ("Rows and columns", "Rows are queries, columns are keys."),
+        "mask": ("Mask", "True where a query may attend. {mask}"),
+        "bias": ("Bias by distance", "{bias}"),
+        "sinks": (
+            "Sinks",
+            "The score of a key without a value, one for each head: what is taken away from all scores, so that it "
+            "is 0.",
+        ),
+        "normed": ("Layer norm", "{norm}"),
+        "projections": ("Projections", "{projections}"),
+        "queries": ("Queries, keys and values", "What each token asks for, what it answers to, and what it passes on."),
+        "scores": ("Scores", "{score}"),
+        "masked": ("What is allowed", "Minus infinity where a query may not attend."),
+        "biased": ("With the bias", "What is added by distance alone."),
+        "masked_biased": ("With the bias, where it is allowed", "Minus infinity where a query may not attend."),
+        "weights": ("Weights", "{normaliser}"),
+        "heads": ("Each head's output", "The values, mixed by the weights."),
+        "concat": ("Side by side", "The heads are joined, column after column."),
+        "output": ("Output", "One matrix mixes what the heads found."),
+        "after_attention": ("After attention", "{after}"),
+        "feed_forward": (
+            "Feed-forward block",
+            "Two matrices with a nonlinearity between them, applied to every position alike.",
+        ),
+        "after_feed_forward": ("After the block", "{after}"),
+        "frequencies": (
+            "Rotation",
+            "The angle a position by which each pair of columns of queries and keys is rotated.",
+        ),
+        "matrices": ("The matrices of the trained model", "{matrices}"),
+        "final": ("The last norm", "What the next words are read off."),
+        "hand_on": ("On to the next layer", "The output of one layer is the input of the next."),
+        "unembedding": ("The output matrix", "A row for each word that the model knows. {unembedding}"),
+        "vocabulary": ("The words", "They stand in the order of the rows of that matrix."),
+        "next_words": (
+            "The next words",
+            "The product of the last row with the row of a word is the logit of that word, and softmax makes shares of "
+            "them: the likeliest words are printed.",
+        ),
+        "print": ("The weights", "A row for each query, a column for each key."),
+        "module": (
+            "The same as a module",
+            "torch.nn.MultiheadAttention holds the same matrices, transposed and one under the other. In its attn_mask "
+            "True means may NOT attend.",
+        ),
+    }
+)
 """The title of each part and a sentence; in braces the note of the row that is chosen."""
 
-AFTER = {
-    (True, False): "The residual connection: what was read is added.",
-    (False, True): "Layer norm: each row gets mean 0 and deviation 1.",
-    (True, True): "The residual connection adds what was read; layer norm gives each row mean 0 and deviation 1.",
-}
-"""The comment on what follows a block, by whether there is a residual connection and a norm after it."""
+AFTER = Words(
+    {
+        "": "",
+        "added": "The residual connection: what was read is added.",
+        "normed": "Layer norm: each row gets mean 0 and deviation 1.",
+        "added normed": "The residual connection adds what was read; layer norm gives each row mean 0 and deviation 1.",
+    }
+)
+"""The comment on what follows a block, by what does: a residual connection, and a norm after it."""
 
 
 def parts(trace: Trace, *, looped: bool, write: type[LayerScript] = LayerScript) -> list[Part]:
@@ -149,24 +160,37 @@ def words(part: Part, trace: Trace) -> tuple[str, str]:
         "unembedding": "",
         "embedding": EMBEDDINGS[config.embedding].note,
         "position": POSITIONS[config.position].note,
-        "mask": " ".join(MASKS[name].note for name in config.mask),
+        "mask": sign(" ").join(MASKS[name].note for name in config.mask),
         "bias": BIASES[config.bias].note,
         "projections": INITIALISERS[config.initialiser].note,
         "score": SCORES[config.score].note,
         "normaliser": NORMALISERS[config.normaliser].note,
-        "after": AFTER.get((config.residual, NORMS[config.norm].applied == "after"), ""),
+        "after": AFTER[_after(config)],
         "norm": NORMS[config.norm].note,
     }
     if is_pretrained(trace):
-        matrices = IN_SCRIPT if are_in_script(model_of(trace)) else LOOKED_UP
-        notes |= {"embedding": OF_TABLES, "matrices": matrices, "unembedding": about_matrix(trace), "bias": OF_BUCKETS}
+        matrices = OF_MODEL["bytes" if are_in_script(model_of(trace)) else "files"]
+        notes |= {"embedding": OF_MODEL["tables"], "bias": OF_MODEL["buckets"]}
+        notes |= {"matrices": matrices, "unembedding": about_matrix(trace)}
     return title, text.format(**notes)
 
 
-IN_SCRIPT = "Their numbers as bytes, a layer after the other: nothing is lost, and print shows them."
-LOOKED_UP = "They are too many to stand here, so they are read from the model's files, whose hash says which they are."
-OF_BUCKETS = "A learned number for each range of distances and each head, the same in all layers."
-OF_TABLES = "The vectors of these tokens from the model's tables, and what is made of them before the first layer."
+def _after(config: Config) -> str:
+    """Return what follows a block, as a name of AFTER."""
+    is_normed = NORMS[config.norm].applied == "after"
+    return " ".join(name for name, is_there in (("added", config.residual), ("normed", is_normed)) if is_there)
+
+
+OF_MODEL = Words(
+    {
+        "bytes": "Their numbers as bytes, a layer after the other: nothing is lost, and print shows them.",
+        "files": "They are too many to stand here, so they are read from the model's files, whose hash says which they "
+        "are.",
+        "buckets": "A learned number for each range of distances and each head, the same in all layers.",
+        "tables": "The vectors of these tokens from the model's tables, and what is made of them before the first "
+        "layer.",
+    }
+)
 
 
 def formulas(part: Part, whole: Sequence[Part], trace: Trace) -> list[str]:

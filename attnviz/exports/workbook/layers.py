@@ -23,13 +23,24 @@ from attnviz.settings.counting import ordinal
 from attnviz.settings.language import Words, translate
 from attnviz.text.step_names import ORDER
 
-NAMES = {
-    "before": "Normed",
-    "weight": "Projections",
-    "given": "Mask",
-    "heads": "Head {n}",
-    "after": "Output",
-}
+NAMES = Words(
+    {
+        "before": "Normed",
+        "weight": "Projections",
+        "given": "Mask",
+        "heads": "Head {n}",
+        "after": "Output",
+    }
+)
+IN_LAYER = Words(
+    {
+        "before": "L{layer} normed",
+        "weight": "L{layer} projections",
+        "given": "L{layer} mask",
+        "heads": "L{layer} head {n}",
+        "after": "L{layer} output",
+    }
+)
 TITLES = Words(
     {
         "before": "The input, normalised",
@@ -42,7 +53,7 @@ TITLES = Words(
 LINES = Words({"given": ("1 means that the query of the row may attend to the key of the column, 0 that it may not.",)})
 """The sheets of a layer, in their order."""
 
-LAYER_NAME, LAYER_TITLE = "L{n} {name}", "Layer {n} · {title}"
+LAYER_TITLE = "Layer {n} · {title}"
 
 
 def sheets(trace: Trace) -> Book:
@@ -159,6 +170,6 @@ class LayerSheets:
     def _sheet(self, which: str, n: int = 0) -> Sheet:
         name, title = NAMES[which].format(n=n), TITLES[which].format(n=n)
         if len(self._trace.layers) > 1:
-            name = LAYER_NAME.format(n=ordinal(self._layer), name=name.lower())
+            name = IN_LAYER[which].format(layer=ordinal(self._layer), n=n)
             title = translate(LAYER_TITLE, n=ordinal(self._layer), title=title)
         return self._book.sheet(name, title, LINES.get(which, ()))

@@ -20,7 +20,7 @@ from attnviz.exports.workbook.steps import StepWriter
 from attnviz.settings.counting import ordinal, ordinals
 from attnviz.settings.language import Words, translate, translate_all
 
-NAMES = {"setting": "Setting", "embedded": "X"}
+NAMES = Words({"setting": "Setting", "embedded": "X"})
 TITLES = Words({"setting": "Attention, every number a formula", "embedded": "Input of attention"})
 LINES = (
     "Change a number on a yellow background, on any sheet, and all that follows from it changes.",

@@ -26,9 +26,10 @@ from attnviz.pictures.answer.explanation import MATCH, NOTES, notes
 from attnviz.pictures.answer.explanation import WORDS as TITLES
 from attnviz.pictures.figures import EXACT_UP_TO
 from attnviz.pictures.stage_bytes import NamedArray, packed
-from attnviz.settings.language import current_language, translate
+from attnviz.settings.language import current_language, sign, translate
 from attnviz.text import cell_sentence, opening_sentence
 from attnviz.text.format.number_format import DECIMAL_COMMA
+from attnviz.text.format.sentence_parts import in_brackets
 from attnviz.text.query_sentences import visible_token
 
 ALLOWED, FORBIDDEN_BY = "allowed", "forbidden_by"
@@ -165,11 +166,9 @@ def words() -> dict[str, Any]:
         "rank": dict(cell_sentence.RANK) | tied,
         "why": dict(WHY),
         "and": translate(AND),
-        "percent": {
-            "share": translate(cell_sentence.PERCENT),
-            "below": translate(cell_sentence.BELOW),
-            "above": translate(cell_sentence.ABOVE),
-        },
+        "comma": sign(", "),
+        "again": in_brackets("{n}"),
+        "percent": cell_sentence.percents(),
         "weight": {name: LINES[name][1] for name in ("emptied", "weight_of_formula")},
         "line": {"keys": translate("row"), "queries": translate("column")},
         "has_comma": current_language() in DECIMAL_COMMA,

@@ -18,7 +18,8 @@ export function saidOfCell(cells, numerals, h, i, j) {
   const row = cells.weightsOf(h, i), weight = row[j];
   /** @param {string} template @param {Record<string, string>} [values] */
   const said = (template, values = {}) => {
-    const named = { query: name(cells.header.words.query, i), key: name(cells.header.words.key, j) };
+    const { query, key } = cells.header.words, { again } = cells.facts.words;
+    const named = { query: name(query, i, again), key: name(key, j, again) };
     return sentence(numerals, template, named, values);
   };
   if (Number.isNaN(weight)) return said(attends.undefined);
@@ -55,8 +56,11 @@ function sentence(numerals, template, named, values) {
   return parts.map(([isOurs, text]) => (isOurs ? numerals.localised(text) : text)).join("");
 }
 
-/** A word, and its place where it stands more than once. @param {string[]} words @param {number} at @returns {[string, string]} */
-const name = (words, at) => [words[at], words.filter((word) => word === words[at]).length > 1 ? ` (${at + 1})` : ""];
+/**
+ * A word, and its place where it stands more than once.
+ * @param {string[]} words @param {number} at @param {string} again how that is said @returns {[string, string]}
+ */
+const name = (words, at, again) => [words[at], words.filter((word) => word === words[at]).length > 1 ? fill(again, { n: at + 1 }) : ""];
 
 /** Whether the weights of a row are shares, be it that they leave something. @param {Cells} cells @param {number[]} row */
 function areTaken(cells, row) {
@@ -87,6 +91,6 @@ function why(cells, h, i, j) {
   const by = cells.ofMask("forbidden_by", h, i, j);
   const names = masks.filter((_, place) => (by >> place) & 1);
   if (!names.length && reach !== null && i - j > reach) return fill(words.why.window, { n: reach + 1 });
-  const labels = names.length > 1 ? [names.slice(0, -1).join(", "), names.at(-1)].join(words.and) : names.join("");
+  const labels = names.length > 1 ? [names.slice(0, -1).join(words.comma), names.at(-1)].join(words.and) : names.join("");
   return fill(words.why[names.length > 1 ? "masks" : names.length ? "mask" : "edited"], { labels });
 }

@@ -267,7 +267,7 @@ def _shares(weights: Array, words: Tokens, *, named: bool) -> dict[str, Any]:
     """Return the weights of a query: one bar, and the largest of them by name."""
     bar = parts.shares(weights, None, words, over_keys=True)
     title = WORDS["row_shares" if words.shares else "row_weights"]
-    line = _line("share", title, "100 %" if words.shares else "", shares=bar)
+    line = _line("share", title, percent(1.0) if words.shares else "", shares=bar)
     if named:
         line["terms"] = parts.terms(Terms(None, None, weights, 0.0), "key", words.keys, words.amount)
     return line

@@ -129,6 +129,9 @@ export interface AnswerWords {
   rank: Record<string, string>;
   why: Record<string, string>;
   and: string;
+  comma: string;
+  /** How the place of a word is said that stands more than once. */
+  again: string;
   percent: Percents;
   weight: Record<"emptied" | "weight_of_formula", string>;
   line: Record<"keys" | "queries", string>;

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from attnviz.pictures.colours import CHARTS, CLEAR, SHARE, SIGNED
-from attnviz.text.format.number_format import separators
+from attnviz.text.format.number_format import plotly_separators
 
 NEGATIVE, POSITIVE = SIGNED[0], SIGNED[-1]
 HEIGHT = 132
@@ -36,10 +36,10 @@ def bars(values: Sequence[tuple[str, float]], *, shares: bool = False) -> dict[s
         "template": "none",
         "height": HEIGHT,
         "margin": {"l": 46, "r": 6, "t": 6, "b": 24},
-        "separators": separators(),
         "paper_bgcolor": CLEAR,
         "plot_bgcolor": CLEAR,
         "bargap": 0.5,
+        "separators": plotly_separators(),
         "xaxis": axis | {"tickmode": "array", "tickvals": position[::every], "ticktext": labels[::every]},
         "yaxis": axis | {"nticks": 4, "zeroline": True, "zerolinecolor": CHARTS["zero"]},
     }

@@ -7,7 +7,7 @@ from typing import Any
 
 from attnviz.pictures.colours import CHARTS, CLEAR
 from attnviz.settings.language import Words
-from attnviz.text.format.number_format import separators
+from attnviz.text.format.number_format import plotly_separators
 
 PLOT, BELOW, NAME, LINE = 68, 26, 16, 19  # pixels: the lines, their axis, the name of that, a line of the legend
 ROOM = 0.06
@@ -66,10 +66,10 @@ def _layout(steps: Sequence[int], y: dict[str, Any], n_lines: int, *, named: boo
     return {
         "height": above + PLOT + below,
         "margin": {"l": 48, "r": 8, "t": above, "b": below},
-        "separators": separators(),
         "paper_bgcolor": CLEAR,
         "plot_bgcolor": CLEAR,
         "showlegend": True,
+        "separators": plotly_separators(),
         "legend": {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"},
         "xaxis": axis | {"range": _ends(steps)} | ({"title": {"text": NAMES["step"], "standoff": 6}} if named else {}),
         "yaxis": axis | y,

@@ -15,7 +15,7 @@ from attnviz.engine.tables.initialisers import INITIALISERS
 from attnviz.engine.tables.scores import SCORES
 from attnviz.pictures.colours import CHARTS, CLEAR
 from attnviz.settings.language import Words, translate
-from attnviz.text.format.number_format import localised, separators, short
+from attnviz.text.format.number_format import localised, plotly_separators, short
 
 SYMBOLS = {"one": "square", "root": "circle", "width": "diamond"}
 REFERENCE = "√d_k"
@@ -123,7 +123,7 @@ def spread_chart(spreads: Sequence[Spread], d_k: int, *, reference: bool) -> dic
             | {"name": REFERENCE, "hoverinfo": "skip"}
         )
     ticks = [10.0**power * digit for power in range(-4, 7) for digit in (1, 3)]
-    axis = {"type": "log", "tickvals": ticks, "ticktext": [f"{tick:,.6g}" for tick in ticks]}
+    axis = {"type": "log", "tickvals": ticks, "ticktext": [_tick(tick) for tick in ticks]}
     return {"data": lines, "layout": _layout(d_k, axis)}
 
 
@@ -146,6 +146,10 @@ def _line(spreads: Sequence[Spread], name: str, values: Sequence[float]) -> dict
     }
 
 
+def _tick(number: float) -> str:
+    return f"{number:,.6g}".translate(str.maketrans(".,", plotly_separators()))
+
+
 def _layout(d_k: int, y: dict[str, Any]) -> dict[str, Any]:
     axis = {"fixedrange": True, "zeroline": False, "gridcolor": CHARTS["grid"]}
     mark = {"type": "line", "x0": d_k, "x1": d_k, "y0": 0, "y1": 1, "yref": "paper", "layer": "below"}
@@ -153,10 +157,10 @@ def _layout(d_k: int, y: dict[str, Any]) -> dict[str, Any]:
         "template": "none",
         "height": HEIGHT,
         "margin": {"l": 44, "r": 8, "t": 34, "b": 40},
-        "separators": separators(),
         "paper_bgcolor": CLEAR,
         "plot_bgcolor": CLEAR,
         "showlegend": True,
+        "separators": plotly_separators(),
         "legend": {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"},
         "xaxis": axis
         | {"type": "log", "tickvals": list(WIDTHS), "ticktext": list(map(str, WIDTHS)), "title": {"text": "d_k"}},

@@ -24,7 +24,7 @@ from attnviz.pictures.static.svg_masked import HATCHED
 from attnviz.pictures.static.svg_stage import arranged, height, tiles
 from attnviz.pictures.static.text_metrics import drawable, width, wrapped
 from attnviz.settings.counting import ordinal
-from attnviz.settings.language import Words, translate
+from attnviz.settings.language import Words, sign, translate
 from attnviz.text import opening_sentence
 from attnviz.text.format import cell_number
 from attnviz.text.format.number_format import localised
@@ -92,7 +92,7 @@ def page(trace: Trace, layer: int, view: View = View(), *, width: int = 1200, fo
         _as_seen(stage, trace, view, (head, query))
         for stage in columns.columns(trace, layer, view.shown, apart=view.apart)
     ]
-    return _document(stages, width, sentence, " ".join(subtitle), foot, over)
+    return _document(stages, width, sentence, sign(" ").join(subtitle), foot, over)
 
 
 def _as_seen(stage: Stage, trace: Trace, view: View, opening: tuple[int, int]) -> Stage:
@@ -142,7 +142,7 @@ def _written(body: Sequence[Element], width: int, tall: int, title: str, stages:
     root.attrib |= {"font-family": fonts.FAMILY, "fill": BLACK}
     for kind, words in (
         ("title", title or WORDS["picture"]),
-        ("desc", " ".join(localised(stage.alt) for stage in stages)),
+        ("desc", sign(" ").join(localised(stage.alt) for stage in stages)),
     ):
         ET.SubElement(root, kind).text = drawable(words) or WORDS["blank"]
     root.append(ET.Element("rect", {"width": str(width), "height": str(tall), "fill": PALE_INK}))

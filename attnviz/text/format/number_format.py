@@ -32,6 +32,8 @@ _HEAD = re.compile(r"(?<![\w.:,\[])([1-9]\d?)\.([1-9]\d?)(?![\d\w]|[.,]\d|\])")
 
 _IN_FORMULA = re.compile(r"(?<![\w.])(\d+)\.(\d+)(?!\.?\d)")
 _LISTED_IN_FORMULA = re.compile(r"(?<!\{),(\\;|\s)")
+_INTEGERS_IN_FORMULA = re.compile(r"(?<![\w}^_])\([−-]?\d+(?:,(?:\\;|\s)*[−-]?\d+)+\)")
+"""Whole numbers in brackets, which would look like one number with a comma."""
 _LISTED = r"[−~]?\d+(?:,\d+)?(?:e−?\d+)?"
 _LIST = re.compile(rf"(?<!\d){_LISTED}(?:, {_LISTED})+")
 
@@ -75,11 +77,6 @@ def localised(text: str) -> str:
     return _LIST.sub(lambda match: match[0].replace(", ", "; ") if re.search(r"\d,\d", match[0]) else match[0], text)
 
 
-def separators() -> str:
-    """Return the signs of a chart's numbers: the decimal one, and that between thousands."""
-    return ",\u202f" if current_language() in DECIMAL_COMMA else ".,"
-
-
 JOINER = "\u2060"
 """Takes no room, and parts no line. Behind the point in the name of a head it tells that from a number."""
 
@@ -120,7 +117,8 @@ def localised_latex(latex: str) -> str:
     if current_language() not in DECIMAL_COMMA:
         return latex
     with_commas = _IN_FORMULA.sub(r"\1{,}\2", latex)
-    return with_commas if with_commas == latex else _LISTED_IN_FORMULA.sub(r";\1", with_commas)
+    with_commas = _INTEGERS_IN_FORMULA.sub(lambda found: found[0].replace(",", ";"), with_commas)
+    return with_commas if "{,}" not in with_commas else _LISTED_IN_FORMULA.sub(r";\1", with_commas)
 
 
 def grouped(n: int) -> str:
@@ -130,6 +128,15 @@ def grouped(n: int) -> str:
     '262,144'
     """
     return f"{n:,}".replace(",", "\u202f" if current_language() in DECIMAL_COMMA else ",")
+
+
+def plotly_separators() -> str:
+    """Return the sign within numbers and that between each three digits, as Plotly wants them for axes and hovers.
+
+    >>> plotly_separators()
+    '.,'
+    """
+    return ",\u202f" if current_language() in DECIMAL_COMMA else ".,"
 
 
 def _stripped(decimal: str) -> str:

@@ -22,8 +22,6 @@ TEXT, TOKEN = "text", "token"
 AND = " and "
 CAPITALS = ("de",)
 """Languages that write nouns with a capital."""
-PLACE = " ({n})"
-"""The ordinal of a token that stands more than once; counted from 1."""
 QUOTED = "“{token}”"
 _BRACED = re.compile(r"\{(\w+)\}")
 
@@ -43,8 +41,17 @@ def name_token(tokens: Sequence[str], position: int) -> Sentence:
     >>> name_token(("the", "cat", "the"), 2)
     (('token', 'the'), ('text', ' (3)'))
     """
-    again = ((TEXT, PLACE.format(n=ordinal(position))),) if tokens.count(tokens[position]) > 1 else ()
+    again = ((TEXT, in_brackets(str(ordinal(position)))),) if tokens.count(tokens[position]) > 1 else ()
     return ((TOKEN, tokens[position]), *again)
+
+
+def in_brackets(text: str) -> str:
+    """Return what stands behind words in brackets, as the current language writes them.
+
+    >>> in_brackets("3")
+    ' (3)'
+    """
+    return sign(" (") + text + sign(")")
 
 
 def fill(template: str, **values: str | Sentence) -> Sentence:

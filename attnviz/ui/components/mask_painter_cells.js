@@ -2,6 +2,7 @@
 // through textContent or attributes.
 
 /** @import { PaintData } from "../types" */
+import { signOf } from "./signs.js";
 
 /** @typedef {[row: number, column: number]} Position  counted from 0 */
 /** @typedef {{ element: HTMLElement, row: number, column: number, may?: boolean }} Cell */
@@ -117,7 +118,7 @@ export class Cells {
     const { queries, keys, words } = this.data;
     const row = filled(words.row, { row: i + 1, query: queries[i] || words.empty });
     const column = filled(words.column, { column: j + 1, key: keys[j] || words.empty });
-    return `${row}, ${column}: ${may ? words.may : words.may_not}`;
+    return row + signOf(", ") + column + signOf(": ") + (may ? words.may : words.may_not);
   }
 
   /** @param {number} width  for which cells are as large as there is room; words that would not fit are left out */

@@ -1,5 +1,7 @@
 // A number in words beside the maps, written as `attnviz.text.format.number_format.short` does.
 
+import { numberInLanguage } from "./signs.js";
+
 const WRITTEN_OUT = [1e-4, 1e6]; // numbers between these; others have powers of ten
 const AS_GOOD_AS_ZERO = 1e-12;
 
@@ -14,6 +16,9 @@ export function fourDigits(number) {
   const text = isWrittenOut ? withoutZeros(number.toFixed(Math.max(3 - Number(power), 0))) : `${withoutZeros(mantissa)}e${Number(power)}`;
   return text.replace(/-/g, "−");
 }
+
+/** Four digits of a number as the language of the page writes it. @param {number} number */
+export const asWritten = (number) => numberInLanguage(fourDigits(number));
 
 /** @param {string} decimal */
 const withoutZeros = (decimal) => (decimal.includes(".") ? decimal.replace(/0+$/, "").replace(/\.$/, "") : decimal);

@@ -1,8 +1,10 @@
 // Listens for pastes into the page's own fields, and shows a line for a while where one is too long. Also tells style
 // sheets whether the pointer was pressed last or the Tab key: after a press the browser draws Streamlit's frame around
-// all of the page at the next key, whichever it is, and the frame is for those who come there with Tab.
+// all of the page at the next key, whichever it is, and the frame is for those who come there with Tab. And it tells the
+// browser the language of the page, in which Streamlit's own words are said too.
 
 /** @import { Component, PasteData } from "../types" */
+import { sayStreamlitWords } from "./streamlit_words.js";
 
 const SHOWN_FOR = 12000; // milliseconds
 
@@ -52,6 +54,7 @@ export default function ({ data: bytes, parentElement }) {
     const [n, limit] = [text.length, most].map((number) => number.toLocaleString(data.language, grouped));
     show(data.words.refused.replace("{n}", n).replace("{most}", limit));
   };
+  const stopSaying = sayStreamlitWords(data.streamlit);
   const { dataset } = document.documentElement;
   const stop = new AbortController();
   const options = { capture: true, signal: stop.signal };
@@ -61,6 +64,7 @@ export default function ({ data: bytes, parentElement }) {
   return () => {
     clearTimeout(timer);
     stop.abort();
+    stopSaying();
     line.remove();
   };
 }

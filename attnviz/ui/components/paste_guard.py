@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from attnviz.settings.language import Words, current_language
+from attnviz.settings.language import Words, current_language, tag
+from attnviz.ui.components import streamlit_words
 from attnviz.ui.session.browser import transport
 from attnviz.ui.session.browser.component import component
 
@@ -21,8 +22,10 @@ _component = component(__file__, is_isolated=False)
 def guard(limits: Mapping[str, int]) -> None:
     """Say, and change nothing, where more is pasted into a field than fits; `limits` in characters, by widget key.
 
-    Also tells the browser the language of the page, for it to be read aloud and broken into lines, and style sheets
-    whether the page was pressed last (`:root[data-pressed]`) or come to with the keyboard.
+    Also tells the browser the language of the page, for it to be read aloud and broken into lines, has Streamlit's own
+    words said in it, and tells style sheets whether the page was pressed last (`:root[data-pressed]`) or come to with
+    the keyboard.
     """
-    data = transport.packed({"limits": dict(limits), "words": dict(WORDS), "language": current_language()})
+    said = {"words": dict(WORDS), "streamlit": streamlit_words.words(), "language": tag(current_language())}
+    data = transport.packed({"limits": dict(limits), **said})
     _component(data=data, height="content")  # without a key: what has one is asked for its state by every widget

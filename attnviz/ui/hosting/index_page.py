@@ -16,7 +16,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from attnviz.settings.language import TERRITORIES, Words
+from attnviz.settings.language import TERRITORIES, Words, tag
 from attnviz.ui.hosting import scripts
 
 WORDS = Words(
@@ -86,7 +86,7 @@ def with_tags(index: str, tags: LinkTags) -> str:
     plain = "".join(f"<p>{html.escape(text)}</p>" for text in (tags.title, tags.about, WORDS["script"]))
     if script := scripts.address():  # they come beside Streamlit's own, and not after it
         lines.append(f'<link rel="modulepreload" href="./{script}" />')
-    index = index.replace('<html lang="en">', f'<html lang="{tags.language}">', 1)
+    index = index.replace('<html lang="en">', f'<html lang="{tag(tags.language)}">', 1)
     index = _ICON.sub(f'<link rel="icon" type="image/svg+xml" href="./{ICON}" />', index, count=1)
     index = _WITHOUT_SCRIPT.sub(lambda _: f"<noscript>{plain}</noscript>", index, count=1)
     return _TITLE.sub(lambda _: "\n    ".join(lines), index, count=1)

@@ -20,7 +20,7 @@ from attnviz.exports.script.lines import without_bytes
 from attnviz.pictures.static import png
 from attnviz.settings import language, url_codec
 from attnviz.settings.faults import ConfigError
-from attnviz.settings.language import InContext, Words, as_sentence
+from attnviz.settings.language import InContext, Words, as_sentence, sign
 from attnviz.text.captions import NAMES
 from attnviz.text.step_names import steps
 from attnviz.ui.components import svg_to_png
@@ -132,7 +132,7 @@ def offer(name: str, trace: Trace, target: ExportTarget, again: Callable[[], Tra
     again  makes the run anew, if the setting alone cannot
     """
     form = FORMATS[name]
-    button, note = st.columns([2, 3], vertical_alignment="center", gap="small")
+    button, note = st.columns([9, 11], vertical_alignment="center", gap="small")
     missing = name in LIBRARIES and find_spec(LIBRARIES[name]) is None
     label, refused = WORDS["save"].format(name=name), ""
     if missing:
@@ -199,7 +199,7 @@ def _links(trace: Trace, selection: Selection) -> None:
             st.code(whole, language=None, wrap_lines=True, height=100)
         if left_out:
             names = url_codec.labels(Config, Selection)
-            notice(WORDS["too_long"].format(names=", ".join(names[name] for name in left_out)))
+            notice(WORDS["too_long"].format(names=sign(", ").join(names[name] for name in left_out)))
     with frame:
         st.markdown(f"#### {WORDS['frame']}")
         st.caption(WORDS["frame_note"])

@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl, urlencode
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
 from attnviz.settings import url_codec
-from attnviz.settings.language import Words
+from attnviz.settings.language import Words, sign
 from attnviz.ui.hosting import public_address
 from attnviz.ui.session.browser.component import report
 from attnviz.ui.session.notices import notice
@@ -40,7 +40,7 @@ def address(selection: Selection, follow: Mapping[str, Any] | None) -> str | Non
         return None
     (config,), problems = url_codec.decode(dict(parse_qsl(selection.pinned)), Config)
     if problems:
-        notice(WORDS["fault"].format(why=" ".join(problems)), kind="fault")
+        notice(WORDS["fault"].format(why=sign(" ").join(problems)), kind="fault")
         return None
     seen = replace(Selection(), **{name: getattr(selection, name) for name in SEEN})
     beside = {name: follow["setting"][name] for name in ("lang", public_address.EDITION)}

@@ -18,7 +18,7 @@ from attnviz.engine.records.typed_rows import normaliser_of
 from attnviz.pictures import stages
 from attnviz.pictures.stage_record import Stage
 from attnviz.settings.counting import ordinal
-from attnviz.settings.language import Words
+from attnviz.settings.language import Words, sign
 from attnviz.text import step_names
 from attnviz.text.captions import NAMES
 from attnviz.text.format.number_format import localised, short
@@ -128,7 +128,7 @@ def slope_map(trace: Trace, slopes: Gradients, layer: int, name: str) -> Stage:
     title = WORDS["title"].format(step={"scores": "S", "weights": "A", "heads": "Z"}.get(name, NAMES[name]))
     drawn = stages.stage(trace, step, title, phrase)
     masked = np.broadcast_to(forbidden(trace.layers[layer]), step.shape) if name == "scores" else None
-    return replace(drawn, name=f"slopes-{name}", masked=masked, alt=f"{title}: {phrase}")
+    return replace(drawn, name=f"slopes-{name}", masked=masked, alt=title + sign(": ") + phrase)
 
 
 def verdict(trace: Trace, slopes: Gradients, layer: int) -> list[str]:
@@ -203,5 +203,5 @@ def jacobian_map(trace: Trace, layer: int, head: int, query: int, key: int) -> S
         (axis, axis),
         heads=("",),
         phrase=phrase,
-        alt=f"{title}: {phrase}",
+        alt=title + sign(": ") + phrase,
     )

@@ -24,7 +24,7 @@ from attnviz.pictures import figures, stages
 from attnviz.pictures.charts import variance_charts
 from attnviz.pictures.stage_record import Stage
 from attnviz.settings.counting import ordinal
-from attnviz.settings.language import Plural, Words
+from attnviz.settings.language import Plural, Words, aside
 from attnviz.text.format.html_math import as_markdown
 from attnviz.text.format.number_format import localised
 from attnviz.text.format.sentence_parts import TEXT, plain
@@ -172,7 +172,7 @@ def _divided(spread: Spread, name: str, title: str) -> dict[str, Any]:
     """Return the changes to the picture of the weights under one divisor."""
     phrase = variance_charts.phrase(spread, name)
     weights = {"array": spread.weights[name], "masked": spread.masked}
-    return {"name": name, "title": title, "phrase": phrase, "alt": f"{title}, {phrase}"} | weights
+    return {"name": name, "title": title, "phrase": phrase, "alt": aside(title, phrase)} | weights
 
 
 def _with_divisors(config: Config, d_k: int) -> dict[str, Config]:
@@ -292,7 +292,7 @@ def _up_to(config: Config, layer: int) -> Config:
 def _weights(trace: Trace, layer: int, name: str, title: str, phrase: str = "") -> Stage:
     """Return the weights of a layer as a picture with a name of its own."""
     drawn = stages.stage(trace, trace.layers[layer]["weights"], title, phrase)
-    return replace(drawn, name=name, alt=f"{title}, {phrase}")
+    return replace(drawn, name=name, alt=aside(title, phrase))
 
 
 def _shared(trace: Trace, layer: int) -> Stage:

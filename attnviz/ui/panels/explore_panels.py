@@ -26,7 +26,7 @@ from attnviz.pictures import pipeline_strip, stages
 from attnviz.pictures.static.svg_image import WORDS as TITLE
 from attnviz.pictures.static.svg_image import over_image
 from attnviz.settings.counting import ordinal
-from attnviz.settings.language import Words
+from attnviz.settings.language import Words, aside
 from attnviz.text import step_names
 from attnviz.text.captions import NAMES
 from attnviz.text.cost_ledger import ledger
@@ -183,7 +183,7 @@ def seed_average_panel(trace: Trace, selection: Selection) -> Selection:
     paragraph([TEXTS["random" if is_random(step.array, mean) else "fixed"]])
     one = stages.stage(trace, step, TEXTS["one"].format(seed=config.seed), TEXTS["one_phrase"])
     title, phrase = TEXTS["mean"].format(n=n_seeds), TEXTS["mean_phrase"].format(first=seeds[0], last=seeds[-1])
-    many = replace(one, name="mean", title=title, array=mean, phrase=phrase, alt=f"{title}, {phrase}")
+    many = replace(one, name="mean", title=title, array=mean, phrase=phrase, alt=aside(title, phrase))
     heatmap.show([one, many], key="redeal")
     return selection
 

@@ -21,7 +21,7 @@ from attnviz.engine.tables.row_names import MaskName
 from attnviz.exports.mask_code import code, expression
 from attnviz.settings.counting import ordinal
 from attnviz.settings.faults import ConfigError
-from attnviz.settings.language import Plural, Words
+from attnviz.settings.language import Plural, Words, sign
 from attnviz.ui.components import mask_painter
 from attnviz.ui.session import session_state
 from attnviz.ui.session.callback import callback
@@ -98,7 +98,7 @@ def counted(allowed: Array) -> list[str]:
     sentences = [TEXTS["counted"].format(n=allowed.sum(), all=allowed.size)]
     empty = [str(ordinal(int(i))) for i in np.flatnonzero(~allowed.any(axis=-1))]
     if empty:
-        rows = ", ".join(empty[:_MOST_ROWS])
+        rows = sign(", ").join(empty[:_MOST_ROWS])
         if len(empty) > _MOST_ROWS:
             rows = TEXTS["more"].format(rows=rows, n=len(empty) - _MOST_ROWS)
         sentences.append(EMPTY.format(n=len(empty), rows=rows))

@@ -17,7 +17,7 @@ from attnviz.models.images.drawn import EXAMPLES
 from attnviz.models.images.reader import can_be_named
 from attnviz.settings.faults import ConfigError
 from attnviz.settings.fields import settings
-from attnviz.settings.language import Words
+from attnviz.settings.language import Words, sign
 from attnviz.text import model_card
 from attnviz.ui.panels.depth import image
 from attnviz.ui.session import session_state, widgets
@@ -72,7 +72,7 @@ def empty_fields(draft: Config) -> dict[str, str]:
     model = model_registry.find(draft.model)
     if model is None or not model.own_masks:
         return {}
-    return {"mask": WORDS["own_mask"].format(masks=", ".join(MASKS[name].label for name in model.own_masks))}
+    return {"mask": WORDS["own_mask"].format(masks=sign(", ").join(MASKS[name].label for name in model.own_masks))}
 
 
 def say(draft: Config, *, may_change: bool = True) -> None:

@@ -10,7 +10,7 @@ import streamlit as st
 
 from attnviz.analysis import special_tokens
 from attnviz.engine.records.trace import Trace
-from attnviz.settings.language import Words
+from attnviz.settings.language import Words, sign
 from attnviz.text.cell_sentence import percent
 from attnviz.text.head_roles import Roles
 from attnviz.ui.components.pickers import head_mosaic
@@ -74,7 +74,7 @@ def choose(trace: Trace, selection: Selection, beside: Callable[[Trace], None]) 
 def _specials(trace: Trace) -> str:
     words = special_tokens.words(trace.query_tokens)
     tokens = dict.fromkeys(token for at, token in enumerate(trace.query_tokens) if at not in words)
-    return ", ".join(tokens)
+    return sign(", ").join(tokens)
 
 
 def _say(trace: Trace, selection: Selection) -> None:

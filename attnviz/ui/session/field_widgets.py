@@ -18,6 +18,7 @@ from attnviz.settings.language import translate
 from attnviz.settings.plain_text import clean
 from attnviz.settings.rows import KnobValue
 from attnviz.settings.tuple_kinds import Knobs, Listed, Options, Widths, read_knob
+from attnviz.text.format.cell_number import in_language
 from attnviz.ui.session.widget_values import (
     MOST_STOPS,
     each_position,
@@ -220,7 +221,7 @@ def stops_of(kind: Number, value: float) -> list[float]:
 
 def _short(number: float) -> str:
     """Return a number of any size as the page writes it: −1e9."""
-    return f"{number:g}".replace("e+0", "e").replace("e+", "e").replace("-", "−")
+    return in_language(f"{number:g}".replace("e+0", "e").replace("e+", "e").replace("-", "−"))
 
 
 def _number(draft: object, item: Field[Any], kind: Number, common: dict[str, Any]) -> int | float | None:

@@ -147,7 +147,7 @@ def test_the_rail_keeps_the_setting_in_reach_and_calls_it_back(new_page: Callabl
     page, setting = at.page, "document.querySelector('[data-testid=stSidebar]').inert"
     page.wait_for_selector(OPEN)
     chips = page.locator(".ad-chip[data-field]:not([data-field=''])")
-    assert [chip.split()[-1] for chip in chips.all_inner_texts()] == ["64", "4", "mask", "√d", "0"]
+    assert [chip.split()[-1] for chip in chips.all_inner_texts()] == ["64", "4", "none", "√d", "0"]
     assert page.evaluate(setting), "what is behind the answer is out of reach"
     page.locator(".ad-chip[data-field=n_heads]").press("ArrowUp")
     page.wait_for_url("**n_heads=5**")

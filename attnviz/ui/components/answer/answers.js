@@ -7,6 +7,7 @@ import { explanation } from "../../../pictures/answer/explanation.js";
 import { Numerals, fill } from "../../../pictures/answer/numerals.js";
 import { followHeld } from "../held_numbers.js";
 import { heldStage } from "./held_cells.js";
+import { signOf } from "../signs.js";
 
 const CELLS = "attnviz:cells"; // the arrays of another setting have come
 const PICK = "attnviz:pick"; // something was picked in the maps or in the sentence
@@ -103,7 +104,8 @@ export class Answers {
   get spoken() {
     const { title = [], sentence = "", lines = [] } = this.data?.answer ?? {};
     const name = title.map(([, text]) => text).join(" ");
-    return [name, sentence, ...lines.map((line) => `${line.title}: ${line.value}`)].join(". ");
+    const said = lines.map((line) => [line.title, line.value].filter(Boolean).join(signOf(": ")));
+    return [name, sentence, ...said].join(signOf(". "));
   }
 
   /** What stands over the columns of the products: whose numbers they are, where they are those of a query and a key. */

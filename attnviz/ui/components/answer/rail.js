@@ -3,11 +3,13 @@
 
 /** @import { Chip } from "./types" */
 import { append } from "./drawer_pictures.js";
+import { signOf } from "../signs.js";
 
 export const SHEET = matchMedia("(max-width: 1099px)"); // an answer comes from the foot of the window
 const RAIL = 44; // pixels
 const LEAST = 288; // of rail and answer
 const STEP = 8; // pixels that a chip is dragged for each step
+const LETTERS = 6; // of a word that has room on a chip at its usual size
 
 /** @returns {HTMLElement | null} */
 const setting = () => document.querySelector("[data-testid=stSidebar]");
@@ -80,11 +82,13 @@ export class Rail {
     for (const { name, label, value } of [{ name: "", label: words.setting, value: "»" }, ...those]) {
       const chip = append(this.rail, "button", "ad-chip");
       chip.setAttribute("type", "button");
-      chip.setAttribute("aria-label", name ? `${label}: ${value}` : label);
-      chip.title = name ? `${label}: ${value}` : label;
+      chip.title = name ? label + signOf(": ") + value : label;
+      chip.setAttribute("aria-label", chip.title);
       chip.dataset.field = name;
       if (name) append(chip, "span", "", label);
-      append(chip, "b", name && !/\d/.test(value) ? "ad-worded" : "", value);
+      const isWorded = name && !/\d/.test(value), longest = Math.max(...value.split(/\s/).map((word) => word.length));
+      const shown = append(chip, "b", isWorded ? "ad-worded" : "", value);
+      if (isWorded && longest > LETTERS) shown.style.fontSize = `${Math.max(8, (11 * LETTERS) / longest)}px`;
       if (name === focused) chip.focus();
     }
   }

@@ -8,7 +8,7 @@ from attnviz.engine.records.config import Config
 from attnviz.engine.records.typed_rows import score_of
 from attnviz.settings.fields import settings
 from attnviz.settings.kinds import Named, Option
-from attnviz.settings.language import InContext, Words
+from attnviz.settings.language import InContext, Words, sign
 from attnviz.settings.tuple_kinds import Options
 
 WORDS = Words(
@@ -23,6 +23,9 @@ WORDS = Words(
 )
 """Fields of a `Config`, in the order in which the page draws them, each with a word that fits a narrow rail."""
 
+NO_MASK = Words({"none": InContext("none", "no mask, in a narrow rail")})
+"""What stands there in place of a label of two words, the second of which is that of the field once more."""
+
 SHORT = 12  # letters of a formula that a chip has room for
 
 
@@ -35,6 +38,8 @@ def chips(config: Config) -> list[Mapping[str, str]]:
     items = {item.name: item for item in settings(config)}
     values = {name: _worded(items[name].metadata["kind"], getattr(config, name)) for name in WORDS}
     values["score"] = _short_score(config)
+    if config.mask == ("none",):
+        values["mask"] = str(NO_MASK["none"])
     return [{"name": name, "label": str(WORDS[name]), "value": value} for name, value in values.items() if value]
 
 
@@ -49,7 +54,7 @@ def _worded(kind: object, value: object) -> str:
     """Return a value as its widget writes it."""
     match kind, value:
         case Options(), tuple():
-            return ", ".join(kind.table[name].label for name in value)
+            return sign(", ").join(kind.table[name].label for name in value)
         case Option(), str():
             return str(kind.table[value].label)
         case Named(), str():

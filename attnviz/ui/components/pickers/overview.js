@@ -2,7 +2,7 @@
 // The largest weights of all words of a long text, block by block, and a frame around those that are shown: it is
 // dragged, or moved with the arrow keys, and on release the page shows those words.
 
-import { fourDigits } from "../number_format.js";
+import { asWritten } from "../number_format.js";
 import { CLEAR, between, contextOf, isDark } from "../colours.js";
 
 /** @typedef {[query: number, key: number]} Pair */
@@ -155,7 +155,7 @@ class Overview {
     const index = this.position(event).map((position, axis) => Math.min(Math.max(0, Math.floor(position / block)), this.blocks[axis] - 1));
     const [rows, columns] = index.map((each, axis) => words(each * block, Math.min(block, size[axis] - each * block)));
     const weight = this.weights[index[0] * this.blocks[1] + index[1]];
-    const text = Number.isNaN(weight) ? texts.masked : texts.block.replace("{weight}", fourDigits(weight));
+    const text = Number.isNaN(weight) ? texts.masked : texts.block.replace("{weight}", asWritten(weight));
     this.map.title = text.replace("{rows}", rows).replace("{columns}", columns);
   }
 

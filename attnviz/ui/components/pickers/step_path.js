@@ -8,6 +8,7 @@ import { isDark, paint } from "../colours.js";
 import { followHeld } from "../held_numbers.js";
 import { goToPart } from "./go_to_part.js";
 import { stepColours, unpackedPictures, withSubscripts } from "./small_pictures.js";
+import { signOf } from "../signs.js";
 
 const HEIGHT = 26; // pixels of a picture
 const NARROW = 640; // pixels below which the page shows one step at a time
@@ -164,7 +165,7 @@ class StepPath {
     button.type = "button";
     button.dataset.step = node.name;
     if (shown) button.setAttribute("aria-current", "true");
-    button.setAttribute("aria-label", `${node.symbol.replace("_", "")} ${node.shape}: ${node.meaning}`);
+    button.setAttribute("aria-label", `${node.symbol.replace("_", "")} ${node.shape}${signOf(": ")}${node.meaning}`);
     button.title = node.meaning;
     this.canvases.push(make(button, "canvas", ""));
     const text = make(button, "span", "");

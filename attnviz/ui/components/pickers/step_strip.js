@@ -4,6 +4,7 @@
 /** @import { StripData, FlowStep } from "./types" */
 import { paint } from "../colours.js";
 import { stepColours, unpackedPictures, withSubscripts } from "./small_pictures.js";
+import { signOf } from "../signs.js";
 
 /** @typedef {(name: "chosen", value: string) => void} SetTrigger */
 /**
@@ -130,7 +131,7 @@ class StepStrip {
     node.shape.textContent = step.shape;
     node.item.classList.toggle("same", !step.changes);
     const label = [step.label, step.symbol.replace("_", " "), step.words, step.meaning, step.changes ? "" : this.data.words.same];
-    node.button.setAttribute("aria-label", label.filter(Boolean).join(", "));
+    node.button.setAttribute("aria-label", label.filter(Boolean).join(signOf(", ")));
     return node.item;
   }
 

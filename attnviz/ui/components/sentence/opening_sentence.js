@@ -5,7 +5,7 @@
 /** @import { Rows } from "./weight_rows.js" */
 /** @import { OpeningData } from "./types" */
 import { followHeld } from "../held_numbers.js";
-import { fourDigits } from "../number_format.js";
+import { asWritten } from "../number_format.js";
 import { percent } from "../percent.js";
 import { LEAST, arcsOf } from "./arcs.js";
 import { WordHand } from "./hand/word_hand.js";
@@ -187,7 +187,7 @@ class OpeningSentence {
       "{query}": ["em", queries[query]],
       "{key}": ["strong", isItself ? words.itself : key === null ? "" : (keys ?? queries)[key]],
       "{other}": ["strong", other === null ? "" : (keys ?? queries)[other]],
-      "{amount}": ["", shares ? percent(weight) : fourDigits(weight)],
+      "{amount}": ["", shares ? percent(weight) : asWritten(weight)],
       "{more}": ["", percent(more)],
     };
     const sentence = !shares ? words.weighs : other === null ? words.takes : words.takes_two;

@@ -5,6 +5,7 @@
 /** @import { Cell, Spot } from "./types" */
 import { Lens } from "./lens.js";
 import { Tip } from "./tip.js";
+import { signOf } from "../signs.js";
 
 export class Pointing {
   /** @type {(() => void) | null} */
@@ -88,6 +89,6 @@ export class Pointing {
     this.show(picture, cell, outer.left + x, outer.top + y);
     holding.number.unmark(); // by keys it is typed
     const where = [heads[cell.head], `${this.heatmap.axis(axes[0])} ${picture.rowWord(cell.row)}`, `${this.heatmap.axis(axes[1])} ${picture.columnWord(cell.column)}`];
-    this.live.textContent = `${where.filter(Boolean).join(", ")}: ${picture.describe(cell)}`;
+    this.live.textContent = where.filter(Boolean).join(signOf(", ")) + signOf(": ") + picture.describe(cell);
   }
 }

@@ -17,7 +17,7 @@ from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
 from attnviz.exports import links
 from attnviz.settings import url_codec
-from attnviz.settings.language import Words
+from attnviz.settings.language import Words, sign
 from attnviz.text.format.sentence_parts import fill
 from attnviz.ui.components.qr_code import qr_code
 from attnviz.ui.panels.classroom import for_platforms, question_editor
@@ -94,10 +94,10 @@ def _remarks(trace: Trace, task: Assignment) -> tuple[int, ...]:
             notice(WORDS["fault"].format(n=n, why=ask), kind="fault")
     away = assignments.given_away(task, questions)
     if away:
-        notice(WORDS["away"].format(questions=", ".join(map(str, away))))
+        notice(WORDS["away"].format(questions=sign(", ").join(map(str, away))))
     unchanged = assignments.unchanged(task, trace.config)
     if unchanged:
-        notice(WORDS["unchanged"].format(questions=", ".join(map(str, unchanged))))
+        notice(WORDS["unchanged"].format(questions=sign(", ").join(map(str, unchanged))))
     if task.task_own and not lesson_assignment.is_random(trace):
         notice(WORDS["same"])
     if not questions:

@@ -12,7 +12,7 @@ from attnviz.classroom.marking import assignments, moodle, question_list
 from attnviz.classroom.marking.assignments import Assignment
 from attnviz.engine.cost.need import Need
 from attnviz.engine.records.config import Config
-from attnviz.settings.language import Words
+from attnviz.settings.language import Words, sign
 from attnviz.ui.session import admission
 from attnviz.ui.session.notices import paragraph
 
@@ -57,4 +57,4 @@ def files(config: Config, task: Assignment, left_out: tuple[int, ...]) -> None:
     if task.task_own:
         st.caption(WORDS["own"])
     if left_out:
-        paragraph([WORDS["left_out"].format(questions=", ".join(map(str, left_out)))])
+        paragraph([WORDS["left_out"].format(questions=sign(", ").join(map(str, left_out)))])

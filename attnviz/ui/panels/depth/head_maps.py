@@ -11,7 +11,7 @@ from attnviz.arrays import Array
 from attnviz.engine.records.trace import Trace
 from attnviz.pictures.stage_record import Stage
 from attnviz.settings.counting import ordinals
-from attnviz.settings.language import Words
+from attnviz.settings.language import Words, sign
 from attnviz.text.format.number_format import localised, short
 from attnviz.ui.session import session_state
 from attnviz.ui.session.browser.component import checked_index, report
@@ -46,7 +46,7 @@ def stage(
     rows = [WORDS["of_layer"].format(n=n) for n in ordinals(len(trace.layers))]
     axes = WORDS["layer"], WORDS["head" if columns is None else of]
     named = [str(n) for n in ordinals(trace.config.n_heads)] if columns is None else list(columns)
-    about = {"heads": ("",), "phrase": phrase, "alt": f"{title}: {phrase}"}
+    about = {"heads": ("",), "phrase": phrase, "alt": title + sign(": ") + phrase}
     return Stage(name, title, array[None], kind, rows, named, axes, **about)  # type: ignore[arg-type]
 
 

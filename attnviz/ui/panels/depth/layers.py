@@ -13,7 +13,7 @@ from attnviz.engine.pretrained import model_registry
 from attnviz.engine.records.trace import Trace
 from attnviz.pictures.charts.bars import bars
 from attnviz.settings.counting import ordinal
-from attnviz.settings.language import Words
+from attnviz.settings.language import Words, sign
 from attnviz.text.format.number_format import localised
 from attnviz.text.query_sentences import visible_token
 from attnviz.ui.components import number_tables
@@ -93,8 +93,8 @@ def draw(
     cosine, mean = vectors_by_layer.by_layer(a, b, *at)
     one, other = map(visible_token, words)
     ends = {name: f"{x:.2f}".replace("-", "−") for name, x in (("first", cosine[0]), ("last", cosine[-1]))}
-    sentence = WORDS["angle"].format(one=one, other=other, **ends)
-    paragraph([localised(sentence), WORDS["mean"]])
+    sentence = localised(WORDS["angle"].format(one=one, other=other, **ends))
+    paragraph([sentence, WORDS["mean"]])
     frame = pd.DataFrame({WORDS["layer"]: range(len(cosine)), WORDS["cosine"]: cosine, WORDS["average"]: mean})
     chart, table = st.columns([3, 2])
     with chart:
@@ -129,7 +129,11 @@ def _next(trace: Trace, row: int) -> None:
     paragraph([WORDS["next"].format(word=visible_token(trace.query_tokens[row]))])
     words = model.logit_lens(trace, row, SHOWN)
     listed = {
-        WORDS["rank"].format(n=ordinal(n)): [f"{visible_token(word)}  {100 * share:.1f} %" for word, share in column]
+        WORDS["rank"].format(n=ordinal(n)): [f"{visible_token(word)}  {_percent(share)}" for word, share in column]
         for n, column in enumerate(zip(*words))
     }
     number_tables.show(pd.DataFrame({WORDS["layer"]: range(len(words))} | listed), hide_index=True, key="next-words")
+
+
+def _percent(share: float) -> str:
+    return localised(f"{100 * share:.1f}") + sign(" %")

@@ -17,7 +17,7 @@ from attnviz.models.next_words import most_likely, rank
 from attnviz.models.sampling import Sampling, softmax
 from attnviz.settings.counting import ordinal
 from attnviz.settings.faults import ConfigError
-from attnviz.settings.language import Words
+from attnviz.settings.language import Words, sign
 from attnviz.settings.plain_text import clean
 from attnviz.text.cell_sentence import percent
 from attnviz.text.query_sentences import visible_token
@@ -171,7 +171,7 @@ def say_special(trace: Trace, numbers: Iterable[int]) -> None:
             found.setdefault(kind, []).append(WORDS["named"].format(word=shown_word(trace, number)))
     said = {"spare": WORDS["spare"], "end": WORDS["ends"], "unknown": WORDS["unknown"]}
     if found:
-        paragraph([said[kind].format(words=", ".join(words)) for kind, words in found.items()])
+        paragraph([said[kind].format(words=sign(", ").join(words)) for kind, words in found.items()])
 
 
 def shown_word(trace: Trace, number: int) -> str:

@@ -12,7 +12,7 @@ from attnviz.pictures import columns, stages
 from attnviz.pictures.stage_record import Stage
 from attnviz.settings.counting import ordinal
 from attnviz.settings.faults import ConfigError
-from attnviz.settings.language import Words, as_sentence
+from attnviz.settings.language import Words, as_sentence, aside
 from attnviz.text.cell_sentence import percent
 from attnviz.ui.components.stage import heatmap
 from attnviz.ui.session import session_state, widgets
@@ -66,14 +66,14 @@ def _stages(trace: Trace, selection: Selection, match: Twin) -> list[Stage]:
     title = WORDS["found"].format(layer=ordinal(match.layer), head=ordinal(match.head))
     whole = stages.stage(trace, step, title, WORDS["found_phrase"])
     learned = replace(columns.focused(whole, match.head, len(step.array)), name="found", heads=("",))
-    learned = replace(learned, alt=f"{title}, {WORDS['found_phrase']}")
+    learned = replace(learned, alt=aside(title, WORDS["found_phrase"]))
     phrase = WORDS["made_phrase"].format(label=TWIN_NAMES[selection.twin].label)
     by_hand = replace(
         learned, name="made", title=WORDS["made"], phrase=phrase, array=match.made[None], edited=(),
-        alt=f"{WORDS['made']}, {phrase}",
+        alt=aside(WORDS["made"], phrase),
     )  # fmt: skip
     apart = replace(
         learned, name="apart", title=WORDS["difference"], phrase=WORDS["difference_phrase"], kind="signed", edited=(),
-        array=(match.made - match.found)[None], alt=f"{WORDS['difference']}, {WORDS['difference_phrase']}",
+        array=(match.made - match.found)[None], alt=aside(WORDS["difference"], WORDS["difference_phrase"]),
     )  # fmt: skip
     return [by_hand, learned, apart]

@@ -9,7 +9,7 @@ import streamlit as st
 from attnviz.engine.learning.film import Film
 from attnviz.engine.records.config import Config
 from attnviz.engine.tasks.games import GAMES
-from attnviz.settings.language import Words
+from attnviz.settings.language import Words, sign
 from attnviz.ui.session import session_state
 from attnviz.ui.session.callback import callback
 from attnviz.ui.session.selection import Selection
@@ -78,7 +78,7 @@ def draw(shown: Config, config: Config, selection: Selection, film: Film) -> Non
         st.button(WORDS["stop" if playing else "play"], key="film-play", **end)
         help_text = WORDS["best_help"].format(step=film.best)
         st.button(WORDS["best"], key="best", help=help_text, on_click=begin, args=(best, selection))
-        words = WORDS["words"].format(words=", ".join(GAMES[config.task].vocabulary))
+        words = WORDS["words"].format(words=sign(", ").join(GAMES[config.task].vocabulary))
         st.button(WORDS["another"], key="another", help=words, on_click=_to_another, args=(now, selection))
 
 

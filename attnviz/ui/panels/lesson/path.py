@@ -23,7 +23,7 @@ from attnviz.lessons.courses import COURSES, Course
 from attnviz.lessons.lesson import Lesson, Slide
 from attnviz.settings import url_codec
 from attnviz.settings.counting import ordinal
-from attnviz.settings.language import Words
+from attnviz.settings.language import Words, sign
 from attnviz.text.format.html_math import as_markdown
 from attnviz.ui.panels.lesson import practice as practice_panel
 from attnviz.ui.session import admission, session_state, widget_values, widgets
@@ -255,4 +255,4 @@ def destination(further: Mapping[str, Any]) -> str:
     parts = [PAGE_NAMES[further["page"]].label]
     parts += [EXPERIMENT_NAMES[further["experiment"]].label] if "experiment" in further else []
     parts += [PANEL_NAMES[further["panel"]].label] if "panel" in further else []
-    return ": ".join(parts)
+    return sign(": ").join(parts)

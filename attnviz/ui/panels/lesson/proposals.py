@@ -17,7 +17,7 @@ from attnviz.classroom import slides
 from attnviz.classroom.resolved_question import ResolvedQuestion
 from attnviz.engine.records.trace import Trace
 from attnviz.settings.counting import ordinal
-from attnviz.settings.language import Words
+from attnviz.settings.language import Words, sign
 from attnviz.text.format.number_format import localised
 from attnviz.text.format.sentence_parts import plain
 from attnviz.ui.panels.classroom import answer_widget
@@ -59,7 +59,7 @@ def _label(question: ResolvedQuestion, answer: Answer, number: int, trace: Trace
     if not isinstance(answer, tuple):
         return html.escape(_printed(answer))
     if question.form != "mask":
-        return html.escape(localised(", ".join(plain(question.options[position]) for position in answer)))
+        return html.escape(localised(sign(", ").join(plain(question.options[position]) for position in answer)))
     named = WORDS["of_mask"].format(number=ordinal(number), n=len(answer), all=len(question.options))
     squares = "".join(f'<i class="{"may" if at in answer else ""}"></i>' for at in range(len(question.options)))
     style = f"grid-template-columns:repeat({trace['allowed'].shape[-1]},1fr)"

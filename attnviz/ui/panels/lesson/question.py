@@ -19,7 +19,7 @@ from attnviz.classroom.wrong_choices.verdicts import YES
 from attnviz.engine.records.trace import Trace
 from attnviz.lessons.lesson import Question
 from attnviz.settings.counting import ordinal
-from attnviz.settings.language import Words
+from attnviz.settings.language import Words, sign
 from attnviz.text.format.number_format import localised
 from attnviz.text.format.sentence_parts import TEXT, plain
 from attnviz.ui.components import formula
@@ -227,7 +227,7 @@ def _in_words(question: ResolvedQuestion, answer: Any) -> str:
     """Return an answer in words."""
     if question.form == "number":
         return localised(slides.format_number(float(answer)))
-    return ", ".join(plain(question.options[position]) for position in answer) or WORDS["none"]
+    return sign(", ").join(plain(question.options[position]) for position in answer) or WORDS["none"]
 
 
 def arithmetic(lines: Sequence[ArithmeticLine], at: str) -> None:

@@ -19,7 +19,7 @@ from attnviz.lessons.courses import Course
 from attnviz.lessons.inert_markdown import inert
 from attnviz.lessons.lesson import Lesson, Slide
 from attnviz.settings.counting import ordinal
-from attnviz.settings.language import Words
+from attnviz.settings.language import Words, full_stop, sign
 from attnviz.text.format.html_math import as_markdown
 from attnviz.text.format.number_format import localised
 from attnviz.text.format.sentence_parts import TEXT, Sentence, plain
@@ -92,14 +92,15 @@ def _paragraphs(lesson: Lesson, slide: Slide, shown: Trace, minutes: int) -> Ite
     else:
         yield slides.fill_numbers(slide.text, shown)
     if slide.control is not None and slide.control.moves:
-        yield f"**{WORDS['try']}.** " + "; ".join(
-            f"{move.label}: {', '.join(choice.label for choice in move.choices)}" for move in slide.control.moves
+        yield f"**{WORDS['try']}{full_stop()}** " + sign("; ").join(
+            move.label + sign(": ") + sign(", ").join(choice.label for choice in move.choices)
+            for move in slide.control.moves
         )
 
 
 def _question(resolved: ResolvedQuestion, shown: Trace) -> Iterator[str]:
     yield f"**{WORDS['question']}.** {_typeset(resolved.words)}"
-    solution = " ".join(_typeset(sentence) for sentence in resolved.solution if sentence)
+    solution = sign(" ").join(_typeset(sentence) for sentence in resolved.solution if sentence)
     why = slides.fill_numbers(resolved.why, shown) if resolved.why else ""
     yield f"**{WORDS['answer']}.** {solution} {why}"
     answers: dict[str, str] = {}

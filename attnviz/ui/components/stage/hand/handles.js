@@ -4,6 +4,7 @@
 /** @import { Picture } from "../picture/picture.js" */
 /** @import { LiveKnob } from "../types" */
 import { letterCount } from "../heading.js";
+import { signOf } from "../../signs.js";
 
 const [A_LETTER, AROUND] = [7.5, 24]; // pixels of a letter of a handle for a finger, and of what stands around its letters
 const [OF_WHOLE, OF_OTHERS] = [3, 6]; // letters that a number may come to have
@@ -126,7 +127,7 @@ function boxAround({ line, sign }) {
 /** @param {LiveKnob} knob @param {string} hint */
 function handleOf(knob, hint) {
   const { name, label, least, most } = knob, handle = document.createElement("button"), [sign, index] = knob.sign.split("_");
-  Object.assign(handle, { type: "button", className: "attn-knob", title: `${label}: ${hint}` });
+  Object.assign(handle, { type: "button", className: "attn-knob", title: label + signOf(": ") + hint });
   handle.dataset.knob = name;
   for (const [key, value] of Object.entries({ role: "slider", "aria-label": label, "aria-valuemin": least, "aria-valuemax": most })) handle.setAttribute(key, String(value));
   if (!slotOf(knob)) {

@@ -4,6 +4,7 @@
 /** @import { Holding } from "./holding.js" */
 /** @import { Picture } from "../picture/picture.js" */
 import { svg } from "../ink.js";
+import { signOf } from "../../signs.js";
 
 const [CROSSED, OUTPUT] = ["weights", "heads"]; // the stage with the buttons, and the step that is 0
 
@@ -67,7 +68,7 @@ export class HeadHand {
       const button = picture.maps.querySelector(`[data-switch="${first + at}"]`);
       button?.setAttribute("aria-pressed", String(off));
       button?.setAttribute("title", off ? words.head_on : words.head_off);
-      button?.setAttribute("aria-label", `${picture.meta.heads[at]}: ${off ? words.head_on : words.head_off}`);
+      button?.setAttribute("aria-label", picture.meta.heads[at] + signOf(": ") + (off ? words.head_on : words.head_off));
     });
   }
 }

@@ -2,7 +2,7 @@
 
 /** @import { Heatmap } from "../heatmap.js" */
 import { svg } from "../ink.js";
-import { fourDigits } from "../../number_format.js";
+import { asWritten } from "../../number_format.js";
 
 const WIDE = 18; // pixels
 const BEYOND = 14; // pixels of the rail beyond its ends
@@ -37,8 +37,8 @@ export class Rail {
     if (isBeyond) svg(picture, "path", { d: `M${WIDE / 2 - DISC},${to - tip / 2}h${2 * DISC}l${-DISC},${tip * 1.5}Z`, class: "attn-now" });
     else svg(picture, "circle", { cx: WIDE / 2, cy: to, r: DISC, class: "attn-now" });
     const isLeft = x + 120 > heatmap.frame.clientWidth;
-    this.tag(heatmap.data.words.was.replace("{number}", fourDigits(was)), from + (Math.abs(from - to) < 22 ? (up < 0 ? -22 : 22) : 0), isLeft);
-    this.tag(fourDigits(now), to, isLeft).classList.add("attn-now");
+    this.tag(heatmap.data.words.was.replace("{number}", asWritten(was)), from + (Math.abs(from - to) < 22 ? (up < 0 ? -22 : 22) : 0), isLeft);
+    this.tag(asWritten(now), to, isLeft).classList.add("attn-now");
   }
 
   /** @param {string} text @param {number} y @param {boolean} isLeft */

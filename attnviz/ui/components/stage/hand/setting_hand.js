@@ -4,9 +4,10 @@
 /** @import { Holding } from "./holding.js" */
 /** @import { Picture } from "../picture/picture.js" */
 /** @import { LiveKnob } from "../types" */
-import { fourDigits } from "../../number_format.js";
+import { asWritten, fourDigits } from "../../number_format.js";
 import { Field } from "./field.js";
 import { Handles } from "./handles.js";
+import { signOf } from "../../signs.js";
 
 const KNOB_PULL = 220; // pixels over which a number goes from one end to the other
 const PER_WHOLE = 14; // pixels for each whole number
@@ -103,7 +104,8 @@ export class SettingHand {
       const { name, value, text } = knob, known = drawn.knob(name, this.now(knob)), now = known ?? value;
       const handle = this.handles.of.get(name), number = handle?.querySelector("b");
       handle?.toggleAttribute("data-unknown", known === null);
-      if (number) number.textContent = text && now === value ? text : fourDigits(Number(now.toPrecision(DIGITS)));
+      const digits = Number(now.toPrecision(DIGITS));
+      if (number) number.textContent = !text ? asWritten(digits) : now === value ? text : fourDigits(digits); // lines are code
       handle?.setAttribute("aria-valuenow", String(now));
     }
   }
@@ -167,7 +169,7 @@ export class SettingHand {
     const handle = this.handles.of.get(held.name), [x, y] = this.besideHandle(held.name);
     if (handle) this.handles.reveal(handle);
     this.note.textContent = "";
-    this.note.appendChild(document.createElement("span")).textContent = holding.heatmap.data.words.was.replace("{number}", fourDigits(held.value));
+    this.note.appendChild(document.createElement("span")).textContent = holding.heatmap.data.words.was.replace("{number}", asWritten(held.value));
     Object.assign(this.note.style, { left: `${x}px`, top: `${y}px` });
     holding.heatmap.frame.append(this.note);
   }
@@ -238,7 +240,7 @@ export class SettingHand {
 
   /** What is wrong with a number for a handle, "" if nothing. @param {LiveKnob} knob @param {number} value */
   fault({ least, most, whole }, value) {
-    const { out_of_range, not_whole } = this.holding.heatmap.data.words, ends = [least, most].map(fourDigits);
+    const { out_of_range, not_whole } = this.holding.heatmap.data.words, ends = [least, most].map(asWritten);
     if (value < least || value > most) return out_of_range.replace("{low}", ends[0]).replace("{high}", ends[1]);
     return whole && !Number.isInteger(value) ? not_whole : "";
   }
@@ -253,7 +255,7 @@ export class SettingHand {
       kept: () => this.keep(),
       left: () => this.leave(),
       written: () => String(this.value),
-      label: `${knob.label}: ${fourDigits(knob.value)}`,
+      label: knob.label + signOf(": ") + asWritten(knob.value),
     });
   }
 }

@@ -3,7 +3,7 @@
 /** @import { NumberHand } from "./number_hand.js" */
 /** @import { Picture } from "../picture/picture.js" */
 /** @import { Cell } from "../types" */
-import { fourDigits } from "../../number_format.js";
+import { asWritten } from "../../number_format.js";
 import { Field } from "./field.js";
 
 const NUDGE = 0.02; // of the scale, by an arrow
@@ -59,7 +59,7 @@ export class TypedNumber {
       kept: () => this.enter(),
       left: () => this.hand.leave(),
       written: () => String(this.hand.value),
-      label: `${this.hand.holding.heatmap.data.words.number} ${fourDigits(was)}`,
+      label: `${this.hand.holding.heatmap.data.words.number} ${asWritten(was)}`,
     });
     if (!target) this.awaitRun(picture, cell);
     return true;

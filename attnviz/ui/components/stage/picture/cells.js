@@ -7,6 +7,7 @@ import { percent } from "../../percent.js";
 import { full, visible } from "../ink.js";
 import { isDrawn } from "../maps.js";
 import { Tiles } from "./tiles.js";
+import { signOf } from "../../signs.js";
 
 export class Cells extends Tiles {
   /**
@@ -79,7 +80,7 @@ export class Cells extends Tiles {
     if (number === null) return words.masked;
     if (Number.isNaN(number)) return words.nan;
     const text = inLanguage(fourDigits(number), words);
-    return this.meta.share && number >= 0 && number <= 1 ? `${text} (${percent(number)})` : text;
+    return this.meta.share && number >= 0 && number <= 1 ? text + signOf(" (") + percent(number) + signOf(")") : text;
   }
 
   /** All the digits of the number in a cell, where four are not all; none where there is no number. @param {Cell} cell */

@@ -5,6 +5,7 @@
 /** @import { DrawnMap, Spot, Stage, StageWords } from "../types" */
 import { svg } from "../ink.js";
 import { mapOf } from "../maps.js";
+import { signOf } from "../../signs.js";
 
 export class Tiles {
   // in pixels of the box: where its cells begin, how large one is, and how wide and high all of it is
@@ -89,7 +90,7 @@ export class Tiles {
     if (this.titled !== html) this.head.innerHTML = this.titled = html;
     const { alt, title } = this.stage;
     if (alt) this.figure.setAttribute("aria-label", alt);
-    this.focus.setAttribute("aria-label", `${title}. ${words.keys}${this.heatmap.data.live ? ` ${words.keys_held}` : ""}`);
+    this.focus.setAttribute("aria-label", `${title}${signOf(". ")}${words.keys}${this.heatmap.data.live ? ` ${words.keys_held}` : ""}`);
   }
 
   /** An element over the cells of each head, by which it is found, and one over its name: a finger is taken to mean the
