@@ -9,6 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from attnviz.engine.pretrained.model_registry import MODELS
+from attnviz.engine.records.offered_models import FORMER
 from attnviz.models import boxed
 from attnviz.models.model import Model, load
 from attnviz.models.safetensors import Tensors
@@ -49,6 +50,7 @@ def offer(written: Iterable[str], most_tokens: str = "") -> None:
             fault = {"n": model.n_patches + 1, "most": limit, "variable": TOKENS, "allowed": MOST_ALLOWED}
             raise ConfigError(FAULTS["model"].format(name=name, error=FAULTS["images"].format(**fault)))
         _ = model.digest, model.sizes  # read now, not when the first visitor comes
+    FORMER.update({name: _former(name, model) for name, model in models.items()})
     MODELS.update(models)
 
 
@@ -58,12 +60,19 @@ def offer_those_in_the_package() -> None:
         if name not in MODELS:
             model = load(name)
             _ = model.digest, model.sizes
+            FORMER[name] = _former(name, model)
             MODELS.setdefault(name, model)
 
 
 def offer_those_of_the_environment(environment: Mapping[str, str] = os.environ) -> None:
     """Offer what ATTNVIZ_MODELS lists, separated as folders in PATH are. Raises ConfigError as `offer`."""
     offer(environment.get(VARIABLE, "").split(os.pathsep), environment.get(TOKENS, ""))
+
+
+def _former(name: str, model: Model) -> tuple[str, ...]:
+    """Return the digests that the model of this name in the package had before; none for a host's own."""
+    card = boxed.card_of(model.digest)
+    return tuple(each[:8] for each in card.get("former", ())) if card and card["name"] == name else ()
 
 
 def _opened(written: str) -> tuple[str, Model]:

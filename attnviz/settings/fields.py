@@ -150,9 +150,16 @@ def serialised(most: int, canonical: Any, written: Any, parsed: Any, *, label: s
     return _setting((), SerialisedTuple(most, canonical, written, parsed), label, help, "")
 
 
-def named(offered: Callable[[], tuple[str, ...]], *, label: str, help: str = "", group: str = "") -> Any:
+def named(
+    offered: Callable[[], tuple[str, ...]],
+    present: Callable[[str], str],
+    *,
+    label: str,
+    help: str = "",
+    group: str = "",
+) -> Any:
     """Return a field that holds the name of something that a host may have, or nothing: see `Named`."""
-    return _setting("", Named(offered), label, help, group)
+    return _setting("", Named(offered, present), label, help, group)
 
 
 def knobs(of: str, rows: Mapping[str, Choice], *, most: int, label: str, help: str = "", group: str = "") -> Any:

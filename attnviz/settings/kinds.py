@@ -215,9 +215,11 @@ class Named:
     """The name of something that a host may have, with the first digits of its hash: `minilm~53aa5117`; empty is none.
 
     offered  what this host has; any other name is kept too, as a link may lead to a host that has it
+    present  returns a name with the present hash, where the one that is written has been replaced by it
     """
 
     offered: Callable[[], tuple[str, ...]]
+    present: Callable[[str], str]
 
     def check(self, value: Any) -> str:
         if not isinstance(value, str) or (value and not NAME.fullmatch(value)):
@@ -236,3 +238,11 @@ class Named:
         if text and not NAME.fullmatch(text):
             raise ValueError(text)
         return text, None
+
+    def now(self, text: str) -> tuple[str, str | None]:
+        """Return the name with the present hash, and what to say where that is another; files keep what they name."""
+        if (present := self.present(text)) == text:
+            return self.read(text)
+        return present, translate(
+            "{given} has been trained further; the numbers are those of {here}", given=text, here=present
+        )

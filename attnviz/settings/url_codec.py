@@ -242,6 +242,8 @@ def _read(item: Field[Any], text: str) -> tuple[Any, str | None]:
     kind = item.metadata["kind"]
     if not isinstance(kind, (Text, SerialisedTuple)) and len(text) > _LONGEST_VALUE:
         raise ValueError(text)
+    if isinstance(kind, Named):
+        return kind.now(text)
     value, problem = kind.read(clean(text, kind.lines) if isinstance(kind, Text) else text)
     return value, problem
 

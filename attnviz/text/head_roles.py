@@ -68,7 +68,7 @@ def heading(found: Roles, layer: int, head: int) -> str:
     >>> from attnviz import load
     >>> tested = of_card(load("small")("the king saw"))
     >>> heading(tested, 2, 2), heading(tested, 2, 3)
-    ('induction 0.94', 'name mover 0.58')
+    ('induction 0.94', 'name mover 0.63')
     """
     called = called_by(found, layer, head)
     if called is None:

@@ -18,12 +18,17 @@ from attnviz.text.query_sentences import visible_token
 WORDS = Words(
     {
         "previous": "previous token",
+        "previous_often": "often the previous token",
         "self": "mostly itself",
         "self_often": "often itself",
         "next": "next token",
+        "next_often": "often the next token",
         "same": "the same word elsewhere",
+        "same_often": "often the same word",
         "article": "from an article to its noun",
+        "article_often": "often article to noun",
         "first": "first token",
+        "first_often": "often the first token",
         "word": "mostly “{word}”",
         "word_often": "often “{word}”",
         "spread": "over {n:.1f} words",
@@ -89,12 +94,12 @@ def title(head_kind: HeadKind, word: str) -> str:
 
     >>> title(HeadKind(0, "word", 0.6, 2, 1.6), "sat"), title(HeadKind(0, "word", 0.4, 2, 1.6), "sat")
     ('mostly “sat”', 'often “sat”')
-    >>> title(HeadKind(0, "spread", 0.2, 2, 6.31), "sat")
-    'over 6.3 words'
+    >>> title(HeadKind(0, "previous", 0.42, 2, 6.31), "sat"), title(HeadKind(0, "spread", 0.2, 2, 6.31), "sat")
+    ('often the previous token', 'over 6.3 words')
     """
     if not head_kind.has_shares:
         return WORDS["none"]
-    is_rare = head_kind.kind in ("self", "word") and head_kind.share <= MOST
+    is_rare = head_kind.kind != "spread" and head_kind.share <= MOST
     words = WORDS[f"{head_kind.kind}_often" if is_rare else head_kind.kind]
     return localised(words.format(n=head_kind.keys)) if head_kind.kind == "spread" else words.replace("{word}", word)
 

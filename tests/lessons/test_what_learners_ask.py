@@ -185,7 +185,9 @@ def test_induction() -> None:
         assert trace.query_tokens[again - 1] == trace.query_tokens[-1]
     off, own = (readings.reading(first, f"{name}.cup.king").array for name in ("without", "own_part"))
     assert off[1, 3] < off[2, 3] < 0, "at least as much as the one that copies"
-    assert max(off[0, 0], off[0, 1], off[1, 1]) < off[2, 3], "three others are missed as much"
+    assert sorted(off[off < 0.75 * off.min()]) == sorted((off[1, 3], off[0, 0], off[1, 1], off[2, 3])), (
+        "two others nearly"
+    )
     assert own[2, 3] > 5 * own[2, 2]
     lost = knock_out(first, [(1, 3)]).layers[2]["weights"].array[3, -1, 2]
     assert lost < 0.5 < end(first, 3, 4)[2], "without it 3.4 does not know where to look"
@@ -204,7 +206,7 @@ def test_indirect_object() -> None:
     assert lead + off[1, 1] < 0, "the lead has turned round"
     assert readings.apart(knock_out(trace, [(1, 1)]), "mary", "david") == pytest.approx(lead + off[1, 1])
     assert off[2, 3] < 0
-    assert (end(trace, 2, 1)[:2], end(trace, 3, 2)[:2]) == (("the", 8), ("garden", 9))
+    assert (end(trace, 2, 1)[:2], end(trace, 3, 2)[:2]) == (("the", 8), (",", 10))
     assert min(end(trace, 2, 1)[2], end(trace, 3, 2)[2]) > end(trace, 3, 4)[2], "a darker cell"
     assert max(abs(off[1, 0]), abs(off[2, 1])) < 0.1 * lead
     assert (end(swapped, 2, 2)[:2], end(swapped, 3, 4)[:2]) == (("mary", 11), ("david", 5))
@@ -219,7 +221,7 @@ def test_agreement() -> None:
     pens, pen, hat = (shown("agreement", number) for number in (1, 3, 4))
     assert end(pens, 2, 3)[0] == "pens"
     assert (pens.query_tokens[-1], pen.query_tokens[-1]) == ("shelf", "shelves")
-    assert round(100 * boxed.measured("small")["agreement"].share) == 95
+    assert round(100 * boxed.measured("small")["agreement"].share) == 98
     off = readings.reading(hat, "without.is.are").array
     assert -off.min() < 0.5 * readings.apart(hat, "is", "are"), "no head is worth even half of the lead"
     assert np.unravel_index(off.argmin(), off.shape) != (1, 2)
@@ -241,9 +243,9 @@ def test_looks_and_matters() -> None:
     ends = readings.reading(plain, "ends").array
     assert plain.query_tokens[2] == "pens"
     assert ends[:, 2].argmax() == 11, "3.4 looks at it most"
-    assert off[2, 3] > 0.3 * off.min(), "and little is lost without it"
-    assert (off < 0.5 * off.min()).sum() >= 3, "no single head has the answer"
-    assert [*np.argsort(off, axis=None)[1:3]] == [1, 3], "1.2 and 1.4 come next"
+    assert off[2, 3] > 0.35 * off.min(), "and little is lost without it"
+    assert (off < 0.4 * off.min()).sum() >= 3, "no single head has the answer"
+    assert [*np.argsort(off, axis=None)[1:3]] == [1, 8], "1.2 and 3.1 come next"
     assert max(end(plain, layer, head)[2] for layer in (1, 2, 3) for head in range(1, 5)) > 0.98
     assert min(end(plain, layer, head)[2] for layer in (1, 2, 3) for head in range(1, 5)) < 0.6, "less tidy"
     small, other = (

@@ -16,6 +16,8 @@ from attnviz.analysis.circuits.behaviours import KINDS, behaviours, by_card
 from attnviz.engine.cost import estimate as cost
 from attnviz.engine.cost import sizes as run_sizes
 from attnviz.engine.pretrained.model_registry import MODELS, find
+from attnviz.engine.records.offered_models import FORMER
+from attnviz.exports import archive
 from attnviz.models import boxed, hosting
 from attnviz.models.sampling import Sampling
 from attnviz.settings import url_codec
@@ -44,6 +46,7 @@ def offered() -> Iterator[None]:
     hosting.offer_those_in_the_package()
     yield
     MODELS.clear()
+    FORMER.clear()
 
 
 def right(name: str, skill: str, unknown: bool = False) -> float:
@@ -130,6 +133,8 @@ def test_a_host_may_give_a_name_to_another_model(offered: None) -> None:
     hosting.offer([f"small={other}"])
     hosting.offer_those_in_the_package()
     assert find(f"small~{model('full').digest}") is not None
+    written = {"model": f"small~{boxed.card('small')['former'][0][:8]}"}
+    assert url_codec.decode(written, Config)[0][0].model == written["model"], "of this model, none went before"
 
 
 def test_the_command_draws_it_without_a_host(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -197,21 +202,53 @@ def test_the_card_has_what_heads_do_by_test(name: str) -> None:
 
 
 def test_the_card_s_figures_are_of_many_questions_with_their_interval() -> None:
-    found = boxed.measured("small")["agreement"]
-    assert boxed.card("small")["measured"]["questions"] >= 1_000
-    assert found.low < found.share < boxed.KNOWN < found.high, "neither above nor below by these questions"
-    said = " ".join(sentences(f"small~{model('small').digest}", model("small").digest))
+    for name in ("small", "full"):  # what a model that is shipped knows, it knows beyond the chance of the questions
+        for skill, each in boxed.measured(name).items():
+            assert each.low > boxed.KNOWN or skill == "recall of who", (name, skill, each)
+    found = boxed.measured("plain")["successor"]
+    assert boxed.card("plain")["measured"]["questions"] >= 1_000
+    assert found.low < found.share < boxed.KNOWN
+    said = " ".join(sentences(f"plain~{model('plain').digest}", model("plain").digest))
     figures = f"{100 * found.share:.1f} % ({100 * found.low:.1f} to {100 * found.high:.1f} %)"
-    assert f"is or are past another noun {figures}." in said
-    known = boxed.known("small")
-    assert "agreement" not in known
-    least = min(boxed.measured("small")[skill].share for skill in known)
+    assert f"what follows a day, a month or a number {figures}." in said
+    known = boxed.known("plain")
+    assert "successor" not in known
+    least = min(boxed.measured("plain")[skill].share for skill in known)
     assert f"right in {int(100 * least)} % or more of" in said
-    n = boxed.card("small")["measured"]["questions"]
+    n = boxed.card("plain")["measured"]["questions"]
     for right_ones in (0, 1, n // 2, n):  # the interval is that of Wilson's score: its ends are as far as it says
         each = boxed.interval(right_ones, n)
         for end in (each.low, each.high):
             assert abs(each.share - end) == pytest.approx(boxed.SURE * (end * (1 - end) / n) ** 0.5, abs=1e-9)
+
+
+def test_the_story_of_small_is_told_by_one_head_a_layer() -> None:
+    without = boxed.card("small")["without"]
+    for skill in ("indirect object", "unknown names", "story"):
+        needed = [head for head, share in without[skill].items() if share < 0.85]
+        layers = [head[0] for head in needed]
+        assert len(layers) == len({*layers}), (skill, needed)
+
+
+def test_a_link_to_weights_that_were_shipped_before_opens_with_the_present_ones_and_says_so(offered: None) -> None:
+    for name in boxed.TWINS:
+        (former,) = boxed.card(name)["former"]
+        here = f"{name}~{model(name).digest}"
+        (config,), problems = url_codec.decode({"model": f"{name}~{former[:8]}"}, Config)
+        assert config.model == here
+        (said,) = problems
+        assert f"{name}~{former[:8]} has been trained further; the numbers are those of {here}." in said
+        assert url_codec.decode({"model": here}, Config) == ((config,), [])
+    (config,), problems = url_codec.decode({"model": "small~01234567"}, Config)
+    assert (config.model, problems) == ("small~01234567", [])
+
+
+def test_a_file_of_weights_that_are_offered_no_more_keeps_their_name(offered: None) -> None:
+    trace = run(Config(sentence="the keys to the door", model=f"small~{model('small').digest}"))
+    saved = archive.npz(trace)
+    MODELS["small"] = model("full")
+    FORMER["small"] = (model("small").digest,)
+    assert archive.read(saved).config.model == trace.config.model
 
 
 @pytest.mark.slow

@@ -17,10 +17,19 @@ def agreement(draw: Draw) -> Question:
     if things:
         between = [draw.one(["near", "to", "under", "behind", "on"])]
     else:
-        between = draw.one([["behind"], ["that", "saw"], ["that", "liked"]])
+        between = draw.one(_between_living(draw.asked and {noun, other} <= {*PEOPLE}))
     before = ["the", PLURALS[noun] if many else noun, *between, "the", PLURALS[other] if others else other]
     good, wrong, after = _verb(draw, many, things)
     return Question(before, good, [wrong], after, pair("agreement", noun, other))
+
+
+def _between_living(asked_of_people: bool) -> list[list[str]]:
+    """Return what stands between two people or animals.
+
+    A person "behind" another also begins a sentence about what is lost or found: there the next word is not settled,
+    so a question has none of these.
+    """
+    return [*([] if asked_of_people else [["behind"]]), ["that", "saw"], ["that", "liked"]]
 
 
 def _verb(draw: Draw, many: bool, things: bool) -> tuple[str, str, list[str]]:

@@ -33,8 +33,8 @@ HONEST = """\
 * They do not understand, and are not like GPT: they know these games over {words} words and signs and no other
   text. What training left out are combinations (pairs of names or nouns, words that follow each other in a list,
   sentences about some days and numbers), not kinds of sentence. Of brackets only whole texts are left out, and of
-  pairs of one relation what asks for the last pair. People "behind" others stand in two kinds of sentence, which
-  costs agreement some of its questions. Outside their templates they guess: the row on sentences of another form is
+  pairs of one relation what asks for the last pair. People "behind" others begin two kinds of sentence, and are
+  not asked about. Outside their templates they guess: the row on sentences of another form is
   of five forms that the corpus does not write, made of words that it has. No run does there much better than a
   choice between the two names would, and *small* does worse.
 * "This is how GPT-2 does it" does not follow: the plan may be alike, the parts are not.
@@ -64,12 +64,23 @@ def written(cards: dict[str, dict[str, Any]]) -> str:
 def _run(name: str, card: dict[str, Any]) -> str:
     sizes, versions = card["sizes"], card["versions"]
     return (
-        f"{ABOUT[name]}. {sizes['n_layers']} layers of {sizes['n_heads']} heads, width {sizes['d_model']}, hidden "
-        f"width {sizes['d_ff']}: {card['numbers']:,} numbers in float16. Seed {card['seed']}, {card['steps']:,} steps "
-        f"over {card['words_read']:,} words, {card['minutes']} minutes of one processor on {card['date']}, "
+        f"{ABOUT[name]}.{_further(card)} {sizes['n_layers']} layers of {sizes['n_heads']} heads, "
+        f"width {sizes['d_model']}, hidden width {sizes['d_ff']}: {card['numbers']:,} numbers in float16. "
+        f"Seed {card['seed']}, {card['steps']:,} steps over {card['words_read']:,} words, {card['minutes']} minutes of "
+        f"one processor on {card['date']}, "
         + ", ".join(f"{library} {version}" for library, version in versions.items())
         + f".\n\nSHA-256 of the weights {card['sha256']}; of the corpus's first rows {card['corpus']}."
     )
+
+
+def _further(card: dict[str, Any]) -> str:
+    """Return how the last steps of a run differ from the first ones."""
+    if not (further := card.get("further")):
+        return ""
+    penalties = (
+        f", {further['spread']:g} and {further['outputs']:g} times the penalties" if card["sizes"]["spread"] else ""
+    )
+    return f" The last {further['steps']:,} steps have {further['rate']:g} times the rates{penalties}."
 
 
 def _columns(card: dict[str, Any]) -> tuple[list[dict[str, Any]], list[str]]:

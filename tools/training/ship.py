@@ -2,7 +2,8 @@
 
     python -m tools.training.ship small RUNS/small-0 RUNS/small-1 RUNS/small-2
 
-The first run is shipped; the others are told of in its card.
+The first run is shipped; the others are told of in its card. A link with the hash of weights that were shipped before
+opens with the present ones, and the page says so.
 """
 
 from __future__ import annotations
@@ -48,13 +49,15 @@ def main() -> None:
     torch.set_num_threads(1)
     net, facts = opened(given.runs[0])
     folder = FOLDER / given.name
+    before = json.loads((folder / "card.json").read_text(encoding="utf-8"))
     digest = save(net, folder)
+    former = [each for each in (*before.get("former", ()), before["sha256"]) if each != digest]
     others = []
     for run in given.runs[1:]:
         other, about = opened(run)
         others.append({"seed": about["seed"], **measured(other)})
     card = {
-        "name": given.name, "sha256": digest, "words": len(VOCABULARY), **facts,
+        "name": given.name, "sha256": digest, "former": former, "words": len(VOCABULARY), **facts,
         "questions": N_QUESTIONS, "questions_without": N_WITHOUT,
         **measured(net), "other_seeds": others,
     }  # fmt: skip

@@ -3,7 +3,7 @@
     python -m tools.training.shipped
     python -m tools.training.shipped full
 
-The tables of other seeds are by fewer questions, which were asked before the weights were rounded to float16.
+The tables of other seeds are by fewer questions.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from tools.training.card import FOLDER, in_lines
 from tools.training.export import opened
 from tools.training.measure import exam, right
 from tools.training.network import Sizes
+from tools.training.ship import measured
 
 N_QUESTIONS, SEED = 5_000, 34
 
@@ -27,6 +28,7 @@ def main() -> None:
         card = json.loads(path.read_text(encoding="utf-8"))
         net = opened(FOLDER / name, Sizes(**card["sizes"]))
         found = {skill: round(N_QUESTIONS * right(net, each)) for skill, each in asked.items()}
+        card |= measured(net)
         card["measured"] = {"questions": N_QUESTIONS, "seed": SEED, "right": found}
         path.write_text(in_lines(card), encoding="utf-8")
         print(name, found)

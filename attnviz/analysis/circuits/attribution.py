@@ -160,7 +160,7 @@ def attribute(trace: Trace, word: str | int, instead_of: str | int | None = None
     >>> from attnviz import load
     >>> found = attribute(load("small")("when mary and john went to the shop , john gave a book to"), "mary", "john")
     >>> found["heads"].axes, found["positions"].to_pandas().loc[(2, 3), "mary"].round(2)
-    (('layer', 'head'), np.float64(9.67))
+    (('layer', 'head'), np.float64(9.58))
     >>> bool(abs(found["parts"].array.sum() + found.embedded + found.bias - found.logit) < 1e-12)
     True
     """

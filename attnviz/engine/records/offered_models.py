@@ -18,6 +18,20 @@ OFFERED: dict[str, Offered] = {}
 """The models by their names; filled when the process starts, and only read from then on."""
 
 
+FORMER: dict[str, tuple[str, ...]] = {}
+"""The digests of weights that a model of this name had before, of those in the package; filled like OFFERED."""
+
+
+def present(written: str) -> str:
+    """Return the name of a model with its present weights where it is written with former ones, else as it is written.
+
+    >>> present("minilm~53aa5117")
+    'minilm~53aa5117'
+    """
+    name, _, digest = written.partition("~")
+    return f"{name}~{OFFERED[name].digest}" if name in OFFERED and digest in FORMER.get(name, ()) else written
+
+
 def names() -> tuple[str, ...]:
     """Return the names of the models that are offered, as a setting has them."""
     return tuple(f"{name}~{model.digest}" for name, model in OFFERED.items())

@@ -28,6 +28,7 @@ class WordSettings:
     )
     model: str = named(
         offered_models.names,
+        offered_models.present,
         label="Model",
         help="A trained model: it brings its own words, sizes and matrices.",
     )

@@ -306,7 +306,7 @@ def test_the_share_and_what_is_said_instead_stand_beside_the_difference() -> Non
 
 def test_where_both_measures_name_one_head_that_is_said_once() -> None:
     hosting.offer_those_in_the_package()
-    text = page_text(opened(model="small", sentence="the books near the table", panel="owed_to"))
+    text = page_text(opened(model="small", sentence="the books near the table", instead_of="is", panel="owed_to"))
     assert "By its share it is the same one: without it “are” falls from" in text
     assert "Both are right" not in text
 
