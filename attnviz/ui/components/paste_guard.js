@@ -1,7 +1,7 @@
 // Listens for pastes into the page's own fields, and shows a line for a while where one is too long. Also tells style
 // sheets whether the pointer was pressed last or the Tab key: after a press the browser draws Streamlit's frame around
-// all of the page at the next key, whichever it is, and the frame is for those who come there with Tab. And it tells the
-// browser the language of the page, in which Streamlit's own words are said too.
+// all of the page at the next key, whichever it is, and the frame is for those who come there with Tab. And it has
+// Streamlit's own words said in the language of the page.
 
 /** @import { Component, PasteData } from "../types" */
 import { sayStreamlitWords } from "./streamlit_words.js";
@@ -25,7 +25,6 @@ function kept(field) {
 export default function ({ data: bytes, parentElement }) {
   /** @type {PasteData} */
   const data = JSON.parse(new TextDecoder().decode(bytes));
-  document.documentElement.lang = data.language;
   const line = document.createElement("p");
   line.className = "attn-fault attn-toast";
   line.setAttribute("role", "alert");

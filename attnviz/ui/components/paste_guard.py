@@ -22,9 +22,8 @@ _component = component(__file__, is_isolated=False)
 def guard(limits: Mapping[str, int]) -> None:
     """Say, and change nothing, where more is pasted into a field than fits; `limits` in characters, by widget key.
 
-    Also tells the browser the language of the page, for it to be read aloud and broken into lines, has Streamlit's own
-    words said in it, and tells style sheets whether the page was pressed last (`:root[data-pressed]`) or come to with
-    the keyboard.
+    Also has Streamlit's own words said in the language of the page, and tells style sheets whether the page was pressed
+    last (`:root[data-pressed]`) or come to with the keyboard.
     """
     said = {"words": dict(WORDS), "streamlit": streamlit_words.words(), "language": tag(current_language())}
     data = transport.packed({"limits": dict(limits), **said})

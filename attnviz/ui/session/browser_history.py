@@ -12,6 +12,7 @@ from urllib.parse import parse_qs
 
 import streamlit as st
 
+from attnviz.settings.language import current_language, tag
 from attnviz.ui.session.browser.component import component
 from attnviz.ui.session.callback import callback
 
@@ -24,8 +25,8 @@ _component = component(__file__, is_isolated=False)
 
 
 def listen() -> None:
-    """Report browser navigation to the server; call it once in a run, always at the same point."""
-    _component(key=KEY, height="content", on_gone_change=_remember)
+    """Report browser navigation to the server, and name the language; call it once in a run, before all else."""
+    _component(key=KEY, data=tag(current_language()), height="content", on_gone_change=_remember)
 
 
 @callback

@@ -98,6 +98,16 @@ def test_maps_write_numbers_as_the_language_does(new_page: Callable[..., Any], a
     assert not [text for text in found["de"] if "." in text]
 
 
+def test_what_scripts_join_has_the_signs_of_the_language_from_the_first_picture(
+    new_page: Callable[..., Any], app: Any
+) -> None:
+    for tongue, is_spaced in (("zh", False), ("de", True)):
+        visit = Visit(new_page(instead=True), f"{app.url}?v=2&lang={tongue}")
+        shares = visit.page.locator("[data-share]").evaluate_all("words => words.map((word) => word.dataset.share)")
+        assert len(shares) > 2
+        assert all((" %" in share) == is_spaced for share in shares), (tongue, shares)
+
+
 def test_a_switch_keeps_every_value_and_back_goes_back(new_page: Callable[..., Any], site: Any) -> None:
     visit = Visit(new_page(locale="en-GB"), f"{site.url}?v=1&panel=word&query=2&n_heads=2&slide=2")
     visit.page.locator(".ad-chip").first.click()  # the setting, which the answer stands in the room of
