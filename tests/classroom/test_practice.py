@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import replace
 from decimal import Decimal
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from attnviz import Config, run
+from attnviz import Config, knock_out, load, run
 from attnviz.classroom import new_forms, open_questions
 from attnviz.classroom.context.hints import HOW
 from attnviz.classroom.practice.deals import KINDS_OF_DEALS, MASKS, STOPS, deal
@@ -27,11 +28,21 @@ from attnviz.classroom.practice.record import (
     missed,
     results,
 )
+from attnviz.engine.pretrained.model_registry import MODELS
+from attnviz.models import hosting
 from attnviz.text.format.sentence_parts import plain
 from tests.support.cases import for_each
 
 DEALS = range(5)
 CASES = [(kind, level) for kind in KINDS for level in range(1, LEVELS + 1)]
+
+
+@pytest.fixture(autouse=True)
+def models() -> Iterator[None]:
+    """The models of the package, as the page offers them."""
+    hosting.offer_those_in_the_package()
+    yield
+    MODELS.clear()
 
 
 def softmax(row: list[float]) -> list[float]:
@@ -68,8 +79,38 @@ def allowed(masks: Any, i: int, j: int) -> bool:
     return all(by_name[name] for name in ([masks] if isinstance(masks, str) else masks))
 
 
+def answered_by_model(dealt: Dealt) -> Any:
+    """What is right of a next word, from the shares of all words, with and without each head."""
+    model, slide = load("small"), dealt.slide.question
+    assert slide is not None
+    shares = dict(model.next_words(dealt.config.sentence, 1000))
+    words = slide.at["words"]
+    if slide.kind == "next_word":
+        return {max(range(len(words)), key=lambda at: shares[words[at]])}
+    if slide.kind == "times_as_likely":
+        return (shares[words[0]] / shares[words[1]]) ** (1 / slide.at["temperature"])
+    trace, left = model(dealt.config.sentence), {}
+    for layer, head in np.ndindex(3, 4):
+        off = dict(model.next_words(knock_out(trace, [(layer, head)]), 1000))
+        left[f"head {layer + 1}.{head + 1}"] = math.log(off[words[0]] / off[words[1]])
+    least = min(left, key=left.__getitem__)
+    return {[plain(option) for option in dealt.question.options].index(least)}
+
+
+def spread_by_hand(dealt: Dealt) -> float:
+    """The standard deviation of products of as many random entries, by its rule; what is asked is close to it."""
+    question = dealt.slide.question
+    assert question is not None
+    d_k, value = question.at["d_k"], dealt.question.value
+    rule = math.sqrt(d_k) / {"one": 1, "root": math.sqrt(d_k), "width": d_k}[question.at["divisor"]]
+    assert dealt.question.is_right(rule), "whoever goes by the rule is right"
+    return value if abs(value - rule) < 0.05 * rule else math.nan
+
+
 def answered(dealt: Dealt) -> Any:
     """What is right, found from queries and keys, or from the words of the question."""
+    if dealt.config.model:
+        return answered_by_model(dealt)
     question, slide = dealt.question, dealt.slide.question
     A, text = rows_of_weights(dealt), plain(question.words)
     assert slide is not None
@@ -84,6 +125,10 @@ def answered(dealt: Dealt) -> Any:
         return {i * n + j for i in range(n) for j in range(n) if allowed(dealt.config.mask, i, j)}
     if question.form == "cell":
         return cell(A[head], text, dealt.trace.query_tokens)
+    if slide.kind == "spread":
+        return spread_by_hand(dealt)
+    if slide.kind == "largest_weight":
+        return sum(max(row) for row in A[0]) / len(A[0])
     if slide.kind == "highest_key":
         row = A[head][at["query"] - 1]
         return {row.index(max(row))}
@@ -166,7 +211,7 @@ def check(dealt: Dealt, kind: str) -> None:
     """A deal against the answer that is found another way."""
     question, right = dealt.question, answered(dealt)
     if question.form == "number":
-        assert question.value == pytest.approx(right, abs=1e-9)
+        assert question.value == pytest.approx(right, rel=1e-9, abs=1e-9)
         assert question.is_right(right)
     elif question.form == "order":
         assert (question.in_order, question.is_right(right)) == (right, True)

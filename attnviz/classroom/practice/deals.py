@@ -13,7 +13,7 @@ from attnviz.arrays import Array
 from attnviz.classroom import new_forms, question_codec
 from attnviz.classroom.context.question_context import SAME
 from attnviz.classroom.new_forms import Slider
-from attnviz.classroom.practice import checks
+from attnviz.classroom.practice import checks, of_models
 from attnviz.classroom.practice.dealt import Dealt, UnfitError, known, new
 from attnviz.classroom.practice.draw import MOST_TRIES, Draw
 from attnviz.classroom.practice.model_answers import answers
@@ -274,6 +274,11 @@ KINDS_OF_DEALS: dict[str, Callable[[Draw, int], Dealt]] = {
     "mask": _mask,
     "rows_changed": _rows_changed,
     "slider": _slider,
+    "spread": of_models.spread,
+    "largest_weight": of_models.largest_weight,
+    "next_word": of_models.next_word,
+    "times_as_likely": of_models.times_as_likely,
+    "head_owed": of_models.head_owed,
     "own_words": _own_words,
 }
 """How each kind is dealt, by the names in KINDS."""

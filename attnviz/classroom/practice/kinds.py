@@ -17,6 +17,11 @@ KINDS = table(
     Entry("rows_changed", "What changes"),
     Entry("true_or_false", "Yes or no"),
     Entry("slider", "Set a slider"),
+    Entry("spread", "Spread of scores"),
+    Entry("largest_weight", "Largest of a row"),
+    Entry("next_word", "The next word"),
+    Entry("times_as_likely", "Times as likely"),
+    Entry("head_owed", "Which head"),
     Entry("own_words", "Explain"),
 )
 LEVELS = 4
