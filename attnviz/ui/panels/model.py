@@ -19,7 +19,7 @@ from attnviz.settings.faults import ConfigError
 from attnviz.settings.fields import settings
 from attnviz.settings.language import Words, sign
 from attnviz.text import model_card
-from attnviz.ui.panels.depth import image
+from attnviz.ui.components import model_image
 from attnviz.ui.session import session_state, widgets
 from attnviz.ui.session.callback import callback
 from attnviz.ui.session.notices import paragraph
@@ -90,7 +90,7 @@ def say(draft: Config, *, may_change: bool = True) -> None:
         card = model_card.sentences(name, model.digest)
         paragraph([rest.format(**sizes, written=f"{name}~{model.digest}"), *more])
         if model.n_patches:
-            image.show(model, draft, may_change=may_change)
+            model_image.show(model, draft, may_change=may_change)
         if card:
             if may_change:
                 _offer_twin(draft, name)

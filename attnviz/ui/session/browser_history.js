@@ -3,9 +3,9 @@
 
 /** @import { Component } from "../types" */
 
-/** @param {Component<string, { gone: string }>} component */
+/** @param {Component<{ language: string }, { gone: string }>} component */
 export default function ({ data, setTriggerValue }) {
-  document.documentElement.lang = data;
+  document.documentElement.lang = data.language;
   const onPopState = () => setTriggerValue("gone", location.search.slice(1));
   window.addEventListener("popstate", onPopState, true);
   return () => window.removeEventListener("popstate", onPopState, true);

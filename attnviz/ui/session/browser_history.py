@@ -26,7 +26,7 @@ _component = component(__file__, is_isolated=False)
 
 def listen() -> None:
     """Report browser navigation to the server, and name the language; call it once in a run, before all else."""
-    _component(key=KEY, data=tag(current_language()), height="content", on_gone_change=_remember)
+    _component(key=KEY, data={"language": tag(current_language())}, height="content", on_gone_change=_remember)
 
 
 @callback
