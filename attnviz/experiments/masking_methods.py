@@ -123,7 +123,7 @@ class MaskingTrial:
 
     def _hidden(self, allowed: Array, methods: Iterable[str] = FILLS) -> Array:
         config = self.trace.config
-        normaliser = normaliser_in(config, self.trace.layers[self.layer], slice(self.head, self.head + 1)).fn
+        normaliser = normaliser_in(config, self.trace.layers[self.layer], [self.head]).fn
         normalise = partial(NORMALISED_AXES[config.normalise_over].fn, normaliser, T=config.temperature)
         with np.errstate(all="ignore"):
             return np.stack([FILLS[way].fn(self.scores, allowed, normalise, self.large) for way in methods])

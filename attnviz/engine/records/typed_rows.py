@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Container, Mapping, Sequence
 from functools import lru_cache, partial
 from typing import Any, Protocol, overload
 
@@ -43,6 +43,7 @@ FAULTS = Words(
 )
 
 
+Heads = slice | Sequence[int]
 ALL = slice(None)
 
 
@@ -141,13 +142,13 @@ def _normaliser(name: str, formula: Formula, knobs: tuple[tuple[str, KnobValue],
     return normalisers.of_formula(row, formula, row.knob_values(dict(knobs)))
 
 
-def learned_numbers(formula: Formula | None, steps: Mapping[str, Numbered], heads: slice = ALL) -> dict[str, Array]:
+def learned_numbers(formula: Formula | None, steps: Mapping[str, Numbered], heads: Heads = ALL) -> dict[str, Array]:
     """Return the learned numbers of a line as a layer has them, one a head, by their names in the line."""
     names = formula.parameters if formula else ()
     return {name: steps[STEPS[name]].array[heads, 0] for name in names if STEPS[name] in steps}
 
 
-def normaliser_in(config: ChosenRows, steps: Mapping[str, Numbered], heads: slice = ALL) -> Normaliser:
+def normaliser_in(config: ChosenRows, steps: Mapping[str, Numbered], heads: Heads = ALL) -> Normaliser:
     """Return the row of the normaliser with the numbers that a layer has learned in it."""
     row = normaliser_of(config)
     own = learned_numbers(row.typed, steps, heads)
