@@ -179,7 +179,7 @@ def test_only_numbers_are_learned_there() -> None:
 
 
 def test_what_has_no_such_numbers_says_so() -> None:
-    wanted = "learned numbers \\(g\\), which only the run of a setting has"
+    wanted = "learned numbers \\(g\\), which a trained model and given scores lack"
     config = of().config
     with pytest.raises(ConfigError, match=wanted):
         of_scores([[0.0, 1.0]], config=config)

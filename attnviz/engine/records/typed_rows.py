@@ -35,8 +35,8 @@ TYPED = "formula"
 KIND = "normaliser"
 FAULTS = Words(
     {
-        "learned": "the normaliser has learned numbers ({names}), which only the run of a setting has; write numbers "
-        "in their place",
+        "learned": "the normaliser has learned numbers ({names}), which a trained model and given scores lack; write "
+        "numbers in their place",
         "knobs": "a line has its numbers in it; leave out {names}",
         "definition": 'a normaliser is {given}; give a line such as "exp(x) / sum(exp(x))", or a function of x',
     }
@@ -156,7 +156,7 @@ def normaliser_in(config: ChosenRows, steps: Mapping[str, Numbered], heads: Head
 
 
 def check_nothing_learned(config: ChosenRows) -> None:
-    """Raise ConfigError where the normaliser has learned numbers, as only the run of a setting has them."""
+    """Raise ConfigError where the normaliser has learned numbers, which a trained model and given scores lack."""
     row = normaliser_of(config)
     if row.typed and row.typed.parameters:
         raise ConfigError(FAULTS["learned"].format(names=", ".join(row.typed.parameters)))
