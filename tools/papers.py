@@ -266,8 +266,9 @@ NORMALISERS = {
     "sinks": Paper(
         "Learned sinks", "OpenAI 2025, gpt-oss model card, arXiv:2508.10925",
         r"a_{ij} = \frac{e^{s_{ij}}}{e^{b_h} + \sum_l e^{s_{il}}}",
-        _of(normaliser="softmax_with_sink", normaliser_knobs="softmax_with_sink.sink~0.5_-1.0", mask="causal"),
-        "Each head has its number, which is set, and not learned, here.",
+        _normaliser("m = max(max(x), g); e = exp(x - m); e / (exp(g - m) + sum(e))", mask="causal"),
+        "b is g here, learned for each head. Both sides of the fraction are divided by the exponential of the largest, "
+        "so that nothing overflows. Softmax₁ is this with b = 0.",
     ),
     "sigmoid": Paper(
         "Sigmoid attention", "Ramapuram et al. 2024, arXiv:2409.04431", r"a_{ij} = \sigma(s_{ij} - \log n)",

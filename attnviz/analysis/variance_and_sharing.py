@@ -17,7 +17,7 @@ from attnviz.engine.numerics.noise import Address
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.head_settings import divisors
 from attnviz.engine.records.trace import Trace
-from attnviz.engine.records.typed_rows import normaliser_of
+from attnviz.engine.records.typed_rows import normaliser_in
 from attnviz.engine.run import run
 from attnviz.settings.rows import Choice, table
 
@@ -118,7 +118,7 @@ def _attended(trace: Trace, layer: int, Q: Array, K: Array, scale: float) -> Att
         allowed=steps["allowed"].array.astype(bool),
         bias=steps["bias"].array if "bias" in steps else None,
         softcap=config.softcap,
-        normaliser=normaliser_of(config),
+        normaliser=normaliser_in(config, steps),
         temperature=config.temperature,
     )
 

@@ -11,7 +11,7 @@ from attnviz.arithmetic.notation.latex_numbers import Member, NumberFormat, alig
 from attnviz.arrays import Array
 from attnviz.engine.backward.gradients import Gradients
 from attnviz.engine.records.trace import Step, Trace
-from attnviz.engine.records.typed_rows import normaliser_of, score_of
+from attnviz.engine.records.typed_rows import normaliser_in, normaliser_of, score_of
 from attnviz.settings.counting import ordinal
 from attnviz.settings.language import Words
 
@@ -56,7 +56,7 @@ def jacobian(trace: Trace, layer: int, head: int, query: int, key: int) -> Array
     Row l holds the slopes of weight l. What a row's weights add to stays the same, so for softmax every column of the
     Jacobian adds to 0; every row does, as a number added to all scores changes nothing.
     """
-    config, row = trace.config, normaliser_of(trace.config)
+    config, row = trace.config, normaliser_in(trace.config, trace.layers[layer])
     X, line = trace.layers[layer]["masked"].array, query
     if config.normalise_over == "queries":
         X, line = np.swapaxes(X, -1, -2), key

@@ -72,7 +72,7 @@ def weight(derivation: Derivation, position: CellPosition, normaliser_row: Norma
     """Write the lines from the scores of the whole row to the weight of one key."""
     knobs = normaliser_row.knob_values(dict(position.config.normaliser_knobs))
     formula = _formula(normaliser_row.lines, "normaliser_lines", [" / T"] if line.T == 1.0 else [], knobs)
-    numbers = typed_lines.weight_numbers(position, line)
+    numbers = typed_lines.weight_numbers(position, line, formula)
     values = {"s": line.x[None, None, :, None], "T": np.full((1, 1, 1, 1), line.T)}
     numbers = Numbers(replace(numbers.arrays, values={**numbers.arrays.values, **values}))
     sizes = {"s": derivation.sizes["masked"], "x": derivation.sizes["masked"] / line.T}

@@ -53,22 +53,21 @@ def score_numbers(position: CellPosition, formula: Formula, q: Array, k: Array) 
     """Return the numbers of a score in one cell, with the parameters of its head."""
     Q, K = q[None, None], k[None, None]
     shape = position.steps["scores"].shape
-    parameters = {name: position.steps[STEPS[name]].head(position.head) for name in _recorded(formula, position)}
-    parameters = {name: array[0] if name in NUMBERS else array for name, array in parameters.items()}
-    completed = complete(
-        formula, {name: np.asarray(array)[None] for name, array in parameters.items()}, Q[None], K[None]
-    )
+    completed = complete(formula, _recorded(formula, position), Q[None], K[None])
     part = Part(position.query, position.key, shape[1], shape[2], (position.head,), shape[0])
     return Numbers(of_score(formula, Q, K, completed, part))
 
 
-def _recorded(formula: Formula, position: CellPosition) -> list[str]:
-    return [name for name in formula.parameters if STEPS[name] in position.steps]
+def _recorded(formula: Formula, position: CellPosition) -> dict[str, Array]:
+    """Return the parameters of the head that were recorded, by their names in the line."""
+    found = {name: position.steps[STEPS[name]] for name in formula.parameters if STEPS[name] in position.steps}
+    heads = {name: np.asarray(step.head(position.head))[None] for name, step in found.items()}
+    return {name: array[:, 0] if name in NUMBERS else array for name, array in heads.items()}
 
 
 def weight(derivation: Derivation, position: CellPosition, formula: Formula, line: NormalisedSlice) -> None:
     """Write the lines of a typed normaliser, from the scores of the whole row to the weight of one key."""
-    numbers = weight_numbers(position, line)
+    numbers = weight_numbers(position, line, formula)
     *before, last = cell(
         formula, numbers, derivation.fmt.factor, (str(ordinal(position.query)), str(ordinal(position.key))), line.at
     )
@@ -77,13 +76,13 @@ def weight(derivation: Derivation, position: CellPosition, formula: Formula, lin
     _last(derivation, formula, numbers, last, f"a_{{{derivation.ij}}}", "weight", line.recorded)
 
 
-def weight_numbers(position: CellPosition, line: NormalisedSlice) -> Numbers:
+def weight_numbers(position: CellPosition, line: NormalisedSlice, formula: Formula) -> Numbers:
     """Return the numbers of a normaliser in the row of a cell."""
     shape = position.steps["scores"].shape
     n, m = (shape[1], shape[2]) if position.over_keys else (shape[2], shape[1])
     first = position.query if position.over_keys else position.key
     part = Part(first, 0, n, m, (position.head,), shape[0])
-    return Numbers(of_normaliser((line.x / line.T)[None, None], part))
+    return Numbers(of_normaliser((line.x / line.T)[None, None], part, _recorded(formula, position)))
 
 
 def _last(

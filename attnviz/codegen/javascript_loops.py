@@ -157,9 +157,9 @@ class _RowWriter(_LoopWriter):
     def _given(self, node: Node, d: str) -> str:
         if node.op == "size" or node.value == "n":
             return "n"
-        if node.name in self._knobs:
-            return f"knob_{node.name}"
-        return {"x": f"x[{d}]", "j": f"c.places[{d}]"}.get(node.name, f"c.{node.name}")
+        known = {"x": f"x[{d}]", "j": f"c.places[{d}]"} | {name: f"knob_{name}" for name in self._knobs}
+        known |= {name: f"c.own.{name}[c.h - 1]" for name in self._formula.parameters}
+        return known.get(node.name, f"c.{node.name}")
 
 
 class _PairWriter(_LoopWriter):

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -95,7 +96,7 @@ def attend(
     k, v         (..., Hkv, n_key, d_k), (..., Hkv, n_key, d_v), or without heads; Hq % Hkv == 0, and head h uses
                  key/value head h // (Hq / Hkv); batch axes that q has may be missing
     score        a row of SCORES, by name or as it was added, or one that `attnviz.score` made; `params` are its own
-                 matrices, with or without an axis of Hq heads in front
+                 matrices and the normaliser's learned numbers, with or without an axis of Hq heads in front
     allowed      boolean, True = MAY attend; broadcasts to the scores
     bias         added to the scores, -inf forbids; broadcasts to the scores
     causal       allows key j for query i only if j <= i, counted from the first of each
@@ -121,13 +122,16 @@ def attend(
     shape = (*Q.shape[:-1], K.shape[-2])
     B = None if bias is None else checks.fitting("bias", checks.real("bias", bias), shape)
     steps: dict[str, Array] = {}
+    learned = way.typed.parameters if way.typed else ()
+    own = checks.parameters(row, params or {}, Q, K, learned)
+    numbers = {name: array for name, array in own.items() if name in learned}
     chosen = Chosen(
         score=row,
-        normaliser=way,
+        normaliser=way.changed(fn=partial(way.fn, **numbers)) if numbers else way,
         scale=checks.scale(scale, row, Q),
         softcap=checks.number("softcap", softcap or 0.0, least=0.0),
         temperature=checks.number("temperature", temperature, above=0.0),
-        params=checks.parameters(row, params or {}, Q, K),
+        params={name: array for name, array in own.items() if name in row.parameters},
     )
     steps_of_attention(
         Q,

@@ -5,7 +5,7 @@ Every message names the value, what is allowed, and how to correct it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -112,18 +112,22 @@ def number(name: str, value: float, *, least: float = -np.inf, above: float = -n
     return value
 
 
-def parameters(row: Score, params: Mapping[str, ArrayLike], Q: Array, K: Array) -> dict[str, Array]:
-    """Return the score's own matrices as arrays; raises ValueError for a name or a shape that it does not have."""
+def parameters(
+    row: Score, params: Mapping[str, ArrayLike], Q: Array, K: Array, learned: Collection[str] = ()
+) -> dict[str, Array]:
+    """Return the score's own matrices as arrays; raises ValueError for a name or a shape that it does not have.
+
+    learned  the numbers of the normaliser, which may be among them
+    """
     sizes = {"d_q": Q.shape[-1], "d_k": K.shape[-1], "key": K.shape[-2]}
     arrays: dict[str, Array] = {}
     if not isinstance(params, Mapping):
         raise ValueError(f"params is {params!r}; give a dict of the score's own matrices")
+    known = list(dict.fromkeys([*row.parameters, *learned]))
     for name, value in params.items():
-        if name not in row.parameters:
-            raise ValueError(
-                f"the score {row.name!r} has no parameter {name!r}; it has: {', '.join(row.parameters) or 'none'}"
-            )
-        array, axes = real(name, value), row.parameters[name]
+        if name not in known:
+            raise ValueError(f"the score {row.name!r} has no parameter {name!r}; it has: {', '.join(known) or 'none'}")
+        array, axes = real(name, value), row.parameters.get(name, ())
         shape = array.shape[max(array.ndim - len(axes), 0) :]
         wanted = tuple(sizes.setdefault(axis, size) for axis, size in zip(axes, shape))
         heads = array.shape[: max(array.ndim - len(axes), 0)]

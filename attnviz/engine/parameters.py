@@ -163,17 +163,17 @@ class Parameters:
         return self._layer.record("w_o", np.concatenate(rows))
 
     def _of_score(self, value: Value, Q: Array, arrays: LayerArrays) -> Array:
-        """Return one of the score function's own parameters, one of each for every head."""
+        """Return one of the parameters of the score or of another line, one of each for every head."""
         name, score, own = value.name, arrays.chosen.score, OWN_NAMES[value.name]
-        score = score if own in score.parameters else arrays.chosen.bias or score
+        axes = score.parameters.get(own, ())  # those of a bias and a normaliser are numbers
         widths = tuple(np.repeat(self._config.key_widths(), self._config.group_size).tolist())
         fixed = {**dict.fromkeys(HIDDEN, self._config.d_a), "key": arrays.of(value.read[1]).shape[-2]}
-        shapes = [tuple(fixed.get(axis, width) for axis in score.parameters[own]) for width in widths]
+        shapes = [tuple(fixed.get(axis, width) for axis in axes) for width in widths]
         if self.is_supplied(name):
             array = self._stacked(name, shapes)
         else:
             array = self._scoring(name, shapes, widths, Q, own in score.biases)
-        array = array if score.parameters[own] else array[:, None]
+        array = array if axes else array[:, None]
         return self._layer.record(name, array, axes=value.axes, widths={"d_k": widths})
 
     def _scoring(

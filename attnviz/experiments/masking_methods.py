@@ -12,7 +12,7 @@ import pandas as pd
 from attnviz.analysis.mask_forms import FILLS, leaked, unmasked
 from attnviz.arrays import Array
 from attnviz.engine.records.trace import Trace
-from attnviz.engine.records.typed_rows import normaliser_of
+from attnviz.engine.records.typed_rows import normaliser_in, normaliser_of
 from attnviz.engine.tables.normalised_axes import NORMALISED_AXES
 from attnviz.exports.tables import labels
 from attnviz.pictures.stage_record import Stage
@@ -91,6 +91,7 @@ class MaskingTrial:
     """
 
     trace: Trace
+    layer: int
     head: int
     scores: Array
     allowed: Array
@@ -122,7 +123,7 @@ class MaskingTrial:
 
     def _hidden(self, allowed: Array, methods: Iterable[str] = FILLS) -> Array:
         config = self.trace.config
-        normaliser = normaliser_of(config).fn
+        normaliser = normaliser_in(config, self.trace.layers[self.layer], [self.head]).fn
         normalise = partial(NORMALISED_AXES[config.normalise_over].fn, normaliser, T=config.temperature)
         with np.errstate(all="ignore"):
             return np.stack([FILLS[way].fn(self.scores, allowed, normalise, self.large) for way in methods])
@@ -146,7 +147,7 @@ def masking_trial(
         notes.append(SENTENCES["emptied"].format(query=translate(QUOTED, token=trace.query_tokens[0])))
     over_rows = normaliser_of(config).masked_as_0 or SENTENCES["any"]
     notes.append(SENTENCES["columns"] if config.normalise_over == "queries" else over_rows)
-    return MaskingTrial(trace, head, unmasked(steps)[head], allowed, large, tuple(notes))
+    return MaskingTrial(trace, layer, head, unmasked(steps)[head], allowed, large, tuple(notes))
 
 
 def leakiest(trace: Trace, layer: int) -> tuple[int, float]:

@@ -28,6 +28,7 @@ from attnviz.exports.interactive_words import TEXTS, WORDS
 from attnviz.exports.links import setting_of
 from attnviz.exports.script.next_words import model_that_writes_on
 from attnviz.formula.graph import Formula
+from attnviz.formula.names import STEPS
 from attnviz.live.lines import named_normaliser, named_score
 from attnviz.pictures.answer import row_functions
 from attnviz.pictures.colours import PAPER
@@ -213,7 +214,8 @@ def _typed(trace: Trace) -> dict[str, Any]:
         typed["score"] = row_functions.arguments(score) | {"keys": named[1] if named else {}}
     if normaliser:
         named = named_normaliser(config)
-        typed["normaliser"] = {"text": normaliser.text, "keys": named[1] if named else {}}
+        learned = {name: STEPS[name] for name in normaliser.parameters}
+        typed["normaliser"] = {"text": normaliser.text, "keys": learned | (named[1] if named else {})}
     return typed
 
 

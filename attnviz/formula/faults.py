@@ -63,8 +63,6 @@ FAULTS = Words(
         "each key",
         "unknown": "{name} is not known here; there are {known}",
         "unknown_of_score": "{name} is not known here; there are {known}, and parameters of your own: {own}",
-        "learned_of_normaliser": "{name} is a number that is learned, which a normaliser has none of; write it into "
-        "the score, as in {name} * sum(q*k) / sqrt(d_k)",
         "unknown_near": "{name} is not known here; did you mean {near}?",
         "no_function": "there is no function {name}; there are {known}",
         "no_function_near": "there is no function {name}; did you mean {near}?",

@@ -173,8 +173,8 @@ class _Reader:
         if name in self.kind.variables:
             axes, width = self.kind.variables[name], {"q": QUERY, "k": KEY}.get(name, 0)
             return self.graph.make("variable", value=name, axes=axes, width=width, span=where)
-        role = names.role(name) if self.kind.name in ("score", "bias") else ""
-        role = "" if self.kind.name == "bias" and role != "number" else role  # it reads neither queries nor keys
+        role = "" if self.kind.truth else names.role(name)
+        role = role if self.kind.name == "score" or role == "number" else ""  # the others read no queries and keys
         if role == "matrix":
             raise fault("matrix", where, name=name)
         if not role:

@@ -110,8 +110,6 @@ def of_name(name: str, kind: Kind, known: tuple[str, ...], where: tuple[int, int
         return fault("function_alone", where, (*where, better) if of_row else None, name=name, better=better)
     if name == "T" and kind.name == "normaliser":
         return fault("over_T", where)
-    if name in names.NUMBERS and kind.name == "normaliser":
-        return fault("learned_of_normaliser", where, name=name)
     meant = MEANT[kind.name].get(name) or EVERYWHERE.get(name, "")
     near = meant or names.nearest(name, known)
     if near:

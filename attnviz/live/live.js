@@ -13,7 +13,8 @@ const compiledLines = new Map();
 /** @param {Source} source @returns {unknown} the function of a line, compiled once */
 function compiledLine(source) {
   if (!compiledLines.has(source)) {
-    if (compiledLines.size > 200) compiledLines.clear(); // a formula that is typed is another one with every key
+    // A formula that is typed is another one with every key.
+    if (compiledLines.size > 200) compiledLines.clear();
     const made = typeof source === "string" ? Function(`"use strict"; return ${source}`)() : source;
     compiledLines.set(source, made(help));
   }

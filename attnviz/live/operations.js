@@ -151,11 +151,14 @@ function rope({ shape: [, rows, columns], widths, frequencies }, [x], out, [h0, 
   }
 }
 
-/** @type {Fill<Operation<"score"> | Operation<"bias_line">>} */
+/** The arrays that a line reads, by its names for them. @param {{ own: string[] }} value @param {Float64Array[]} x */
+const byName = ({ own }, x) => Object.fromEntries(own.map((name, at) => [name, x[at]]));
+
+/** A score, or a bias with learned numbers. @type {Fill<Operation<"score">>} */
 function score(value, x, out, box, { settings: set, queries, keys, line }) {
   const { shape: [heads, n, m], widths, group } = value;
   const sizes = { n, m, heads, widths, group, D: value.args[0].shape[2], A: value.hidden, set, queries, keys };
-  /** @type {FillPairs} */ (line(value.line))(Object.fromEntries(value.own.map((name, at) => [name, x[at]])), sizes, out, ...box);
+  /** @type {FillPairs} */ (line(value.line))(byName(value, x), sizes, out, ...box);
 }
 
 /** A mask as the product of its rows, or the line of a bias. @type {Fill<Operation<"mask"> | Operation<"bias">>} */
@@ -176,15 +179,16 @@ function lengthOf({ shape: [, rows, columns] }, x, head) {
 }
 
 /** @type {Fill<Operation<"normalise">>} */
-function normalise({ shape: [heads, n, m], over, group, args }, [S, Q, K], out, [h0, h1, r0, r1], { settings: set, line }) {
+function normalise(value, given, out, [h0, h1, r0, r1], { settings: set, line }) {
+  const { shape: [heads, n, m], over, group, args } = value, own = byName(value, given), { x: S, q, k: K } = own;
   const T = Number(set.temperature), byKeys = over === "keys";
   const [rows, cells, step, jump] = byKeys ? [n, m, 1, m] : [m, n, m, 1];
   const open = new Float64Array(cells), made = new Float64Array(cells), places = new Int32Array(cells);
   const inOrder = Int32Array.from(places.keys());
   const fill = /** @type {(size: number) => FillRow} */ (line("normaliser"))(cells);
   for (let h = h0; h < h1; h++) {
-    const terms = Q ? Math.abs(help.each(/** @type {number[]} */ (set.scale), h)) * lengthOf(args[1], Q, h) * lengthOf(args[2], K, Math.floor(h / group)) : 0;
-    const cell = { i: 0, h: h + 1, n_query: rows, n_key: cells, n_heads: heads, places, set, size: Number.isFinite(terms) ? terms / T : 0 };
+    const terms = q ? Math.abs(help.each(/** @type {number[]} */ (set.scale), h)) * lengthOf(args[1], q, h) * lengthOf(args[2], K, Math.floor(h / group)) : 0;
+    const cell = { i: 0, h: h + 1, n_query: rows, n_key: cells, n_heads: heads, places, set, own, size: Number.isFinite(terms) ? terms / T : 0 };
     for (let r = byKeys ? r0 : 0; r < (byKeys ? r1 : rows); r++) {
       const first = h * n * m + r * jump, end = first + cells * step;
       let count = 0, o = first;
@@ -278,7 +282,6 @@ export const FILLS = {
   score,
   mask: table,
   bias: table,
-  bias_line: score,
   normalise,
   mix,
   side_by_side: sideBySide,

@@ -122,13 +122,15 @@ class OperationWriter:
         }
 
     def _bias_line(self, value: Value) -> Data:
-        return self._score(value) | {"line": "bias", "settings": ["bias", *self._lines["bias"].settings]}
+        return self._score(value) | {"op": "score", "line": "bias", "settings": ["bias", *self._lines["bias"].settings]}
 
     def _normalise(self, value: Value) -> Data:
         """Return a normaliser; queries and keys are read only where they say what is equal but for rounding."""
         sized = self._chosen.normaliser.fn is hardmax
+        read = value.args[:3] if sized else (value.args[0], *value.args[3:])
         return {
-            "args": self._args(*value.args[: 3 if sized else 1]),
+            "args": self._args(*read),
+            "own": ["x", *(["q", "k"] if sized else [OWN_NAMES[arg.name] for arg in value.args[3:]])],
             "over": self._chosen.over,
             "group": self._chosen.group,
             "settings": [

@@ -45,9 +45,7 @@ interface Facts {
   activation: { activation: Activation };
   rope: { widths: number[]; frequencies: number[] | null };
   score: { own: string[]; widths: number[]; group: number; hidden: number; line: string };
-  /** What a typed bias with learned numbers adds. */
-  bias_line: { own: string[]; widths: number[]; group: number; hidden: number; line: string };
-  normalise: { over: string; group: number };
+  normalise: { own: string[]; over: string; group: number };
   mix: { group: number };
   side_by_side: { widths: number[] };
   /** A matrix that is another one, where keys are made as queries are. */
@@ -147,6 +145,8 @@ export interface RowPlace {
   /** How large the numbers are whose sums the scores are; 0 where that is not asked for. */
   size: number;
   set: Settings;
+  /** The learned numbers of the line, one a head, beside the scores. */
+  own: Record<string, Float64Array>;
 }
 
 export interface Help {

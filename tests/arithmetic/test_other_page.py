@@ -20,7 +20,7 @@ OTHERS = {
     "read @ W_Q + b_Q": "(read + read) @ W_Q + b_Q",
     'step("scaled", S * page.scale())': 'step("scaled", 0.5 * (S * page.scale()))',
     '"scores", score(Q, K, *page': '"scores", 3 * score(Q, K, *page',
-    "normalise(S, Q, K)": "normalise(S, Q, K) / 4",
+    "normalise(S, Q, K, *learned)": "normalise(S, Q, K, *learned) / 4",
     "mix(A, V, allowed, Q)": "0.25 * mix(A, V, allowed, Q)",
     "only_where(allowed, S + bias)": "only_where(allowed, tanh(S) + bias)",
     "activation(read @": "2 * activation(read @",

@@ -155,7 +155,7 @@ def test_the_first_number_that_is_none_and_the_term_that_made_it() -> None:
     assert "is nan, made from 0, 0, at query 3 and key 1 of head 2; 5 of 40 numbers" in found.words
     assert nonfinite.of_scores(parse("q @ k"), Q, K, {}) is None
     X = np.array([[[0.0, 1000.0, -np.inf]]])
-    trouble = nonfinite.of_weights(parse("exp(x) / sum(exp(x))", "normaliser"), X)
+    trouble = nonfinite.of_weights(parse("exp(x) / sum(exp(x))", "normaliser"), X, {})
     assert trouble is not None
     assert "exp(x) is inf, made from 1000" not in trouble.words or trouble.key == 1
-    assert nonfinite.of_weights(parse("e = exp(x - max(x)); e / sum(e)", "normaliser"), X) is None
+    assert nonfinite.of_weights(parse("e = exp(x - max(x)); e / sum(e)", "normaliser"), X, {}) is None

@@ -70,7 +70,10 @@ WRITTEN_BY_HAND: dict[str, Sequence[str]] = {
         "d = abs(i - j); -exp(alpha) * log(1 + exp(beta) * d)",
         "tau if j == 0 else gamma * (lam - j)",
     ),
-    "normaliser": (*NORMALISERS, "x - mean(x)", "e = exp(x - max(x)); ratio(e, sum(e))", "x / (n - 1)", "1 / n"),
+    "normaliser": (
+        *(*NORMALISERS, "x - mean(x)", "e = exp(x - max(x)); ratio(e, sum(e))", "x / (n - 1)", "1 / n"),
+        *("exp(x) / (exp(g) + sum(exp(x)))", "p = relu(x - tau); ratio(p, sum(p) + lam * j)"),
+    ),
 }
 
 
@@ -148,7 +151,7 @@ def cell_of(line: Line, i: int, j: int) -> latex_reader.Cell | None:
                 along[called] = array.T if parameter.role == "columns" else array
             else:
                 names[name] = array.item() if name in NUMBERS else array
-    if line.kind == "bias":
+    if line.kind in ("bias", "normaliser"):
         names |= {name: trace[STEPS[name]].head(0).item() for name in formula.parameters}
     if line.kind == "normaliser":
         X = trace["masked"].array[0] / trace.config.temperature

@@ -179,8 +179,8 @@ def stick_breaking(x: Array) -> Array:
 
 
 def sinks(g: Given) -> Array:
-    with_sink = np.concatenate([np.where(g.causal, g.scaled, -np.inf), np.full((2, g.n, 1), 0.5)], axis=-1)
-    with_sink[1, :, -1] = -1.0
+    column = np.broadcast_to(g.number("g"), (g.H, g.n, 1))
+    with_sink = np.concatenate([np.where(g.causal, g.scaled, -np.inf), column], axis=-1)
     return softmax(with_sink)[..., :-1]
 
 

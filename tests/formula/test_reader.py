@@ -78,7 +78,7 @@ FAULTS = [
     ("bias", "cumsum(j)", "cumsum(j)", "for normalisers, as in cumsum(x)"),
     ("score", "q @ cumsum(k)", "cumsum(k)", "here is one query with one key"),
     ("bias", "v * abs(i - j)", "v", "not known"),
-    ("normaliser", "sigmoid(tau * x)", "tau", "as in tau * sum(q*k) / sqrt(d_k)"),
+    ("normaliser", "sigmoid(v * x)", "v", "not known"),
     ("bias", "q", "q", "not known"),
     ("bias", "W", "W", "not known"),
     ("normaliser", "x > mean(x)", "x > mean(x)", "true or false"),

@@ -23,7 +23,7 @@ from attnviz.engine.recorded_layer import mask_of
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.head_settings import divisors
 from attnviz.engine.records.trace import Step, Steps, Trace
-from attnviz.engine.records.typed_rows import normaliser_of, score_of
+from attnviz.engine.records.typed_rows import check_nothing_learned, normaliser_of, score_of
 from attnviz.engine.run_notes import note_empty_rows
 from attnviz.engine.tables.masks import MASKS, Tokens
 from attnviz.engine.tables.scores import SCORES, Score, of_formula
@@ -257,6 +257,7 @@ def _setting(config: Config | None, tokens: tuple[tuple[str, ...], tuple[str, ..
         raise ConfigError(translate("config is {given}; give a Config", given=f"{config!r:.60}"))
     kept = {}
     if config is not None:
+        check_nothing_learned(config)
         wanted = {*SETTING, "mask", *(used for row in MASKS.values() for used in row.uses)}
         kept = {item.name: getattr(config, item.name) for item in settings(config) if item.name in wanted}
     fixed = {"sentence": "", "position": "none", "output_projection": False}

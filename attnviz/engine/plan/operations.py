@@ -7,7 +7,7 @@ and numbers, and what was found out about its arrays. Batch axes may stand in fr
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Protocol
 
@@ -23,7 +23,7 @@ from attnviz.engine.tables.normalised_axes import NORMALISED_AXES
 from attnviz.engine.tables.normalisers.hardmax import hardmax, size_of_terms
 from attnviz.engine.tables.scores import Score, swap
 from attnviz.formula import names
-from attnviz.formula.evaluation.functions import checked_bias
+from attnviz.formula.evaluation.functions import all_slopes, checked_bias
 
 
 class Operation(Protocol):
@@ -172,16 +172,21 @@ class ScoreOf:
 
     def back(self, at: LayerFacts, v: Value, G: Array, S: Array, Q: Array, K: Array, *parameters: Array) -> Slopes:
         into_q, into_k, of_own = rule_back(self.row(at))(G, S, Q, at.each_head(K), **self._own(at, v, parameters))
-        slopes = [of_own.get(OWN_NAMES[arg.name]) for arg in v.args[2:]]
-        alike = [g if g is None or arg.axes[1:] != ("number",) else g[:, None] for g, arg in zip(slopes, v.args[2:])]
-        return [into_q, at.added_up(into_k), *alike]
+        return [into_q, at.added_up(into_k), *as_steps(v.args[2:], of_own)]
 
     def _own(self, at: LayerFacts, v: Value, arrays: tuple[Array, ...]) -> dict[str, Array]:
-        """Return the parameters under the names of the score's line; a number a head without its axis of length 1."""
-        own = {
-            OWN_NAMES[arg.name]: x[..., 0] if arg.axes[1:] == ("number",) else x for arg, x in zip(v.args[2:], arrays)
-        }
-        return {**at.chosen.params, **own}
+        return {**at.chosen.params, **by_own_names(v.args[2:], arrays)}
+
+
+def by_own_names(args: Sequence[Value], arrays: Sequence[Array]) -> dict[str, Array]:
+    """Return the parameters under the names that a line has for them; a number a head without its axis of length 1."""
+    return {OWN_NAMES[arg.name]: x[..., 0] if arg.axes[1:] == ("number",) else x for arg, x in zip(args, arrays)}
+
+
+def as_steps(args: Sequence[Value], slopes: Mapping[str, Array]) -> Slopes:
+    """Return the slopes of parameters, which are known by the names of a line, with the axes of their steps."""
+    found = [slopes.get(OWN_NAMES[arg.name]) for arg in args]
+    return [g if g is None or arg.axes[1:] != ("number",) else g[:, None] for g, arg in zip(found, args)]
 
 
 class BiasLine(ScoreOf):
@@ -208,16 +213,22 @@ class OnlyWhere:
 class Normalise:
     """The weights of each row of scores; exactly 0 where a score is minus infinity, also in a row that is NaN."""
 
-    def value(self, at: LayerFacts, v: Value, S: Array, Q: Array, K: Array) -> Array:
+    def value(self, at: LayerFacts, v: Value, S: Array, Q: Array, K: Array, *learned: Array) -> Array:
         row, chosen = at.chosen.normaliser, at.chosen
         fn = partial(hardmax, size=size_of_terms(Q, at.each_head(K), chosen.scale)) if row.fn is hardmax else row.fn
+        fn = partial(fn, **by_own_names(v.args[3:], learned)) if learned else fn
         A = NORMALISED_AXES[chosen.over].fn(fn, S, chosen.temperature)
         return np.where(np.isneginf(S), 0.0, A) if np.isnan(A.sum()) else A
 
-    def back(self, at: LayerFacts, v: Value, G: Array, A: Array, S: Array, *rest: Array) -> Slopes:
-        turn = swap if at.chosen.over == "queries" else np.asarray
-        into_s = turn(rule_back(at.chosen.normaliser)(turn(G), turn(S), turn(A), at.chosen.temperature))
-        return [into_s, *(None for _ in rest)]
+    def back(
+        self, at: LayerFacts, v: Value, G: Array, A: Array, S: Array, Q: Array, K: Array, *learned: Array
+    ) -> Slopes:
+        turn, row = swap if at.chosen.over == "queries" else np.asarray, at.chosen.normaliser
+        given = turn(G), turn(S), turn(A), at.chosen.temperature
+        if not learned:
+            return [turn(rule_back(row)(*given)), None, None]
+        into_s, of_own = all_slopes(row.line_formula)(*given, **by_own_names(v.args[3:], learned))
+        return [turn(into_s), None, None, *as_steps(v.args[3:], of_own)]
 
 
 class Mix:

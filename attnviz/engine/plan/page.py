@@ -43,7 +43,8 @@ def attention(page: Page, Q: Value, K: Value, V: Value) -> Value:
     S = step("capped", page.setting("softcap") * tanh(S / page.setting("softcap")) if page.has.softcap else S)
     bias = bias or page.learned_bias(Q, K)  # (H, n, m)
     S = step("masked", only_where(allowed, S + bias))
-    A = step("weights", normalise(S, Q, K))
+    learned = page.learned(page.has.normaliser_weights, Q, K)  # each (H, 1)
+    A = step("weights", normalise(S, Q, K, *learned))
     return step("heads", mix(A, V, allowed, Q))
 
 

@@ -10,11 +10,12 @@ from attnviz.engine.plan.tracing import Has, Page, Plan
 from attnviz.engine.plan.values import Value
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.step_specs import STEPS
-from attnviz.engine.records.typed_rows import TYPED, learned_bias, masks_by_head, score_of
+from attnviz.engine.records.typed_rows import TYPED, learned_bias, masks_by_head, normaliser_of, score_of
 from attnviz.engine.tables.blocks import FEED_FORWARDS, NORMS
 from attnviz.engine.tables.positions import POSITIONS
+from attnviz.engine.tables.scores import Score
 from attnviz.formula import names
-from attnviz.formula.graph import HIDDEN
+from attnviz.formula.graph import HIDDEN, Formula
 from attnviz.settings.faults import ConfigError, shorten
 from attnviz.settings.language import translate
 
@@ -87,7 +88,8 @@ def parts_of(config: Config, supplied: frozenset[str] = frozenset()) -> Has:
         softcap=bool(config.softcap),
         mask_by_head=masks_by_head(config),
         bias=config.bias != "none",
-        bias_weights=_bias_weights(config),
+        bias_weights=_steps_of(learned_bias(config)),
+        normaliser_weights=_steps_of(normaliser_of(config).typed),
         tied=frozenset(tied),
         output=has_output,
         residual=config.residual,
@@ -106,9 +108,9 @@ def _score_weights(config: Config, supplied: frozenset[str]) -> tuple[tuple[str,
     )
 
 
-def _bias_weights(config: Config) -> tuple[str, ...]:
-    row = learned_bias(config)
-    return tuple(names.STEPS[own] for own in row.parameters) if row else ()
+def _steps_of(line: Score | Formula | None) -> tuple[str, ...]:
+    """Return the learned numbers of a line, as steps."""
+    return tuple(names.STEPS[own] for own in line.parameters) if line else ()
 
 
 def _recorded(axes: tuple[str, ...]) -> tuple[str, ...]:

@@ -17,6 +17,7 @@ class Has:
     score_weights    the names of the score's own parameters, as steps, with their axes in one head
     mask_by_head     whether each head has a mask of its own
     bias_weights     the names of the learned numbers of the bias, as steps; a score may have the same
+    normaliser_weights   those of the normaliser
     norm_behind      a norm of what a block hands on, before it is added
     rotated_by       what rotated queries and keys are multiplied by
     clipped          what a gate lets through is clipped, and 1 is added
@@ -36,6 +37,7 @@ class Has:
     mask_by_head: bool = False
     bias: bool = False
     bias_weights: tuple[str, ...] = ()
+    normaliser_weights: tuple[str, ...] = ()
     tied: frozenset[str] = frozenset()
     output: bool = True
     residual: bool = False
@@ -81,15 +83,15 @@ class Page:
             self._kept(Value("weight", (), ("head", *axes), name, read=(Q, K))) for name, axes in self.has.score_weights
         ]
 
-    def learned_bias(self, Q: Value, K: Value) -> Value | None:
-        """Return the bias with the numbers that it learns; one that the score learns too is the same number."""
-        if not self.has.bias_weights:
-            return None
+    def learned(self, names: tuple[str, ...], Q: Value, K: Value) -> list[Value]:
+        """Return numbers that a line learns, one a head; one that a line before it learns too is the same number."""
         axes = "head", "number"
-        own = [
-            self.steps.get(n) or self._kept(Value("weight", (), axes, n, read=(Q, K))) for n in self.has.bias_weights
-        ]
-        return self.step("bias", bias_line(Q, K, *own))
+        return [self.steps.get(name) or self._kept(Value("weight", (), axes, name, read=(Q, K))) for name in names]
+
+    def learned_bias(self, Q: Value, K: Value) -> Value | None:
+        """Return the bias with the numbers that it learns."""
+        own = self.learned(self.has.bias_weights, Q, K)
+        return self.step("bias", bias_line(Q, K, *own)) if own else None
 
     def given(self, name: str) -> Value | None:
         """Return the mask or the bias; None where there is none."""

@@ -139,12 +139,12 @@ def only_where(allowed: Value | None, S: Value) -> Value:
     return S if allowed is None else Value("only_where", (S, allowed), S.axes)
 
 
-def normalise(S: Value, Q: Value, K: Value) -> Value:
+def normalise(S: Value, Q: Value, K: Value, *learned: Value) -> Value:
     """Return the weights of each row of scores, by the normaliser's line; 0 where a score is minus infinity.
 
     Q and K say how large the terms of a score are, which decides what counts as equal in a hard maximum.
     """
-    return Value("normalise", (S, Q, K), S.axes)
+    return Value("normalise", (S, Q, K, *learned), S.axes)
 
 
 def mix(A: Value, V: Value, allowed: Value | None, Q: Value) -> Value:

@@ -13,7 +13,7 @@ from attnviz.engine.plan.plans import embedding_plan, trained_plan
 from attnviz.engine.plan.tracing import Plan
 from attnviz.engine.pretrained.model_facts import ModelFacts
 from attnviz.engine.pretrained.pretrained_config import PretrainedConfig
-from attnviz.engine.records.typed_rows import masks_by_head
+from attnviz.engine.records.typed_rows import check_nothing_learned, masks_by_head
 from attnviz.engine.tables import block_slopes as slopes
 from attnviz.engine.tables.blocks import FEED_FORWARDS_OF_MODELS, NORMS, Norm, layer_norm, rms_norm
 
@@ -28,7 +28,11 @@ def model_plan(config: PretrainedConfig, layer: int | None) -> Plan:
 
 @lru_cache(maxsize=512)
 def chosen_by_model(config: PretrainedConfig, layer: int | None) -> Chosen:
-    """Return the rows and numbers of a layer of a model; None is what its first layer reads."""
+    """Return the rows and numbers of a layer of a model; None is what its first layer reads.
+
+    Raises ConfigError for a normaliser with learned numbers, which a model has none of.
+    """
+    check_nothing_learned(config)  # type: ignore[arg-type]  # to a checker its fields are descriptors
     facts, turn = config.facts, None
     frequencies = facts.rotation(layer)
     if frequencies is not None:

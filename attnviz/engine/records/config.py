@@ -152,7 +152,8 @@ class Config(HeadSettings, WordSettings):
         label="Formula of the normaliser",
         longest=LONGEST_FORMULA,
         group="Normaliser",
-        help="One line of arithmetic on the scores x of a row, such as exp(x - max(x)) / (1 + sum(exp(x - max(x)))).",
+        help="One line of arithmetic on the scores x of a row, such as exp(x - max(x)) / (1 + sum(exp(x - max(x)))), "
+        "and on g, alpha, beta, gamma, lam and tau, each a number a head that is learned, 1 at first.",
     )
     normaliser_knobs: KnobsField = knobs(
         "normaliser",

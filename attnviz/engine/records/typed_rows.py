@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container
-from functools import lru_cache
+from collections.abc import Callable, Container, Mapping, Sequence
+from functools import lru_cache, partial
 from typing import Any, Protocol, overload
 
 import numpy as np
 
+from attnviz.arrays import Array
 from attnviz.codegen.latex import latex
 from attnviz.engine.records.head_settings import MOST_HEADS
 from attnviz.engine.rows.pair_row import PairRow
@@ -20,6 +21,7 @@ from attnviz.engine.tables.scores.python_function import of_function
 from attnviz.formula.facts.patterns import form
 from attnviz.formula.faults import FormulaError
 from attnviz.formula.graph import Formula
+from attnviz.formula.names import STEPS
 from attnviz.formula.python_tracing import traced
 from attnviz.formula.reader import parse
 from attnviz.settings.faults import ConfigError
@@ -33,10 +35,23 @@ TYPED = "formula"
 KIND = "normaliser"
 FAULTS = Words(
     {
+        "learned": "the normaliser has learned numbers ({names}), which a trained model and given scores lack; write "
+        "numbers in their place",
         "knobs": "a line has its numbers in it; leave out {names}",
         "definition": 'a normaliser is {given}; give a line such as "exp(x) / sum(exp(x))", or a function of x',
     }
 )
+
+
+Heads = slice | Sequence[int]
+ALL = slice(None)
+
+
+class Numbered(Protocol):
+    """A step of a layer, as far as its numbers go."""
+
+    @property
+    def array(self) -> Array: ...
 
 
 class ChosenRows(Protocol):
@@ -125,6 +140,26 @@ def normaliser_of(config: ChosenRows) -> Normaliser:
 def _normaliser(name: str, formula: Formula, knobs: tuple[tuple[str, KnobValue], ...] = ()) -> Normaliser:
     row = NORMALISERS[name]
     return normalisers.of_formula(row, formula, row.knob_values(dict(knobs)))
+
+
+def learned_numbers(formula: Formula | None, steps: Mapping[str, Numbered], heads: Heads = ALL) -> dict[str, Array]:
+    """Return the learned numbers of a line as a layer has them, one a head, by their names in the line."""
+    names = formula.parameters if formula else ()
+    return {name: steps[STEPS[name]].array[heads, 0] for name in names if STEPS[name] in steps}
+
+
+def normaliser_in(config: ChosenRows, steps: Mapping[str, Numbered], heads: Heads = ALL) -> Normaliser:
+    """Return the row of the normaliser with the numbers that a layer has learned in it."""
+    row = normaliser_of(config)
+    own = learned_numbers(row.typed, steps, heads)
+    return row.changed(fn=partial(row.fn, **own), back=row.back and partial(row.back, **own)) if own else row
+
+
+def check_nothing_learned(config: ChosenRows) -> None:
+    """Raise ConfigError where the normaliser has learned numbers, which a trained model and given scores lack."""
+    row = normaliser_of(config)
+    if row.typed and row.typed.parameters:
+        raise ConfigError(FAULTS["learned"].format(names=", ".join(row.typed.parameters)))
 
 
 def bias_formula(config: ChosenRows) -> Formula | None:

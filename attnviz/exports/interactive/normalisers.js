@@ -4,7 +4,7 @@
 import { sizeOfTerms, thresholdOf, winnersOf } from "../../pictures/answer/rows.js";
 import { exact, factor, list, range, short } from "./formats.js";
 import { at, data, digitsOf, held, setting, step, words } from "./run.js";
-import { hasTyped, typedWeight } from "./typed.js";
+import { READ, hasTyped, typedWeight } from "./typed.js";
 
 /**
  * Share among the largest, which tells rounding from what is apart.
@@ -16,7 +16,8 @@ import { hasTyped, typedWeight } from "./typed.js";
  */
 export function winners(x, place, head) {
   const shape = { n: data.queries.length, m: data.keys.length, width: setting.d_k[head], group: setting.group, scale: setting.scale[head] };
-  const { m, least, n } = winnersOf(x, sizeOfTerms(head, shape, { has: (name) => Boolean(step(name)), at })); // equal but for rounding is equal
+  // Equal but for rounding is equal.
+  const { m, least, n } = winnersOf(x, sizeOfTerms(head, shape, READ));
   return [[[words.largest, exact(m)]], x[place] >= least ? `1 / ${n}` : "0", x[place] >= least ? 1 / n : 0];
 }
 

@@ -8,7 +8,7 @@ import { at, data, held, setting, step, words } from "./run.js";
 
 /** @type {Partial<Record<"score" | "normaliser", (given: Record<string, unknown>) => Computation>>} */
 const TYPED = {};
-const READ = { has: (/** @type {string} */ name) => Boolean(step(name)), at };
+export const READ = { has: (/** @type {string} */ name) => Boolean(step(name)), at };
 
 export const hasTyped = { score: "score" in TYPED, normaliser: "normaliser" in TYPED };
 
@@ -44,7 +44,7 @@ const sizeOf = ({ lines, value, terms }) =>
   Math.abs(value);
 
 /** What the names of a line stand for in a head. @param {Named} named @param {number} h @returns {Record<string, number>} */
-const numbersOfLine = ({ keys }, h) => Object.fromEntries(Object.entries(keys).map(([name, key]) => [name, help.each(setting.knobs[key], h)]));
+const numbersOfLine = ({ keys }, h) => Object.fromEntries(Object.entries(keys).map(([name, key]) => [name, help.each(setting.knobs[key] ?? at(key, h, 0), h)]));
 
 /** A line with its numbers as they are now. @param {{ text: string } & Named} named @returns {string} */
 const textOf = ({ text, keys }) => text.replace(/\btyped_\d+\b/g, (name) => exact(Number(setting.knobs[keys[name]])));

@@ -93,8 +93,8 @@ class LayerScript(OperationWriter):
         if name in GAINS and self.plan.has.norm_before:
             return GAINS[name]
         parts = PARTS_OF_MODELS if is_pretrained(self.trace) else PARTS
-        if name in self.plan.has.bias_weights and name not in dict(self.plan.has.score_weights):
-            return "bias"
+        if name.startswith("score_") and name not in dict(self.plan.has.score_weights):
+            return "bias" if name in self.plan.has.bias_weights else "weights"
         return "scores" if name.startswith("score_") else parts.get(name, part)
 
     def _end(self, part: str) -> None:

@@ -133,6 +133,11 @@ def _index(formula: Formula, name: str) -> str:
     return ", ".join(["h", *(cut.get(axis, ":") for axis in formula.axes_of(name))])
 
 
+def _learned(formula: Formula) -> dict[str, str]:
+    """Return what the learned numbers of a bias or a normaliser are called, one a head."""
+    return {name: f"{VARIABLES[names.STEPS[name]]}[:, 0]" for name in formula.parameters}
+
+
 def mask(trace: Trace, words: Words) -> ScriptLines:
     """Return the lines of the typed mask; every cell has a truth, also where only the key decides, or the head."""
     formula = mask_formula(trace.config)
@@ -144,7 +149,7 @@ def mask(trace: Trace, words: Words) -> ScriptLines:
 def bias(trace: Trace, formula: Formula, words: Words) -> ScriptLines:
     """Return the lines of the typed bias, for every head."""
     n_key = _n_key(trace)
-    named = _sizes(trace.config, n_key) | {n: f"{VARIABLES[names.STEPS[n]]}[:, 0]" for n in formula.parameters}
+    named = _sizes(trace.config, n_key) | _learned(formula)
     script = Script(formula, words, heads=True, named=named)
     parts = _split(script.lines("B"), "B")
     zeros = ALL_HEADS.format(np=words.np, n="len(tokens)", m=n_key)
@@ -159,7 +164,7 @@ def weights(
     over_keys  whether each row is normalised, or each column
     forbids    whether a key is forbidden anywhere, so that what is not harmless there is left out
     """
-    named = _sizes(trace.config, _n_key(trace)) | {"x": x}
+    named = _sizes(trace.config, _n_key(trace)) | _learned(formula) | {"x": x}
     if not over_keys:
         named |= {"i": "j", "j": "i", "n_query": named["n_key"], "n_key": named["n_query"]}
     script = Script(

@@ -6,7 +6,7 @@ blocks of its own to the sheet first, such as the angles of a rotation.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -247,18 +247,16 @@ def _rope(at: OnSheet, v: Value) -> Cells:
 
 
 def _score(at: OnSheet, v: Value) -> Cells:
-    Q, K, *weights = v.args
-    own = {OWN_NAMES[each.name]: block for each in weights if (block := at.known(each))}
-    pair = Pair(at.sheet, at.block(Q), at.block(K), own)
-    return Cells(typed.score(pair, score_of(at.config).definition, (at.head, at.config.n_heads)))
+    """Return the cells of a score, or of a bias with learned numbers, which is written as one."""
+    line = bias_formula(at.config) if v.op == "bias_line" else None
+    Q, K, *own = v.args
+    pair = Pair(at.sheet, at.block(Q), at.block(K), _own(at, own))
+    return Cells(typed.score(pair, line or score_of(at.config).definition, (at.head, at.config.n_heads)))
 
 
-def _bias_line(at: OnSheet, v: Value) -> Cells:
-    Q, K, *weights = v.args
-    own = {OWN_NAMES[each.name]: block for each in weights if (block := at.known(each))}
-    line = bias_formula(at.config)
-    assert line is not None  # noqa: S101  # a plan without one never asks
-    return Cells(typed.score(Pair(at.sheet, at.block(Q), at.block(K), own), line, (at.head, at.config.n_heads)))
+def _own(at: OnSheet, weights: Sequence[Value]) -> dict[str, Block]:
+    """Return the blocks of the parameters of a line, by their names in it."""
+    return {OWN_NAMES[each.name]: block for each in weights if (block := at.known(each))}
 
 
 def _only_where(at: OnSheet, v: Value) -> Cells:
@@ -268,13 +266,13 @@ def _only_where(at: OnSheet, v: Value) -> Cells:
 
 
 def _normalise(at: OnSheet, v: Value) -> Cells:
-    (S, Q, K), config, its = v.args[:3], at.config, normaliser_of(at.config)
+    (S, Q, K, *own), config, its = v.args, at.config, normaliser_of(at.config)
     masked, by_column, T = at.block(S), config.normalise_over == "queries", at.inputs["temperature"].at(0, 0)
     size = _size_of_terms(at, at.block(Q), at.block(K)) if at.known(Q) else ("0", 0.0)
     lines = MaskedScores(at.sheet, masked, T, config.temperature, by_column, size)
     if its.written:
         return Cells(its.written.workbook(lines))
-    return Cells(typed.weights(lines, its.line_formula, (at.head, config.n_heads)))
+    return Cells(typed.weights(lines, its.line_formula, (at.head, config.n_heads), _own(at, own)))
 
 
 def _size_of_terms(at: OnSheet, Q: Block, K: Block) -> tuple[str, float]:
@@ -305,7 +303,7 @@ OPERATIONS: dict[str, Callable[[OnSheet, Value], Cells]] = {
     "each_unit": _each_unit,
     "as_keys": lambda at, v: at.cells(v.args[0]),
     "score": _score,
-    "bias_line": _bias_line,
+    "bias_line": _score,
     "only_where": _only_where,
     "normalise": _normalise,
     "side_by_side": _side_by_side,

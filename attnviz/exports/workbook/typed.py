@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -157,13 +157,14 @@ class _Weights:
     lines: MaskedScores
     formula: Formula
     head: Head
+    learned: Mapping[str, Block]
     own: dict[int, Block] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        numbers_of = {name: block.array[0] for name, block in self.learned.items()}
         Z = self.lines.masked.array / self.lines.temperature
-        self.numbers = Numbers(
-            of_normaliser(self._transposed(Z)[None], Part(heads=(self.head[0],), n_heads=self.head[1]))
-        )
+        part = Part(heads=(self.head[0],), n_heads=self.head[1])
+        self.numbers = Numbers(of_normaliser(self._transposed(Z)[None], part, numbers_of))
         n, m = self._transposed(Z).shape
         self.sizes = {"n_query": n, "n_key": m, "n_heads": self.head[1], "h": self.head[0] + 1}
         self.closed = np.isneginf(Z)
@@ -276,6 +277,8 @@ class _Weights:
                 return self.lines.line(self.z, i, j) if array else self.z.at(i, j)
             if each.op == "size":
                 return f"COUNT({self.lines.line(self.z, i, j)})"
+            if each.name in self.learned:
+                return self.learned[each.name].at(0, 0)
             return self._position(each.name, i, j) if each.name in ("i", "j") else str(self.sizes[each.name])
 
         def upto(each: Node) -> str:
@@ -291,6 +294,9 @@ def _newton(X: Array, t: Array, power: float) -> Array:
     return np.where(slope == 0, 0.0, (total - total ** (1.0 - 1.0 / power)) / np.where(slope == 0, 1.0, slope))
 
 
-def weights(lines: MaskedScores, formula: Formula, head: Head) -> Cells:
-    """Return the formula of the cells of the weights of a typed normaliser; its lines are added to the sheet."""
-    return _Weights(lines, formula, head).write()
+def weights(lines: MaskedScores, formula: Formula, head: Head, learned: Mapping[str, Block]) -> Cells:
+    """Return the formula of the cells of the weights of a typed normaliser; its lines are added to the sheet.
+
+    learned  the blocks of its learned numbers
+    """
+    return _Weights(lines, formula, head, learned).write()

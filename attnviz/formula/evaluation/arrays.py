@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import numpy as np
 
@@ -81,11 +82,12 @@ def _widths_of(array: Array, role: str, rows: int, columns: int) -> dict[int, in
     return {rows: array.shape[-2]} if role == "columns" else {}
 
 
-def of_normaliser(X: Array, part: Part = WHOLE) -> Arrays:
-    """Return the arrays of a normaliser: X (heads, n, m) with -inf where it is forbidden."""
+def of_normaliser(X: Array, part: Part = WHOLE, own: Mapping[str, Array] = MappingProxyType({})) -> Arrays:
+    """Return the arrays of a normaliser: X (heads, n, m) with -inf where it is forbidden; `own` its learned numbers."""
     heads, n, m = X.shape
     allowed = ~np.isneginf(X)
-    values = {"x": X[..., None]} | _positions(heads, n, m, part)
+    values = {name: array[_SPREAD["number"]] for name, array in own.items()}
+    values |= {"x": X[..., None]} | _positions(heads, n, m, part)
     return Arrays(values, heads, n, m, {}, None if allowed.all() else allowed[..., None])
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -11,7 +12,7 @@ import numpy as np
 from attnviz.arrays import Array, Keys, Queries, Scores, Weights
 from attnviz.formula.evaluation import arrays, operation_counts
 from attnviz.formula.evaluation.arrays import Part
-from attnviz.formula.evaluation.gradient import gradients
+from attnviz.formula.evaluation.gradient import gradients, row_by_row
 from attnviz.formula.evaluation.numbers import scores, weights
 from attnviz.formula.faults import fault
 from attnviz.formula.graph import Formula
@@ -99,16 +100,36 @@ def _one_head_each(formula: Formula, name: str, gradient: Array) -> Array:
 
 
 def normaliser_slopes(formula: Formula) -> Callable[..., Array]:
-    """Return the function (G, X, A, T) that hands dL/dA back to the masked scores."""
+    """Return the function (G, X, A, T, **learned) that hands dL/dA back to the masked scores."""
+    back = all_slopes(formula)
+    return lambda *args, **learned: back(*args, **learned)[0]
 
-    def back(G: Weights, X: Scores, A: Weights, T: float = 1.0) -> Scores:
+
+def all_slopes(formula: Formula) -> Callable[..., tuple[Scores, dict[str, Array]]]:
+    """Return the function (G, X, A, T, **learned) that hands dL/dA back to the scores and to the learned numbers."""
+    by_row = row_by_row(formula)
+
+    def back(G: Weights, X: Scores, A: Weights, T: float = 1.0, **learned: Array) -> tuple[Scores, dict[str, Array]]:
         forbidden = np.isneginf(X)
+        own = {name: np.zeros(len(X)) for name in formula.parameters}
+        if not X.size:
+            return np.zeros(X.shape), own
         with np.errstate(over="ignore"):
             Z = np.where(forbidden, X, np.clip(X / T, -MAX_SCORE, MAX_SCORE))
-        slopes = gradients(formula, arrays.of_normaliser(Z), np.where(forbidden, 0.0, G)) if X.size else {}
-        return np.where(forbidden, 0.0, slopes["x"][..., 0] / T) if "x" in slopes else np.zeros(X.shape)
+        at = arrays.of_normaliser(Z, own=_completed(formula, learned, len(X)))
+        rows = {name: np.repeat(at.values[name], X.shape[1], axis=1) for name in formula.parameters}
+        at = replace(at, values={**at.values, **rows})
+        slopes = gradients(by_row, at, np.where(forbidden, 0.0, G))
+        empty = forbidden.all(axis=-1)  # its weights are 0, whatever the numbers are
+        own |= {name: np.where(empty, 0.0, slopes[name][..., 0, 0]).sum(axis=-1) for name in own if name in slopes}
+        return np.where(forbidden, 0.0, slopes["x"][..., 0] / T) if "x" in slopes else np.zeros(X.shape), own
 
     return back
+
+
+def _completed(formula: Formula, learned: Mapping[str, Array], heads: int) -> dict[str, Array]:
+    """Return the learned numbers of a normaliser, one a head; what is not given is 1."""
+    return {name: np.broadcast_to(learned.get(name, 1.0), (heads,)) for name in formula.parameters}
 
 
 def _cut(array: Array, axes: tuple[str, ...], width: int) -> Array:
@@ -144,14 +165,14 @@ def _plainest(name: str, shape: tuple[int, ...]) -> Array:
 
 
 def normaliser_function(formula: Formula) -> Callable[..., Array]:
-    """Return the function (X, T) of a normaliser along the last axis; -inf is forbidden and comes out as 0.
+    """Return the function (X, T, **learned) of a normaliser along the last axis; -inf is forbidden and comes out as 0.
 
     >>> from attnviz.formula.reader import parse
     >>> normaliser_function(parse("relu(x) / n", "normaliser"))(np.array([[1.0, -1.0, -np.inf]]))
     array([[0.5, 0. , 0. ]])
     """
 
-    def normalise(X: Array, T: float = 1.0) -> Array:
+    def normalise(X: Array, T: float = 1.0, **learned: Array) -> Array:
         if not X.size:
             return np.zeros(X.shape)
         with np.errstate(over="ignore"):
@@ -159,7 +180,7 @@ def normaliser_function(formula: Formula) -> Callable[..., Array]:
         flat = Z.reshape(-1, *X.shape[-3:]) if X.ndim > 2 else np.atleast_2d(Z)[None, None]
         heads = []
         for each in flat:
-            values = arrays.of_normaliser(each)
+            values = arrays.of_normaliser(each, own=_completed(formula, learned, len(each)))
             operation_counts.check(formula, values)
             heads.append(weights(formula, values))
         return np.stack(heads).reshape(X.shape)
@@ -168,7 +189,10 @@ def normaliser_function(formula: Formula) -> Callable[..., Array]:
 
 
 def sums_to_one(formula: Formula) -> bool:
-    """Return whether every row of weights adds to 1, found by trying rows of any size, some with forbidden keys."""
+    """Return whether every row of weights adds to 1, found by trying rows of any size, some with forbidden keys.
+
+    Learned numbers are tried as any number, so that what holds only at their first value does not count.
+    """
     return all(np.allclose(A.sum(axis=-1), 1.0, rtol=0, atol=1e-9) for A in _tried(formula))
 
 
@@ -195,8 +219,10 @@ def slopes_as_softmax(formula: Formula) -> bool:
     draws = np.random.default_rng(1)
     X, G = draws.normal(size=(2, 1, 4, 6))
     X[:, 1, 3:] = -np.inf
-    A = normaliser_function(formula)(X)
-    return np.allclose(normaliser_slopes(formula)(G, X, A), A * (G - (A * G).sum(axis=-1, keepdims=True)), atol=1e-9)
+    own = {name: draws.normal(size=1) for name in formula.parameters}
+    A = normaliser_function(formula)(X, **own)
+    slopes = normaliser_slopes(formula)(G, X, A, **own)
+    return np.allclose(slopes, A * (G - (A * G).sum(axis=-1, keepdims=True)), atol=1e-9)
 
 
 def _tried(formula: Formula, sizes: Sequence[float] = (1.0, 1.0, 30.0, 0.0)) -> Iterator[Array]:
@@ -205,7 +231,7 @@ def _tried(formula: Formula, sizes: Sequence[float] = (1.0, 1.0, 30.0, 0.0)) -> 
     for n, size in zip((1, 5, 8, 6), sizes):
         X = size * draws.normal(size=(1, 4, n))
         X[:, 1:3, n // 2 + 1 :] = -np.inf
-        yield weights(formula, arrays.of_normaliser(X))
+        yield weights(formula, arrays.of_normaliser(X, own={name: draws.normal(size=1) for name in formula.parameters}))
 
 
 def mask_table(

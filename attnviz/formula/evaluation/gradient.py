@@ -32,6 +32,22 @@ def gradients(formula: Formula, arrays: Arrays, upstream: Array) -> dict[str, Ar
     return slopes
 
 
+def row_by_row(formula: Formula) -> Formula:
+    """Return a normaliser in which each row has its own copy of the learned numbers.
+
+    Rows differ in the keys that take part, so a slope is added up along its own row first; over the rows, outside.
+    """
+    if not formula.parameters:
+        return formula
+    made: dict[int, Node] = {}
+    for node in formula.nodes:
+        args = tuple(made[id(arg)] for arg in node.args)
+        differs = node.name in formula.parameters if node.op == "variable" else any("i" in arg.axes for arg in args)
+        axes = "i" + node.axes if differs and "i" not in node.axes else node.axes
+        made[id(node)] = replace(node, args=args, axes=axes)
+    return replace(formula, root=made[id(formula.root)], nodes=[made[id(node)] for node in formula.nodes])
+
+
 class Gradient:
     """The graph of the derivatives: `by_name` holds the node of dL/d(name)."""
 

@@ -48,15 +48,16 @@ def of_scores(formula: Formula, Q: Array, K: Array, parameters: Mapping[str, Arr
     )
 
 
-def of_weights(formula: Formula, X: Array) -> Trouble | None:
+def of_weights(formula: Formula, X: Array, learned: Mapping[str, Array]) -> Trouble | None:
     """Return the same for the weights of a normaliser, from the scores (heads, queries, keys), -inf where forbidden."""
-    A = weights(formula, of_normaliser(X))
+    A = weights(formula, of_normaliser(X, own=learned))
     bad = np.argwhere(~np.isfinite(A))
     if not len(bad):
         return None
     h, i, _ = map(int, bad[0])
     position = Part(i, 0, X.shape[1], X.shape[2], (h,), len(X))
-    return _trouble_at(formula, Numbers(of_normaliser(X[h : h + 1, i : i + 1], position)), bad, A.size)
+    one = {name: array[h : h + 1] for name, array in learned.items()}
+    return _trouble_at(formula, Numbers(of_normaliser(X[h : h + 1, i : i + 1], position, one)), bad, A.size)
 
 
 def _trouble_at(formula: Formula, numbers: Numbers, bad: Array, size: int) -> Trouble:

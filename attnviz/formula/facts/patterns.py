@@ -62,6 +62,6 @@ def is_cell_by_cell(formula: Formula) -> bool:
     >>> [is_cell_by_cell(parse(text, "normaliser")) for text in ("sigmoid(x)", "relu(x) / n")]
     [True, False]
     """
-    alone = {"x", "h", "n_heads"}
+    alone = {"x", "h", "n_heads", *formula.parameters}
     others = (*REDUCTIONS, "size")
     return formula.variables() <= alone and not any(node.op in others for node in formula.nodes)

@@ -12,6 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 from attnviz.codegen.latex import latex
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
+from attnviz.engine.records.typed_rows import learned_numbers
 from attnviz.engine.tables.scores import BIAS, SCORES
 from attnviz.formula.facts import nonfinite
 from attnviz.formula.facts.equivalence import Relation, relation, same
@@ -186,7 +187,7 @@ def _facts(kind: str, formula: Formula, trace: Trace) -> None:
     sentences = []
     if kind == "score":
         sentences = [*_shapes(formula, trace), _cost(formula, trace), _likeness(formula, trace)]
-    if kind == "bias":
+    if kind in ("bias", "normaliser"):
         sentences = _shapes(formula, trace)
     trouble = _trouble(kind, formula, trace)
     if trouble and trouble.words:
@@ -246,5 +247,6 @@ def _trouble(kind: str, formula: Formula, trace: Trace) -> nonfinite.Trouble | N
             K = np.repeat(steps["keys"].array, config.group_size, axis=0)
             return nonfinite.of_scores(formula, steps["queries"].array, K, parameters)
     if kind == "normaliser" and not np.isfinite(steps["weights"].array).all() and config.normalise_over == "keys":
-        return nonfinite.of_weights(formula, steps["masked"].array / config.temperature)
+        own = learned_numbers(formula, steps)
+        return nonfinite.of_weights(formula, steps["masked"].array / config.temperature, own)
     return None

@@ -56,7 +56,8 @@ NORMALISERS = table(
         "Your own formula",
         normaliser_function(parse(FORMULA, "normaliser")),
         r"a_{ij} = f(z_{i\cdot})",
-        "A normaliser that you type yourself, from the scores x of a row; forbidden keys take no part.",
+        "A normaliser that you type yourself, from the scores x of a row and learned numbers; forbidden keys take no "
+        "part.",
         "-",
         uses=("normaliser_formula",),
         plain="f",
