@@ -186,7 +186,7 @@ def test_a_course_goes_from_lesson_to_lesson_and_says_the_time() -> None:
     at = lesson("next_word", 4, course="short", notes="yes")
     notes = texts(at)
     assert "of 20 minutes have passed" in notes
-    assert "a minute with a neighbour" in notes
+    assert "half a minute with a neighbour" in notes
     at = lesson("why_causal", 5, course="double", notes="yes")
     assert "Now a break of 5 minutes." in texts(at)
     assert LESSONS["one_or_many"].slides[0].text[:20] in texts(at)
@@ -206,6 +206,26 @@ def test_a_course_goes_from_lesson_to_lesson_and_says_the_time() -> None:
     assert parameters(at)["lesson"] == "two_meanings", (
         "a course that is chosen begins, wherever its lessons were opened"
     )
+
+
+def test_notes_and_code_of_a_course_count_and_go_on_as_the_slide_does() -> None:
+    shown = lesson("how_a_head_learns", 2, course="short", presenter="yes")
+    assert "· 4 of 11 ·" in page_text(shown)
+    [code] = [each.value for each in shown.get("html") if 'class="attn-code' in each.value]
+    assert "course=short" in html.unescape(code)
+    notes = texts(lesson("how_a_head_learns", 2, course="short", notes="yes"))
+    assert "· 4 of 11" in notes
+    assert "2 of 4" not in notes
+    assert "**To try.**" in notes, "nothing is asked on this slide"
+    assert "of 4" in texts(lesson("how_a_head_learns", 2, notes="yes"))
+    assert "**To try, once it is answered.**" in texts(lesson("why_causal", 4, notes="yes"))
+
+
+def test_a_minute_for_a_pair_fits_into_every_slide_of_a_course_that_asks() -> None:
+    for course in COURSES.values():
+        for part in course.parts:
+            if any(LESSONS[part.lesson].slides[at].question for at in part.slides):
+                assert part.minutes / len(part.slides) > speaker.PAIR
 
 
 def test_a_course_says_before_a_room_what_it_is_for_and_its_notes_know_it() -> None:

@@ -47,7 +47,7 @@ def tools(lesson: Lesson, selection: Selection) -> None:
     in_library = lesson.name in LESSONS
     with st.popover(WORDS["code"], key="slide-code"):
         if in_library:
-            _code(link(selection))
+            _code(link(selection, course=selection.course))  # a phone goes on to the slide that the room does
         else:
             st.markdown(WORDS["file"])
     if in_library:
