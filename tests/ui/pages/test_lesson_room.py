@@ -5,13 +5,17 @@ from __future__ import annotations
 import base64
 import builtins
 import html
+import json
+import random
 import re
 from dataclasses import replace
 from typing import Any
+from urllib.parse import parse_qsl
 
 import pytest
 
 from attnviz import run
+from attnviz.classroom.writing import lesson_link
 from attnviz.exports import links
 from attnviz.lessons.catalogue import LESSONS
 from attnviz.lessons.courses import COURSES
@@ -51,6 +55,23 @@ def test_the_code_leads_to_the_very_slide_with_the_question_open() -> None:
     assert query.startswith("v=2&page=lessons&lesson=causal&slide=3&c=")
     held = base64.b64decode(re.findall(r"base64,([^\"]+)", shown)[0]).decode()
     assert held == links.qr_svg(links.short_address(html.unescape(link)))
+
+
+def test_the_code_of_a_lesson_of_ones_own_holds_it_and_one_that_is_too_long_says_so() -> None:
+    text = """title = "Mine"\nabout = "a"\nsource = "s"\nminutes = 1\ngoal = "g"\nknown = "k"
+[setting]\nsentence = "the cat sat"\n[[slides]]\ntext = "One"\nsteps = ["weights"]
+[[slides]]\ntext = "Two"\nsteps = ["weights"]"""
+    at = lesson("store", 2, written=lesson_link.pack(text), presenter="yes")
+    assert "Mine · 2 of 2" in page_text(at)
+    [shown] = [each.value for each in at.get("html") if 'class="attn-code' in each.value]
+    [link] = re.findall(r'class="link">(.*?)</p>', shown)
+    query = dict(parse_qsl(html.unescape(link).partition("?")[2]))
+    assert (lesson_link.unpack(query["written"]), query["slide"]) == (text, "2")
+    assert 'src="data:image/svg' in shown
+    long = text + "\nnotes = " + json.dumps(random.Random(0).randbytes(2_000).hex())  # noqa: S311 - nothing secret
+    at = lesson("store", 2, written=lesson_link.pack(long), presenter="yes")
+    assert "Mine · 2 of 2" in page_text(at)
+    assert "too long for a code" in texts(at)
 
 
 def test_without_segno_the_link_stands_there_large(monkeypatch: pytest.MonkeyPatch) -> None:

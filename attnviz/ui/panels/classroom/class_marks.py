@@ -28,8 +28,8 @@ WORDS = Words(
         "question": "question",
         "answer": "answer",
         "points": "points, of {most}",
-        "left": "Answers without points so far: {n} of {all}. For their students this question does not count yet, neither "
-        "in the percentage nor in the grade.",
+        "left": "Answers without points so far: {n} of {all}. For their students this question does not count yet, "
+        "neither in the percentage nor in the grade.",
         "scale": "Grades",
         "none": "no grades",
         "letters": "A to F",

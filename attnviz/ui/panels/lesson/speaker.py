@@ -17,7 +17,6 @@ from attnviz.lessons.catalogue import LESSONS
 from attnviz.lessons.courses import Course
 from attnviz.lessons.inert_markdown import inert
 from attnviz.lessons.lesson import Lesson, Slide
-from attnviz.settings.counting import ordinal
 from attnviz.settings.language import Words
 from attnviz.text.format.html_math import as_markdown
 from attnviz.text.format.number_format import localised
