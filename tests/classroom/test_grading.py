@@ -199,3 +199,13 @@ def test_a_forged_code_of_numbers_that_are_too_long_is_refused_in_a_sentence() -
         grading.answer_code(DIGEST, "Ada", answers, tries=long),
     )
     assert all(each.problem for each in grading.grade_all(CONFIG, TASK, [("Ada", code) for code in codes]))
+
+
+def test_where_one_row_has_points_all_rows_have_them() -> None:
+    whole, half = (
+        grading.GradedSubmission(name, "", answers=("a",), right=(part == 1,), share=(part,), mistakes=("",))
+        for name, part in (("Ada", 1.0), ("Bob", 0.5))
+    )
+    found = grading.table(Assignment(task_questions=ITEMS[:1]), [whole, half])
+    assert found[grading.WORDS["points"]].tolist() == [1.0, 0.5]
+    assert found[grading.WORDS["of_points"]].tolist() == [1.0, 1.0]

@@ -247,19 +247,21 @@ def table(
     n = len(task.task_questions)
     named, each_points = headings(graded, n), tuple(points) or (1.0,) * n
     is_given = [any(each.given and each.given[at] is not None for each in graded) for at in range(n)]
-    rows = [_row(list(zip(named, is_given)), each, each_points, scale) for each in graded]
+    has_parts = any(0 < part < 1 for each in graded for part in each.share)
+    has_points = bool(set(each_points) - {1.0}) or has_parts or any(is_given)  # of all rows, if one needs them
+    rows = [_row(list(zip(named, is_given)), each, each_points, scale, has_points) for each in graded]
     first = (WORDS["name"], *([WORDS["which"]] if any(each.which for each in graded) else []))
     columns = dict.fromkeys([*first, *(name for row in rows for name in row)])  # a note, the tries not all rows have
     return pd.DataFrame([{name: row.get(name, "") for name in columns} for row in rows])
 
 
 def _row(
-    named: Sequence[tuple[str, bool]], each: GradedSubmission, points: Sequence[float], scale: Scale
+    named: Sequence[tuple[str, bool]], each: GradedSubmission, points: Sequence[float], scale: Scale, has_points: bool
 ) -> dict[str, Any]:
     row: dict[str, Any] = {WORDS["name"]: each.name, **({WORDS["which"]: each.which} if each.which else {})}
     row[WORDS["valid"]] = each.problem or WORDS["yes"]
     row |= {WORDS["score"]: str(each.score), WORDS["of"]: str(each.out_of)} if not each.problem else {}
-    if set(points) - {1.0} or any(0 < part < 1 for part in each.share) or any(got is not None for got in each.given):
+    if has_points:
         row[WORDS["points"]] = each.points(points) if not each.problem else ""
         row[WORDS["of_points"]] = each.most_points(points) if not each.problem else ""
     row[WORDS["percent"]] = round(each.percent(points), 1) if not each.problem else ""

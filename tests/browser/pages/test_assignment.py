@@ -15,6 +15,7 @@ from attnviz.ui.session.selection import Selection
 from tests.browser_idle import QUIET
 
 pytestmark = pytest.mark.browser
+WORDING = "Your own wording"
 
 
 def composed(page: Any, app: Any) -> str:
@@ -92,3 +93,44 @@ def test_an_assignment_from_composing_to_the_verified_result(new_page: Callable[
     box.fill(f"Carl,{codes['Ada']}")
     box.press("Control+Enter")
     teacher.get_by_text("Valid codes: none of 1.").wait_for()
+
+
+def test_wording_and_points_go_with_a_question_that_is_moved_or_others_removed(
+    new_page: Callable[..., Any], app: Any
+) -> None:
+    page = new_page(viewport={"width": 1280, "height": 900})
+    page.goto(f"{app.url}/?v=1&page=assign&mask=causal&sentence=one+two+three")
+    for _ in range(3):
+        page.get_by_role("button", name="Add a question").click()
+        page.evaluate(QUIET)
+    fields = {
+        name: page.get_by_role(role, name=name) for role, name in (("textbox", WORDING), ("spinbutton", "Points"))
+    }
+
+    def typed(name: str, at: int, text: str) -> None:
+        fields[name].nth(at).fill(text)
+        fields[name].nth(at).press("Enter")
+        page.evaluate(QUIET)
+
+    def kept() -> list[tuple[str, float]]:
+        """What the fields show, which is what the link holds."""
+        shown = [[each.input_value() for each in fields[name].all()] for name in fields]
+        link = str(page.locator(".st-key-task-link code").inner_text())
+        (_, selection), _ = url_codec.open_link(link, Config, Selection)
+        task, _ = assignments.decode(selection.assigned)
+        assert task is not None
+        found = [(words, points) for (_, words), points in zip(task.asked, task.points, strict=True)]
+        assert found == [(words, float(points)) for words, points in zip(*shown, strict=True)]
+        return found
+
+    typed(WORDING, 0, "First?")
+    typed("Points", 0, "2")
+    typed("Points", 1, "3")
+    page.locator(".st-key-down-0").get_by_role("button").first.click()
+    page.evaluate(QUIET)
+    typed("Points", 2, "4")  # a run with what the browser holds
+    assert kept() == [("", 3.0), ("First?", 2.0), ("", 4.0)]
+    page.locator(".st-key-remove-0").get_by_role("button").first.click()
+    page.evaluate(QUIET)
+    typed("Points", 1, "5")
+    assert kept() == [("First?", 2.0), ("", 5.0)]

@@ -107,6 +107,14 @@ def test_no_slide_of_a_room_is_scrolled(browser_page: Any, app: Any, name: str) 
             page.keyboard.press("Space")
 
 
+@for_each("address", ["lesson=next_word&slide=4", "lesson=indirect_object&slide=7&lang=de"])
+def test_a_room_sees_the_scale_of_a_narrow_picture_whole(browser_page: Any, app: Any, address: str) -> None:
+    page = browser_page
+    go_to(page, f"{app.url}/?v=1&page=lessons&{address}&presenter=yes")
+    page.wait_for_selector(".st-key-lesson-0 .attn-legend")
+    page.wait_for_function(WHOLE_SCALES)
+
+
 @for_each("name, slide", [("bits", 1), ("bits", 2), ("causal", 3)])
 def test_a_learners_slide_fits_into_a_small_window(browser_page: Any, app: Any, name: str, slide: int) -> None:
     page = browser_page
@@ -179,6 +187,10 @@ def while_open(lesson: Lesson, slide: Slide) -> list[str]:
     return [picture.name for picture in pictures if np.isfinite(picture.array).any()]
 
 
+WHOLE_SCALES = """[...document.querySelectorAll('.attn-head')].every(head => {
+    const legend = head.querySelector(".attn-legend");
+    return legend.getBoundingClientRect().right <= head.getBoundingClientRect().right + 0.5;
+})"""
 UNSCROLLED = "(main => main.scrollHeight <= main.clientHeight)(document.querySelector('[data-testid=stMain]'))"
 BOTTOM = "Math.max(...[...document.querySelectorAll('.attn-box')].map(e => e.getBoundingClientRect().bottom))"
 

@@ -336,6 +336,19 @@ def handed_in(names: str) -> tuple[dict[str, str], str]:
     return query(task, "mark"), "\n".join(codes)
 
 
+def test_answers_that_have_no_points_yet_are_counted() -> None:
+    """Until then the grade of their students leaves the question out, which nobody may overlook."""
+    task = assignments.with_setting(replace(TASK, task_questions=(question_codec.item("own_words", {}),)), CONFIG)
+    digest, [ask] = assignments.digest(CONFIG, task), asks("A", task)
+    codes = {name: grading.answer_code(digest, name, [coded_answers.encode(ask, f"so {name}")]) for name in "AB"}
+    for points, left in ((("2", ""), True), (("2", "1"), False), (("", ""), False)):
+        at = opened(**query(task, "mark"))
+        rows = (f"{name},{code},{given}" for (name, code), given in zip(codes.items(), points, strict=True))
+        at.text_area(key="task-codes").set_value("\n".join(('name,code,"question 1, points given"', *rows))).run()
+        assert clean(at)
+        assert ("Answers without points so far: 1 of 2." in page_text(at)) is left
+
+
 def test_many_codes_are_marked_in_portions(monkeypatch: pytest.MonkeyPatch) -> None:
     link, text = handed_in("ABCDE")
     monkeypatch.setattr(grading_desk, "PORTION", 5 * run_sizes.sizes(CONFIG).seconds)  # two runs a code

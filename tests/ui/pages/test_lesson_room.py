@@ -5,13 +5,17 @@ from __future__ import annotations
 import base64
 import builtins
 import html
+import json
+import random
 import re
 from dataclasses import replace
 from typing import Any
+from urllib.parse import parse_qsl
 
 import pytest
 
 from attnviz import run
+from attnviz.classroom.writing import lesson_link
 from attnviz.exports import links
 from attnviz.lessons.catalogue import LESSONS
 from attnviz.lessons.courses import COURSES
@@ -51,6 +55,23 @@ def test_the_code_leads_to_the_very_slide_with_the_question_open() -> None:
     assert query.startswith("v=2&page=lessons&lesson=causal&slide=3&c=")
     held = base64.b64decode(re.findall(r"base64,([^\"]+)", shown)[0]).decode()
     assert held == links.qr_svg(links.short_address(html.unescape(link)))
+
+
+def test_the_code_of_a_lesson_of_ones_own_holds_it_and_one_that_is_too_long_says_so() -> None:
+    text = """title = "Mine"\nabout = "a"\nsource = "s"\nminutes = 1\ngoal = "g"\nknown = "k"
+[setting]\nsentence = "the cat sat"\n[[slides]]\ntext = "One"\nsteps = ["weights"]
+[[slides]]\ntext = "Two"\nsteps = ["weights"]"""
+    at = lesson("store", 2, written=lesson_link.pack(text), presenter="yes")
+    assert "Mine · 2 of 2" in page_text(at)
+    [shown] = [each.value for each in at.get("html") if 'class="attn-code' in each.value]
+    [link] = re.findall(r'class="link">(.*?)</p>', shown)
+    query = dict(parse_qsl(html.unescape(link).partition("?")[2]))
+    assert (lesson_link.unpack(query["written"]), query["slide"]) == (text, "2")
+    assert 'src="data:image/svg' in shown
+    long = text + "\nnotes = " + json.dumps(random.Random(0).randbytes(2_000).hex())  # noqa: S311 - nothing secret
+    at = lesson("store", 2, written=lesson_link.pack(long), presenter="yes")
+    assert "Mine · 2 of 2" in page_text(at)
+    assert "too long for a code" in texts(at)
 
 
 def test_without_segno_the_link_stands_there_large(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -186,7 +207,7 @@ def test_a_course_goes_from_lesson_to_lesson_and_says_the_time() -> None:
     at = lesson("next_word", 4, course="short", notes="yes")
     notes = texts(at)
     assert "of 20 minutes have passed" in notes
-    assert "a minute with a neighbour" in notes
+    assert "half a minute with a neighbour" in notes
     at = lesson("why_causal", 5, course="double", notes="yes")
     assert "Now a break of 5 minutes." in texts(at)
     assert LESSONS["one_or_many"].slides[0].text[:20] in texts(at)
@@ -206,6 +227,26 @@ def test_a_course_goes_from_lesson_to_lesson_and_says_the_time() -> None:
     assert parameters(at)["lesson"] == "two_meanings", (
         "a course that is chosen begins, wherever its lessons were opened"
     )
+
+
+def test_notes_and_code_of_a_course_count_and_go_on_as_the_slide_does() -> None:
+    shown = lesson("how_a_head_learns", 2, course="short", presenter="yes")
+    assert "· 4 of 11 ·" in page_text(shown)
+    [code] = [each.value for each in shown.get("html") if 'class="attn-code' in each.value]
+    assert "course=short" in html.unescape(code)
+    notes = texts(lesson("how_a_head_learns", 2, course="short", notes="yes"))
+    assert "· 4 of 11" in notes
+    assert "2 of 4" not in notes
+    assert "**To try.**" in notes, "nothing is asked on this slide"
+    assert "of 4" in texts(lesson("how_a_head_learns", 2, notes="yes"))
+    assert "**To try, once it is answered.**" in texts(lesson("why_causal", 4, notes="yes"))
+
+
+def test_a_minute_for_a_pair_fits_into_every_slide_of_a_course_that_asks() -> None:
+    for course in COURSES.values():
+        for part in course.parts:
+            if any(LESSONS[part.lesson].slides[at].question for at in part.slides):
+                assert part.minutes / len(part.slides) > speaker.PAIR
 
 
 def test_a_course_says_before_a_room_what_it_is_for_and_its_notes_know_it() -> None:

@@ -28,6 +28,8 @@ WORDS = Words(
         "question": "question",
         "answer": "answer",
         "points": "points, of {most}",
+        "left": "Answers without points so far: {n} of {all}. For their students this question does not count yet, "
+        "neither in the percentage nor in the grade.",
         "scale": "Grades",
         "none": "no grades",
         "letters": "A to F",
@@ -135,6 +137,9 @@ def own_words(
         if pd.notna(value):
             given[each.code, n] = min(float(value), points[n])
     st.session_state[_GIVEN] = given
+    left = sum((each.code, n) not in given for each, n in written)
+    if 0 < left < len(written):
+        notice(WORDS["left"].format(n=left, all=len(written)))
     return [results.with_given(each, _of_one(each, given, asked)) for each in graded]
 
 

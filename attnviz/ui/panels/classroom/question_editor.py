@@ -144,16 +144,19 @@ def _notes(trace: Trace, at: int, item: Item, words: str, points: float) -> tupl
     worded, weighted = st.columns([5, 1], vertical_alignment="bottom")
     most = question_notes.MAX_WORDING_CHARACTERS
     asks = question_codec.to_question(item, layers=len(trace.layers)).ask
+    # Set outright: of a widget that is drawn anew under its key, the browser keeps what was typed for another question.
+    keys = {"words": f"question.{at}.words", "points": f"question.{at}.points"}
+    st.session_state.setdefault(keys["words"], words)
+    st.session_state.setdefault(keys["points"], points)
     typed = worded.text_input(
         WORDS["words"],
-        words,
-        key=f"question.{at}.words",
+        key=keys["words"],
         max_chars=most,
         placeholder=language.translate(asks),
         help=WORDS["words_help"],
     )
     given = weighted.number_input(
-        WORDS["points"], 0.0, question_notes.MOST_POINTS, points, 0.5, format="%g", key=f"question.{at}.points"
+        WORDS["points"], 0.0, question_notes.MOST_POINTS, step=0.5, format="%g", key=keys["points"]
     )
     return typed or "", float(given)
 

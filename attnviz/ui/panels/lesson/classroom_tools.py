@@ -14,13 +14,14 @@ from attnviz.lessons.catalogue import LESSONS
 from attnviz.lessons.lesson import Lesson
 from attnviz.settings import url_codec
 from attnviz.settings.language import InContext, Words
+from attnviz.ui.panels.lesson import from_file
 from attnviz.ui.session.selection import Selection
 
 WORDS: Words[Any] = Words(
     {
         "code": InContext("Code", "to point a camera at"),
         "of_slide": "This slide, to answer on a phone",
-        "file": "This lesson was opened from a file, so no link leads to it. Pass on the file.",
+        "too_long": "The lesson is too long for a code that a camera can read; pass its file on.",
         "notes": "Notes",
         "notes_help": "Opens a second window with the notes, the answer and what comes next.",
     }
@@ -47,11 +48,21 @@ def tools(lesson: Lesson, selection: Selection) -> None:
     in_library = lesson.name in LESSONS
     with st.popover(WORDS["code"], key="slide-code"):
         if in_library:
-            _code(link(selection))
+            _code(link(selection, course=selection.course))  # a phone goes on to the slide that the room does
         else:
-            st.markdown(WORDS["file"])
+            _code_of_file(selection)
     if in_library:
         st.link_button(WORDS["notes"], link(selection, notes=True, course=selection.course), help=WORDS["notes_help"])
+
+
+def _code_of_file(selection: Selection) -> None:
+    """Draw the code of a lesson that no server has: all of it is in the link, if there is room for it."""
+    field = from_file.packed()
+    address = link(selection, written=field)
+    if field and len(links.short_address(address).encode()) <= links.MOST_IN_CODE:
+        _code(address)
+    else:
+        st.markdown(WORDS["too_long"])
 
 
 def _code(address: str) -> None:

@@ -67,6 +67,12 @@ def hold(lesson: Lesson, text: str) -> None:
     st.session_state[_SOURCE] = text, current_language()
 
 
+def packed() -> str:
+    """Return the lesson that is open as a field of a link; empty where none is, or it is too long for one."""
+    text, _ = st.session_state.get(_SOURCE, ("", ""))
+    return lesson_link.pack(text) if text else ""
+
+
 def take(selection: Selection) -> None:
     """Open the lesson that a link brings, once."""
     if not selection.written or st.session_state.get(_LINKED) == selection.written:

@@ -136,14 +136,21 @@ def within_course(selection: Selection) -> Selection:
     return replace(selection, lesson=lesson, slide=slide)
 
 
+def counted(lesson: Lesson, selection: Selection) -> tuple[int, int]:
+    """Return which slide is shown, counted from 1, of how many: of the course, or else of the lesson."""
+    course = course_of(selection)
+    if course is None or lesson.name not in LESSONS:
+        return ordinal(selection.slide), len(lesson.slides)
+    return ordinal(course.places.index((selection.lesson, selection.slide))), len(course.places)
+
+
 def place(lesson: Lesson, selection: Selection) -> str:
     """Return the title of a lesson with the place in it; in a course, with the place and the time in that."""
-    course, n = course_of(selection), len(lesson.slides)
+    course, (at, n) = course_of(selection), counted(lesson, selection)
     if course is None or lesson.name not in LESSONS:
-        return WORDS["at"].format(title=lesson.title, at=ordinal(selection.slide), n=n)
-    here = (selection.lesson, selection.slide)
-    at, gone = ordinal(course.places.index(here)), round(course.gone(*here))
-    return WORDS["in_course"].format(title=lesson.title, at=at, n=len(course.places), gone=gone, minutes=course.minutes)
+        return WORDS["at"].format(title=lesson.title, at=at, n=n)
+    gone = round(course.gone(selection.lesson, selection.slide))
+    return WORDS["in_course"].format(title=lesson.title, at=at, n=n, gone=gone, minutes=course.minutes)
 
 
 def _draw_progress(selection: Selection) -> None:

@@ -18,7 +18,6 @@ from attnviz.lessons.catalogue import LESSONS
 from attnviz.lessons.courses import Course
 from attnviz.lessons.inert_markdown import inert
 from attnviz.lessons.lesson import Lesson, Slide
-from attnviz.settings.counting import ordinal
 from attnviz.settings.language import Words, full_stop, sign
 from attnviz.text.format.html_math import as_markdown
 from attnviz.text.format.number_format import localised
@@ -38,15 +37,18 @@ WORDS = Words(
         "often": "Often said",
         "mistake": "{number}: {hint}",
         "try": "To try, once it is answered",
+        "try_now": "To try",
         "goal": "About {minutes} minutes. Afterwards they can: {goal}",
         "then": "Next slide",
         "time": "At the end of this slide about {gone} of {minutes} minutes have passed.",
-        "pair": "A minute for everyone alone, a minute with a neighbour, then hands.",
+        "pair": "Half a minute for everyone alone, half a minute with a neighbour, then hands.",
         "pause": "Now a break of {minutes} minutes.",
         "last": "That was the last slide. They now know: {known}",
     }
 )
 SENTENCE_ENDS = re.compile(r"(?<!\bal)(?<!\bz\.B)[.?] ")  # not behind an abbreviation, as in "Vaswani et al. 2017"
+PAIR = 1
+"""Minutes of what is said of a question, without the hands: of a course, each slide that asks has more than that."""
 TITLE = 90
 """Characters of a slide that stand for it."""
 
@@ -61,7 +63,8 @@ def page(lesson: Lesson, selection: Selection, turn: Callable[[int], None]) -> S
     slide = lesson.slides[at]
     shown = run(lesson.on(slide))
     with st.container(key="speaker"):
-        st.markdown(as_markdown(f"#### {WORDS['heading'].format(title=lesson.title, at=ordinal(at), n=n)}"))
+        number, of = path.counted(lesson, replace(selection, slide=at))
+        st.markdown(as_markdown(f"#### {WORDS['heading'].format(title=lesson.title, at=number, n=of)}"))
         for line in _lines(lesson, slide, shown, path.minutes(lesson, selection)):
             st.markdown(line)
         course = path.course_of(selection)
@@ -92,7 +95,7 @@ def _paragraphs(lesson: Lesson, slide: Slide, shown: Trace, minutes: int) -> Ite
     else:
         yield slides.fill_numbers(slide.text, shown)
     if slide.control is not None and slide.control.moves:
-        yield f"**{WORDS['try']}{full_stop()}** " + sign("; ").join(
+        yield f"**{WORDS['try' if slide.question else 'try_now']}{full_stop()}** " + sign("; ").join(
             move.label + sign(": ") + sign(", ").join(choice.label for choice in move.choices)
             for move in slide.control.moves
         )
