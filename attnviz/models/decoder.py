@@ -45,6 +45,8 @@ FAULTS = Words(
     {
         "mask": "mask is {given}; what can be added to a decoder's own is {known}",
         "none": "this model has no decoder beside an encoder; T5 and BART have",
+        "first": "a decoder attends to what its encoder read; give the first text, as in model.decoder(text)",
+        "own_text": "target is the decoder's text, and this run of the decoder has its own; leave it out",
     }
 )
 
@@ -204,7 +206,8 @@ class Decoder(Writer):
 
     @property
     def _given(self) -> Trace:
-        assert self.encoded is not None  # noqa: S101  # a run has one; without one only arrays are looked up
+        if self.encoded is None:
+            raise ConfigError(FAULTS["first"])
         return self.encoded
 
     def _input(self, run: RunRecord, ids: Sequence[int]) -> tuple[Steps, Array, forward.Beside]:
@@ -269,18 +272,28 @@ class Answering(Writer):
         return self._decoder.beside(self, encoded)
 
     def _answering(self, text: str | Trace, target: str | None) -> tuple[Writer, str | Trace]:
-        if isinstance(text, Trace) and isinstance(text.model, Decoder):
-            return text.model, text
+        if (writer := self._decoder_of(text)) is not None:
+            if target is not None:
+                raise ConfigError(FAULTS["own_text"])
+            return writer, text
         if self._decoder is not None:
             return self.decoder(text), target or ""
         if target is not None:
             raise ConfigError(parts.FAULTS["target"])
         return self, text
 
+    def _decoder_of(self, run: Any) -> Decoder | None:
+        """Return the decoder that made a run, None for what is none of one. Raises ConfigError for another model's."""
+        if not isinstance(run, Trace) or not isinstance(run.model, Decoder):
+            return None
+        if self._decoder is None:
+            raise ConfigError(next_words.FAULTS["no_run"])
+        next_words.check(run, -1, self._decoder.facts, self.shape.d_model)
+        return run.model
+
     def scores(self, trace: Trace, row: int = -1) -> Array:
-        if isinstance(trace, Trace) and isinstance(trace.model, Decoder):
-            return trace.model.scores(trace, row)
-        return super().scores(trace, row)
+        writer = self._decoder_of(trace)
+        return super().scores(trace, row) if writer is None else writer.scores(trace, row)
 
     def word_number(self, word: str | int, trace: Trace | None = None) -> int:
         return super().word_number(word, trace) if self._decoder is None else self.decoder().word_number(word, trace)

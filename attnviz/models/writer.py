@@ -229,7 +229,9 @@ class Writer(ABC):
         """
         writer, begun = self._answering(text, target)
         if writer is not self:
-            return writer.generate(str(begun), n, seed, temperature, top_k, top_p)
+            if isinstance(begun, Trace):
+                raise ConfigError(FAULTS["text"].format(given=shorten(begun)))
+            return writer.generate(begun, n, seed, temperature, top_k, top_p)
         _ = self.words_table
         how = Sampling(temperature, top_k, top_p)
         if isinstance(n, bool) or not hasattr(n, "__index__") or operator.index(n) < 0:

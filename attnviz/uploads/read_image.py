@@ -45,7 +45,10 @@ def read(data: bytes) -> Array:
         with image:
             image.draft("RGB", (LONGEST, LONGEST))
             image.thumbnail((LONGEST, LONGEST), Image.Resampling.BICUBIC)
-            turned = ImageOps.exif_transpose(image).convert("RGBA")
+            turned = ImageOps.exif_transpose(image)
+            if turned.mode.startswith("I"):  # 16 digits, of which Pillow's own conversion cuts what is above 255
+                turned = Image.fromarray((np.asarray(turned) >> 8).astype(np.uint8))
+            turned = turned.convert("RGBA")
             ground = Image.new("RGBA", turned.size, "white")
             return np.array(Image.alpha_composite(ground, turned).convert("RGB"), dtype=np.uint8)
     except (OSError, SyntaxError, ValueError, struct.error, EOFError):

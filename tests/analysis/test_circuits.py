@@ -174,7 +174,7 @@ def test_what_cannot_be_is_said_in_a_sentence() -> None:
         (lambda: knock_out(run(Config()), [(0, "feed_forward")]), "layer 0 of this run has no feed-forward block"),
         (lambda: knock_out(trace, (1, 0)), r"is no list of heads; give \(layer, head\)"),  # type: ignore[arg-type]
         (lambda: knock_out(trace, [(0, 0)], "average"), "how is 'average'; choose zero, mean or corpus"),  # type: ignore[arg-type]
-        (lambda: knock_out(run(Config()), [(0, 0)], "corpus"), "that of a trained model, and this run has none"),
+        (lambda: knock_out(run(Config()), [(0, 0)], "corpus"), "that reads one text, and this run is of none"),
         (lambda: knock_out(trace, [(0, 0)], "mean", [run(Config(d_v=3))]), "over holds runs of another model"),
         (lambda: knock_out("the cat", [(0, 0)]), r"takes a run, as in knock_out\(model\(text\)"),  # type: ignore[arg-type]
         (lambda: knock_out(of_weights(np.eye(3)), [(0, 0)]), "needs a run from a sentence"),

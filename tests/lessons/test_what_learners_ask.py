@@ -226,6 +226,10 @@ def test_agreement() -> None:
     assert -off.min() < 0.5 * readings.apart(hat, "is", "are"), "no head is worth even half of the lead"
     assert np.unravel_index(off.argmin(), off.shape) != (1, 2)
     assert off[0, 0] > 0, "without 1.1 it grows"
+    lead = readings.apart(hat, "is", "are")
+    assert readings.reading(hat, "own_part.is.are").array.sum() < 0.5 * lead, "most of the lead is no head's"
+    assert hat.query_tokens[-1] == "doors"
+    assert readings.reading(hat, "by_layer.is.are").array[0, 0] > 0.7, "before the first layer, doors alone"
 
 
 def test_looks_and_matters() -> None:

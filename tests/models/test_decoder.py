@@ -111,10 +111,12 @@ def test_what_a_decoder_cannot_do_is_said(name: str) -> None:
 
 @for_each("name", [name for name in NAMES if name not in PAIRS])
 def test_a_model_without_a_decoder_takes_one_text(name: str) -> None:
-    for more in ({"target": "a dog"}, {"part": "encoder"}):
-        with pytest.raises(
-            ConfigError, match="the decoder of a model that has an encoder as well; this one has not both"
-        ):
+    calls = (
+        ({"target": "a dog"}, "target is a second text, for the decoder of a model that has an encoder as well"),
+        ({"part": "encoder"}, "part chooses between an encoder and a decoder, and this model has not both"),
+    )
+    for more, said_so in calls:
+        with pytest.raises(ConfigError, match=said_so):
             model(name)("the king", **more)
 
 

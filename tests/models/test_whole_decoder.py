@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import sys
+from collections.abc import Callable
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -12,13 +13,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from attnviz import ConfigError, Trace, attribute, gradients, knock_out, load, of_model, patch
+from attnviz import Config, ConfigError, Trace, attribute, behaviours, gradients, knock_out, load, of_model, patch, run
+from attnviz.analysis.circuits.behaviours import ways
 from attnviz.arithmetic.cell_position import CellPosition
 from attnviz.exports.script import model_parameters, next_words
 from attnviz.exports.script.notebook import notebook
 from attnviz.exports.script.numpy_script import numpy_script
 from attnviz.exports.script.torch_script import torch_script
 from attnviz.live.program import program_of
+from attnviz.text.headline import headline
 from tests.exports.test_models import by, by_notebook, said
 from tests.live.test_live import distances
 from tests.models.test_decoder import PAIRS, Tokenizer, expected
@@ -315,3 +318,54 @@ def test_heads_are_knocked_out_and_logits_not_taken_apart(name: str) -> None:
         ConfigError, match="the run is of a decoder beside an encoder, whose logits are not taken apart"
     ):
         attribute(trace, 5)
+
+
+@for_each("name", PAIRS)
+def test_ways_back_are_measured_in_the_decoder_s_own_columns(name: str) -> None:
+    text = "the king and the queen and the king"
+    whole, own = model(name)(ONE, text, part="both"), model(name)(ONE, text, part="decoder")
+    found = behaviours([whole])
+    ids = whole.token_ids or ()
+    for kind, each in found.items():
+        rows = [(row, keys) for way, row, keys in ways(ids) if way == kind]
+        weight = np.mean([[A.array[:, row, keys].sum(-1) for row, keys in rows] for A in weights_of(own)], axis=1)
+        assert each.n == len(rows) > 0
+        np.testing.assert_allclose(each.weight[::2], weight, rtol=0, atol=1e-12)
+        assert not each.weight[1::2].any(), "to its own text the other attention gives nothing"
+
+
+def weights_of(trace: Trace) -> list[Any]:
+    return [layer["weights"] for layer in trace.layers]
+
+
+def test_ways_back_of_a_run_over_two_texts_are_refused() -> None:
+    with pytest.raises(ConfigError, match="every row attends to another text; leave it out"):
+        behaviours([run(Config(sentence="a b", second_sentence="c d e"))])
+
+
+def test_wrong_calls_are_said() -> None:
+    pair, other, gpt = model("bart"), model("t5"), model("gpt2")
+    whole = pair(ONE, OTHER, part="both")
+    calls: list[tuple[Callable[[], object], str]] = [
+        (lambda: pair(None, OTHER, part="both"), "give the first text, as in model.decoder"),  # type: ignore[arg-type]
+        (lambda: pair.decoder()(OTHER), "give the first text, as in model.decoder"),
+        (lambda: other.next_words(whole), "the trace is no run of this model"),
+        (lambda: gpt.next_words(whole), "the trace is no run of this model"),
+        (lambda: gpt.logit_lens(whole), "the trace is no run of this model"),
+        (lambda: pair.next_words(whole, target="the"), "this run of the decoder has its own; leave it out"),
+        (lambda: pair.generate(whole, 3), "the text is <Trace"),  # type: ignore[arg-type]
+        (lambda: gpt(ONE, part="both"), "part chooses between an encoder and a decoder, and this model has not both"),
+        (lambda: knock_out(whole, [(0, 1)], how="corpus"), "of a trained model that reads one text"),
+    ]
+    for call, said_so in calls:
+        with pytest.raises(ConfigError, match=said_so):
+            call()
+
+
+def test_the_line_above_says_which_columns_are_whose() -> None:
+    trace = runs()["bart"]
+    m, n = len(trace.key_tokens) - len(trace.query_tokens), len(trace.query_tokens)
+    assert headline(trace)[0] == (
+        f"2 heads of a decoder, 4 layers deep. In odd layers {n} tokens attend to each other, the last columns; in "
+        f"even ones to {m} tokens of the encoder's text, the first columns."
+    )

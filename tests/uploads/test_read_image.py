@@ -38,6 +38,11 @@ def test_a_png_is_its_pixels_and_a_jpeg_nearly() -> None:
     np.testing.assert_array_equal(grey, np.repeat(image[..., :1], 3, axis=2))
 
 
+def test_grey_of_sixteen_digits_keeps_its_shades() -> None:
+    fine = (noise(8, 8, 1)[..., 0].astype(np.uint16) << 8) + 77
+    np.testing.assert_array_equal(read_image.read(written(fine, "PNG"))[..., 0], fine >> 8)
+
+
 def test_what_is_clear_is_white_and_a_picture_is_turned_as_its_camera_says() -> None:
     image = noise(8, 8, 4)
     image[..., 3] = 0

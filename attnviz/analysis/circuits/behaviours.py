@@ -19,6 +19,7 @@ from attnviz.analysis.circuits.attribution import attribute, decoder_of
 from attnviz.analysis.circuits.changed_runs import check
 from attnviz.analysis.circuits.interventions import knock_out
 from attnviz.arrays import Array
+from attnviz.engine.pretrained.read_text import read_text
 from attnviz.engine.records.trace import Step, Trace
 from attnviz.models import boxed
 from attnviz.models.model import Model
@@ -38,6 +39,8 @@ FAULTS = Words(
     {
         "sizes": "the runs have {n} sizes of layers and heads; give runs of one model",
         "measure": "there is no measure {name}; choose one of: {names}",
+        "cross": "behaviours are measured where a text attends to itself, and in a run given every row attends to "
+        "another text; leave it out",
         "words": "there are {n} runs and {words} pairs of words; give a pair (word, instead_of) for each run, or none",
     }
 )
@@ -172,6 +175,11 @@ def _over_prompts(model: Model) -> dict[str, Behaviour]:
 def _add_ways(rows: Rows, trace: Trace) -> None:
     """Add what the heads of a run do at every word that has a way back."""
     A = np.stack([layer["weights"].array for layer in trace.layers])  # (layers, heads, n, n)
+    read = read_text(trace.config, 0, trace.query_tokens, trace.key_tokens)
+    if read is not None:  # of a decoder beside an encoder, whose own words are the last columns
+        A = A[..., read.start :]
+    elif trace.config.is_cross_attention:
+        raise ConfigError(FAULTS["cross"])
     for kind, row, keys in ways(_ids(trace)):
         weight = A[:, :, row, keys].sum(axis=-1)
         rows[kind].append((weight, weight > MOST))

@@ -28,7 +28,8 @@ FAULTS = Words(
         "how": "how is {given}; choose zero, mean or corpus",
         "over": "over holds runs of another model or setting; give runs with as many layers, and heads as wide",
         "models": "the two runs are of different models; give runs of one",
-        "no_model": "the mean over the corpus is that of a trained model, and this run has none; choose zero or mean",
+        "no_model": "the mean over the corpus is that of a trained model that reads one text, and this run is of none; "
+        "choose zero or mean",
         "where": "{given} is no place of a run; give (layer, step, positions or None, heads or None), as in "
         "(1, 'heads', [-1], [0])",
         "step": "there is no step {given} in layer {layer}; choose one of: {names}",

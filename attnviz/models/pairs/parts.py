@@ -14,6 +14,7 @@ FAULTS = Words(
     {
         "target": "target is a second text, for the decoder of a model that has an encoder as well; this one has not "
         "both",
+        "no_parts": "part chooses between an encoder and a decoder, and this model has not both; leave it out",
         "second": "{part} needs a second text, that of the decoder: model(text, target)",
         "part": "part is {given}; this model has {parts}",
         "free": "{name} can be chosen for the encoder and for the whole decoder; leave it out, or choose "
@@ -31,7 +32,7 @@ def asked(has_decoder: bool, target: str | None, part: str | None, changed: Sequ
     attention alone with anything changed.
     """
     if not has_decoder and (target is not None or part is not None):
-        raise ConfigError(FAULTS["target"])
+        raise ConfigError(FAULTS["no_parts" if target is None else "target"])
     part = part or ("encoder" if target is None else "cross")
     if part not in PARTS:
         raise ConfigError(FAULTS["part"].format(given=shorten(part), parts=", ".join(PARTS)))

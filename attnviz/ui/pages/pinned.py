@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
+from attnviz.engine.records import offered_models
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
 from attnviz.settings import url_codec
@@ -38,10 +39,14 @@ def address(selection: Selection, follow: Mapping[str, Any] | None) -> str | Non
     """
     if not selection.pinned or follow is None:
         return None
-    (config,), problems = url_codec.decode(dict(parse_qsl(selection.pinned)), Config)
+    values = dict(parse_qsl(selection.pinned))
+    written = values.get("model", "")
+    (config,), problems = url_codec.decode(values | {"model": offered_models.present(written)}, Config)
     if problems:
         notice(WORDS["fault"].format(why=sign(" ").join(problems)), kind="fault")
         return None
+    if config.model != written:  # which the decoding then says
+        notice(*url_codec.decode({"model": written}, Config)[1])
     seen = replace(Selection(), **{name: getattr(selection, name) for name in SEEN})
     beside = {name: follow["setting"][name] for name in ("lang", public_address.EDITION)}
     return f"{follow['address']}?{urlencode(url_codec.encode(config, seen) | beside)}"

@@ -114,3 +114,10 @@ def test_a_file_that_is_no_picture_is_said(vit: str) -> None:
     assert not at.exception
     assert "no picture that can be read here; upload a PNG or a JPEG" in page_text(at)
     assert at.text_input(key="sentence").value == "red circle"
+
+
+def test_sentences_of_the_prompts_are_not_offered_to_it(vit: str) -> None:
+    at = opened(model=vit, sentence="red circle", panel="many", texts="red circle\nblue square")
+    assert clean(at)
+    assert "Over 2 sentences of 20 tokens together." in page_text(at)
+    assert not [button for button in at.button if button.key == "many-take"], "no image of them can be drawn"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
@@ -9,6 +10,9 @@ from urllib.parse import parse_qsl, urlencode
 import pytest
 
 from attnviz import Config, run
+from attnviz.engine.pretrained.model_registry import MODELS
+from attnviz.engine.records.offered_models import FORMER
+from attnviz.models import boxed, hosting
 from attnviz.settings import url_codec
 from attnviz.ui.pages import held_fields, pinned
 from attnviz.ui.session.selection import LONGEST_PINNED, Selection
@@ -24,6 +28,13 @@ def said(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     monkeypatch.setattr(pinned, "report", lambda _: found["report"])
     monkeypatch.setattr(pinned, "notice", lambda text, **_: found["notices"].append(text))
     return found
+
+
+@pytest.fixture
+def offered() -> Iterator[None]:
+    yield
+    MODELS.clear()
+    FORMER.clear()
 
 
 def test_a_link_pins_the_setting_that_was_shown_whatever_is_shown_after_it(said: dict[str, Any]) -> None:
@@ -62,3 +73,15 @@ def test_what_cannot_be_shown_is_said_and_not_asked_for(said: dict[str, Any]) ->
     for report in ({"pinned": "true"}, {"pinned": 1}, {"pinned": None}, {"pinned": [True]}):
         said["report"] = report
         assert pinned.updated(long, SELECTION, "explore") is SELECTION
+
+
+def test_a_pin_with_weights_that_were_shipped_before_shows_the_present_ones_and_says_so(
+    said: dict[str, Any], offered: None
+) -> None:
+    hosting.offer_those_in_the_package()
+    former, here = boxed.card("small")["former"][0][:8], f"small~{MODELS['small'].digest}"
+    follow = held_fields.of_run(run(Config()), SELECTION)
+    address = pinned.address(replace(SELECTION, pinned=f"sentence=the+king&model=small~{former}"), follow)
+    assert address is not None
+    assert dict(parse_qsl(address.partition("?")[2]))["model"] == here
+    assert said["notices"] == [f"Model small~{former} has been trained further; the numbers are those of {here}."]

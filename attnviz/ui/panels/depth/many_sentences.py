@@ -69,9 +69,9 @@ def panel(trace: Trace, selection: Selection) -> Selection:
     chosen, offer = st.columns([1, 1], vertical_alignment="bottom")
     with chosen:
         selection = widgets.draw(selection, "measure")
-    with offer:
+    if getattr(trace.config, "image", None) is None:  # they are sentences, of which no image can be drawn
         taken = replace(selection, texts=_taken())
-        st.button(
+        offer.button(
             WORDS["take"].format(n=TAKEN), key="many-take", help=WORDS["take_help"],
             on_click=session_state.adopt, args=(trace.config.chosen, taken),
         )  # fmt: skip
