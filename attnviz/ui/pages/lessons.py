@@ -146,10 +146,10 @@ def _chosen(selection: Selection) -> Selection:
 def _completed(selection: Selection) -> Selection:
     """Return the selection with its lesson completed if the last slide is shown with nothing left to ask."""
     lesson = LESSONS[selection.lesson]
-    last = replace(selection, slide=len(lesson.slides) - 1)
+    last = replace(selection, slide=path.last_slide(lesson, selection))
     if selection.notes or from_file.opened() is not None or selection.slide < last.slide:
         return selection
-    return selection if _is_open(lesson.slides[-1], _at(lesson, last)) else path.gone_through(selection)
+    return selection if _is_open(lesson.slides[last.slide], _at(lesson, last)) else path.gone_through(selection)
 
 
 def _tools(lesson: Lesson, selection: Selection, question: ResolvedQuestion | None, at: str) -> None:

@@ -118,6 +118,16 @@ def test_the_first_slide_says_what_for_and_the_last_one_what_was_learned_and_wha
     assert ["Continue here" in caption for caption in radio.captions].index(True) == 0
 
 
+def test_the_part_of_a_lesson_that_a_course_has_is_gone_through_at_its_own_end() -> None:
+    for course, done in (("short", "two_meanings"), ("all", None)):
+        at = lesson("two_meanings", 2, course=course)
+        if LESSONS["two_meanings"].slides[1].question:
+            assert "done" not in at.query_params
+            at.button(key="show-answer").click().run()
+        assert clean(at)
+        assert (at.query_params["done"] if "done" in at.query_params else None) == done
+
+
 def test_what_was_learned_is_said_once_the_last_question_is_answered() -> None:
     last = len(LESSONS["order"].slides)
     at = lesson("order", last)

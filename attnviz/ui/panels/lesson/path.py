@@ -136,6 +136,13 @@ def within_course(selection: Selection) -> Selection:
     return replace(selection, lesson=lesson, slide=slide)
 
 
+def last_slide(lesson: Lesson, selection: Selection) -> int:
+    """Return the last slide of the lesson, in a course that of the part which the course has of it."""
+    course = course_of(selection)
+    part = [slide for name, slide in course.places if name == selection.lesson] if course else []
+    return max(part, default=len(lesson.slides) - 1)
+
+
 def counted(lesson: Lesson, selection: Selection) -> tuple[int, int]:
     """Return which slide is shown, counted from 1, of how many: of the course, or else of the lesson."""
     course = course_of(selection)
