@@ -125,7 +125,7 @@ def test_the_part_of_a_lesson_that_a_course_has_is_gone_through_at_its_own_end()
             assert "done" not in at.query_params
             at.button(key="show-answer").click().run()
         assert clean(at)
-        assert (at.query_params["done"] if "done" in at.query_params else None) == done
+        assert at.query_params.get("done") == done
 
 
 def test_what_was_learned_is_said_once_the_last_question_is_answered() -> None:
