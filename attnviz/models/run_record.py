@@ -27,6 +27,8 @@ FAULTS = Words(
 class RunRecord:
     """A run that is being made, or a layer of it that is made later; `edits` are the caller's beside the setting's.
 
+    Raises ConfigError for one of the caller's that names a layer which there is not.
+
     columns  the tokens that are attended to, where they are others than those that attend
     """
 
@@ -35,6 +37,9 @@ class RunRecord:
     edits: tuple[Edit, ...]
     columns: tuple[str, ...] = ()
     _sizes: dict[str, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        edits_of.by_layer(self.edits, self.config.n_layers)
 
     def steps(self, layer: int | None) -> Steps:
         """Return an empty record of a layer, or of the steps around them."""

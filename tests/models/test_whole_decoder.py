@@ -369,3 +369,12 @@ def test_the_line_above_says_which_columns_are_whose() -> None:
         f"2 heads of a decoder, 4 layers deep. In odd layers {n} tokens attend to each other, the last columns; in "
         f"even ones to {m} tokens of the encoder's text, the first columns."
     )
+
+
+@for_each("name", [*PAIRS, "gpt2", "bert"])
+def test_an_edit_of_a_layer_that_there_is_not_is_refused(name: str) -> None:
+    texts = {"target": "a dog", "part": "both"} if name in PAIRS else {}
+    n_layers = len(model(name)("the cat", **texts).layers)
+    model(name)("the cat", edits=[(n_layers - 1, "scores", (0, 0, 0), 1.0)], **texts)
+    with pytest.raises(ConfigError, match=f"an edit names layer {n_layers}; choose 0 to {n_layers - 1}"):
+        model(name)("the cat", edits=[(n_layers, "scores", (0, 0, 0), 1.0)], **texts)
