@@ -46,6 +46,7 @@ ALLOWED = {
             {"prefix", "no_self", "scaled_dot", "causal"},
             "the settings that are dealt, and the masks that are drawn",
         ),
+        "classroom/practice/of_models.py": ({"scaled_dot"}, "the divisor of the scores whose spread is asked for"),
         "classroom/practice/model_answers.py": ({"causal"}, "what is asked about"),
         "classroom/question_codec.py": ({"causal", "no_self"}, "the changes that a question may ask about"),
     },
@@ -75,7 +76,10 @@ ALLOWED = {
     },
     "models": {
         "models/observed.py": ({"causal"}, "the mask of a model that computes itself"),
-        "models/decoder.py": ({"causal"}, "what a decoder computes"),
+        "models/decoder.py": (
+            {"causal", "dilated", "global_window", "no_self", "prefix"},
+            "what a decoder computes, and the masks that go by positions alone",
+        ),
         "models/pairs/one_kind.py": ({"causal"}, "what a decoder computes"),
         "models/families.py": ({"t5"}, "the type of a model in its file"),
         "models/model.py": ({"causal"}, "what these models compute"),

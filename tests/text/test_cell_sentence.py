@@ -53,9 +53,10 @@ def test_one_weight_is_written_alike_in_python_and_in_the_browser(node: str):
     shares = [0.125, 0.625, 0.007, 0.992, 0.999995, 1 - 1e-9, 1 - 1e-15, 0.0, 1.0, *np.linspace(0, 1, 401)]
     numbers = [*shares, -0.00327, 0.0032724638229768522, 9.9999e-5, 99994.4, -999999.6, 12345678.9, 1e-11, 1e-43, 1e300]
     numbers += np.random.default_rng(0).lognormal(0, 4, 400).tolist()
-    script = "\n".join(
-        joined(Path(components.__file__).with_name(f"{name}.js")) for name in ("percent", "number_format")
-    )
+    script = 'const document = { documentElement: { lang: "en" } };\n'
+    for file, name in (("percent", "percent"), ("number_format", "fourDigits")):  # each with what it imports
+        text = joined(Path(components.__file__).with_name(f"{file}.js"))
+        script += f"const {name} = (() => {{ {text}\nreturn {name}; }})();\n"
     code = f"{script}\nconst numbers = {json.dumps(numbers)};"
     code += "console.log(JSON.stringify([numbers.map(percent), numbers.map(fourDigits)]))"
     made = subprocess.run([node, "-e", code], check=True, capture_output=True, encoding="utf-8")
