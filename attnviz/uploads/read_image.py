@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import struct
+import threading
 
 import numpy as np
 from PIL import Image, ImageOps
@@ -14,6 +15,7 @@ from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import Words
 
 MOST_BYTES, MOST_PIXELS = 5_000_000, 16_000_000
+_one_at_a_time = threading.Lock()
 FAULTS = Words(
     {
         "kind": "the file is no picture that can be read here; upload a PNG or a JPEG",
@@ -27,7 +29,7 @@ FAULTS = Words(
 def read(data: bytes) -> Array:
     """Return a PNG or a JPEG as (height, width, 3) of uint8, made smaller where it is large; what is clear is white.
 
-    Its size is read before its pixels are.
+    Its size is read before its pixels are, and one picture at a time: the largest takes 90 MB until it is smaller.
 
     Raises ConfigError for another kind of file, a damaged one, and one with too many bytes or pixels.
     """
@@ -42,14 +44,23 @@ def read(data: bytes) -> Array:
     if image.width * image.height > MOST_PIXELS:
         raise ConfigError(FAULTS["pixels"].format(most=MOST_PIXELS))
     try:
-        with image:
+        with _one_at_a_time, image:
             image.draft("RGB", (LONGEST, LONGEST))
-            image.thumbnail((LONGEST, LONGEST), Image.Resampling.BICUBIC)
-            turned = ImageOps.exif_transpose(image)
-            if turned.mode.startswith("I"):  # 16 digits, of which Pillow's own conversion cuts what is above 255
-                turned = Image.fromarray((np.asarray(turned) >> 8).astype(np.uint8))
-            turned = turned.convert("RGBA")
-            ground = Image.new("RGBA", turned.size, "white")
-            return np.array(Image.alpha_composite(ground, turned).convert("RGB"), dtype=np.uint8)
+            small = _smaller(image).convert("RGBA")
+            ground = Image.new("RGBA", small.size, "white")
+            return np.array(Image.alpha_composite(ground, small).convert("RGB"), dtype=np.uint8)
     except (OSError, SyntaxError, ValueError, struct.error, EOFError):
         raise ConfigError(FAULTS["damaged"]) from None
+
+
+def _smaller(image: Image.Image) -> Image.Image:
+    """Return an image turned as its camera says, and made smaller if it is large."""
+    if image.mode.startswith("I"):  # 16 bits, which Pillow cuts at 255 and does not make smaller
+        proper = Image.fromarray((np.asarray(image) >> 8).astype(np.uint8))
+        proper.info.update(image.info)
+    elif image.mode in ("P", "1"):  # numbers of colours, which do not mix
+        proper = image.convert("RGBA" if image.mode == "P" else "L")
+    else:
+        proper = image
+    proper.thumbnail((LONGEST, LONGEST), Image.Resampling.BICUBIC)
+    return ImageOps.exif_transpose(proper)

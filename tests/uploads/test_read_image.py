@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import struct
+import threading
 import zlib
 
 import numpy as np
@@ -58,6 +59,29 @@ def test_what_is_clear_is_white_and_a_picture_is_turned_as_its_camera_says() -> 
 def test_a_large_picture_is_made_smaller() -> None:
     assert read_image.read(written(np.zeros((900, 1800, 3), np.uint8), "PNG")).shape == (LONGEST // 2, LONGEST, 3)
     assert read_image.read(written(np.zeros((1800, 900, 3), np.uint8), "JPEG")).shape == (LONGEST, LONGEST // 2, 3)
+
+
+def test_a_large_picture_of_any_kind_is_made_smaller_by_mixing_its_pixels() -> None:
+    stripes = np.tile(np.array([0, 255], np.uint8), (40, 2 * LONGEST))  # as fine as pixels: smaller, all is grey
+    grey = Image.fromarray(stripes)
+    kinds = {mode: grey.convert(mode) for mode in ("L", "RGB", "RGBA", "LA", "P", "1")}
+    kinds["I;16"] = Image.fromarray(stripes.astype(np.uint16) * 257)
+    for mode, picture in kinds.items():
+        out = io.BytesIO()
+        picture.save(out, "PNG")
+        found = read_image.read(out.getvalue())
+        assert found.shape == (10, LONGEST, 3), mode
+        assert np.abs(found[:, 4:-4].astype(int) - 127).max() < 20, mode
+
+
+def test_one_picture_is_read_at_a_time() -> None:
+    data, read = written(noise(4, 4), "PNG"), threading.Event()
+    thread = threading.Thread(target=lambda: (read_image.read(data), read.set()))
+    with read_image._one_at_a_time:
+        thread.start()
+        assert not read.wait(0.2), "it waits for the one before it"
+    thread.join()
+    assert read.is_set()
 
 
 def bomb(width: int, height: int) -> bytes:

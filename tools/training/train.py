@@ -16,6 +16,7 @@ import platform
 import time
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -117,7 +118,7 @@ def rows_of(folder: Path) -> NDArray[np.int16]:
     return np.load(file)
 
 
-def train(training: Training, seed: int, name: str, after: bool = False) -> tuple[Network, dict[str, object]]:
+def train(training: Training, seed: int, name: str, after: bool = False) -> tuple[Network, dict[str, Any]]:
     """Train a network; return it as its file will hold it, in float16, with the facts of its run.
 
     after  the first steps are taken already
@@ -163,7 +164,7 @@ def main() -> None:
     net, facts = train(training, given.seed, name, given.after is not None)
     if given.after:
         first = json.loads((given.after / "card.json").read_text(encoding="utf-8"))
-        facts["minutes"] = round(float(str(facts["minutes"])) + first["minutes"], 1)
+        facts["minutes"] = round(facts["minutes"] + first["minutes"], 1)
     torch.save(net.state_dict(), given.folder / f"{name}.pt")
     (given.folder / f"{name}.json").write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
     found = {skill: right(net, each) for skill, each in exam(300, 11).items()}
