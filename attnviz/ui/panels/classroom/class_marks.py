@@ -15,7 +15,7 @@ from attnviz.classroom.marking.grading import GradedSubmission
 from attnviz.classroom.marking.submissions import Table
 from attnviz.settings.counting import ordinal
 from attnviz.settings.faults import ConfigError, cut
-from attnviz.settings.language import Words
+from attnviz.settings.language import Words, sign
 from attnviz.ui.session import session_state, widget_values
 from attnviz.ui.session.notices import notice, paragraph
 
@@ -95,7 +95,7 @@ def _said(numbered: Mapping[str, str], placed: Mapping[str, str]) -> list[tuple[
 
 
 def _listed(names: Sequence[str]) -> str:
-    return ", ".join(cut(name, 40) for name in names[:MOST_NAMES]) + (" …" if len(names) > MOST_NAMES else "")
+    return sign(", ").join(cut(name, 40) for name in names[:MOST_NAMES]) + (" …" if len(names) > MOST_NAMES else "")
 
 
 def own_words(
