@@ -26,6 +26,7 @@ from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import Words, nearest_language, set_language
 from attnviz.ui import link_route, live_route, manual_route, script_route, stage_route
 from attnviz.ui.hosting import counts, public_address, scripts, security_headers, workers
+from attnviz.ui.hosting.changes import SendChanges
 from attnviz.ui.hosting.index_page import IndexPage
 from attnviz.ui.hosting.security_headers import SecurityHeaders
 
@@ -171,4 +172,9 @@ ROUTES: list[BaseRoute] = [
     *link_route.ROUTES,
     *manual_route.ROUTES,
 ]
-MIDDLEWARE = [Middleware(SecurityHeaders), Middleware(WhileThereIsRoom), Middleware(IndexPage, tags=link_route.tags)]
+MIDDLEWARE = [
+    Middleware(SecurityHeaders),
+    Middleware(WhileThereIsRoom),
+    Middleware(IndexPage, tags=link_route.tags),
+    Middleware(SendChanges),
+]

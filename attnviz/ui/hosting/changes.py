@@ -1,0 +1,172 @@
+"""A browser is sent what changes on the page, and nothing that it has.
+
+Streamlit sends every element of a page in every run, and the browser takes away what a run has not sent. But in most
+runs hardly anything changes: a move of one slider, five elements of forty-odd. So here, at the socket, a message that a
+browser has is held back, and the message that ends the run says that nothing is to be taken away. Where something is to
+be, all that was held back is sent after all, before a browser is told so.
+
+What a browser has is known of its connection alone: after a new one a whole run passes as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+
+Path = tuple[int, ...]
+
+NOTHING = ("none",)
+"""Of which fragments a run was, where nothing is to be taken away: of one that no page has."""
+WELL = ForwardMsg.FINISHED_SUCCESSFULLY, ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY
+
+
+class SendChanges:
+    """Middleware that holds back what the browser at the other end of a socket has."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "websocket":
+            await self._app(scope, receive, send)
+            return
+        changes = Changes()
+
+        async def send_changes(event: Message) -> None:
+            data = event.get("bytes")
+            if event["type"] != "websocket.send" or data is None:
+                await send(event)
+                return
+            for each in changes.of(data):
+                await send(event | {"bytes": each})
+
+        await self._app(scope, receive, send_changes)
+
+
+class _Node(NamedTuple):
+    """What a browser has at one place of the page.
+
+    digest    of the message that put it there
+    fragment  the fragment that it is drawn in; empty outside of all, None where that is not known
+    acts      whether the message does something by coming, like setting the value of a field: then it always comes
+    """
+
+    digest: str
+    fragment: str | None
+    acts: bool
+
+
+@dataclass
+class Changes:
+    """What a browser has, and what of a run it need not be sent.
+
+    has        what is at each path, elements and containers
+    is_whole   whether that is all there is on its page: so it is after a run that has come whole by this connection
+    drawn      the paths that the current run has drawn
+    held       what was held back of them
+    fragments  what runs; empty where the whole page does
+    config     the last message about the page as a whole, like its title
+    page       which page of the app it is
+    """
+
+    has: dict[Path, _Node] = field(default_factory=dict)
+    is_whole: bool = False
+    drawn: set[Path] = field(default_factory=set)
+    held: dict[Path, bytes] = field(default_factory=dict)
+    fragments: tuple[str, ...] = ()
+    config: bytes = b""
+    page: str = ""
+
+    def of(self, data: bytes) -> Iterator[bytes]:
+        """Yield what is to be sent in place of a message."""
+        message = ForwardMsg.FromString(data)
+        match message.WhichOneof("type"):
+            case "new_session":
+                yield self._begun(message)
+            case "ref_hash" | "delta":
+                yield from self._drawn(message, data)
+            case "page_config_changed":
+                if data != self.config or not self.is_whole:
+                    yield data
+                self.config = data
+            case "script_finished":
+                yield from self._ended(message, data)
+            case _:
+                yield data
+
+    def _begun(self, message: ForwardMsg) -> bytes:
+        """Return the message that a run begins: no more of the page looks outdated than would in a run of its parts."""
+        self.drawn, self.held = set(), {}
+        self.fragments = tuple(message.metadata.run.fragment_ids)
+        if message.new_session.page_script_hash != self.page:
+            self.page, self.is_whole = message.new_session.page_script_hash, False
+        if self.is_whole and not self.fragments:
+            parts = {node.fragment for node in self.has.values() if node.fragment}
+            message.metadata.run.fragment_ids.extend(sorted(parts) or NOTHING)
+        return message.SerializeToString()
+
+    def _drawn(self, message: ForwardMsg, data: bytes) -> Iterator[bytes]:
+        """Yield the message about an element or a container, unless the browser has it."""
+        path, node = tuple(message.metadata.delta_path), _node(message)
+        if node is None:  # something that passes, like a spinner, around what is there
+            self.has.pop(path, None)
+            self.is_whole = False
+            yield from self._released()
+            yield data
+            return
+        known = self.has.get(path)
+        if known is not None and known.digest == node.digest:
+            node = known
+        self.drawn.add(path)
+        if node is known and self.is_whole and not node.acts:
+            self.held[path] = data
+            return
+        if node is not known:  # what was in a container that is another now may be gone with it
+            for below in [each for each in self.has if each[: len(path)] == path]:
+                self.has[below] = self.has[below]._replace(digest="")
+        self.has[path] = node
+        self.held.pop(path, None)
+        yield data
+
+    def _ended(self, message: ForwardMsg, data: bytes) -> Iterator[bytes]:
+        """Yield the message that a run has ended, behind what was held back if something is to be taken away."""
+        if message.script_finished not in WELL:
+            yield data  # nothing is taken away, and what the run has not reached is there still
+            return
+        gone = [path for path, node in self.has.items() if path not in self.drawn and self._is_of_run(node)]
+        if gone:
+            yield from self._released()
+        self.is_whole = not self.fragments or (self.is_whole and all(self.has[path].fragment for path in gone))
+        for path in gone:
+            del self.has[path]
+        if self.held:
+            del message.metadata.run.fragment_ids[:]
+            message.metadata.run.fragment_ids.extend(NOTHING)
+            data = message.SerializeToString()
+        self.held = {}
+        yield data
+
+    def _released(self) -> Iterator[bytes]:
+        """Yield what was held back."""
+        yield from self.held.values()
+        self.held = {}
+
+    def _is_of_run(self, node: _Node) -> bool:
+        """Return whether the current run would have drawn it, if it were to stay."""
+        return not self.fragments or node.fragment is None or node.fragment in self.fragments
+
+
+def _node(message: ForwardMsg) -> _Node | None:
+    """Return what a message puts on a page; None where it puts nothing there to stay."""
+    if message.WhichOneof("type") == "ref_hash":
+        return _Node(message.ref_hash, None, acts=True)
+    delta = message.delta
+    kind = delta.WhichOneof("type")
+    if kind not in ("new_element", "add_block"):
+        return None
+    acts = kind == "new_element" and (delta.new_element.has_one_shot_effect or not message.hash)
+    return _Node(message.hash, delta.fragment_id, acts)

@@ -1,0 +1,206 @@
+"""A browser that is sent only what changes shows what it would show of everything."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+
+from attnviz.ui.hosting.changes import Changes
+
+PART = "part"
+Path = tuple[int, ...]
+
+
+@dataclass
+class Node:
+    """An element or a container of a page: what it says, in which run it came, and for which fragment."""
+
+    text: str
+    run: str = ""
+    fragment: str = ""
+    children: list[Node] | None = None
+
+
+@dataclass
+class Browser:
+    """What Streamlit's page does with messages, after `AppRoot`, `SetNodeByDeltaPathVisitor` and
+    `ClearStaleNodeVisitor` of its 1.67."""
+
+    root: Node = field(
+        default_factory=lambda: Node("", children=[Node(name, children=[]) for name in ("main", "side")])
+    )
+    run: str = ""
+    kept: dict[str, ForwardMsg] = field(default_factory=dict)
+    acted: list[str] = field(default_factory=list)
+
+    def take(self, messages: Iterable[bytes]) -> None:
+        for data in messages:
+            message = ForwardMsg.FromString(data)
+            path = tuple(message.metadata.delta_path)
+            if message.WhichOneof("type") == "ref_hash":
+                message = self.kept[message.ref_hash]
+            match message.WhichOneof("type"):
+                case "new_session":
+                    self.run = message.metadata.run.script_run_id
+                case "delta":
+                    self.kept[message.hash] = message
+                    self._put(path, message)
+                case "script_finished" if message.script_finished != ForwardMsg.FINISHED_EARLY_FOR_RERUN:
+                    fragments = {*message.metadata.run.fragment_ids}
+                    for child in self.root.children or ():
+                        if not self._stays(child, fragments, inside=False):
+                            child.children = []
+
+    def _put(self, path: Path, message: ForwardMsg) -> None:
+        parent, delta = self.root, message.delta
+        for at in path[:-1]:
+            assert parent.children is not None
+            parent = parent.children[at]
+            parent.run = self.run
+        assert parent.children is not None
+        assert path[-1] <= len(parent.children), "a place beyond the last one"
+        if path[-1] == len(parent.children):
+            parent.children.append(Node(""))
+        there = parent.children[path[-1]]
+        if delta.WhichOneof("type") == "add_block":
+            is_same = there.text == delta.add_block.id  # its kind, that is: another one begins empty
+            made = Node(delta.add_block.id, self.run, delta.fragment_id, (is_same and there.children) or [])
+        else:
+            made = Node(delta.new_element.text.body, self.run, delta.fragment_id)
+            self.acted += [made.text] * delta.new_element.has_one_shot_effect
+        parent.children[path[-1]] = made
+
+    def _stays(self, node: Node, fragments: set[str], *, inside: bool) -> bool:
+        """Take away what a run has not drawn; return whether the node itself stays."""
+        is_old = node.run != self.run
+        if node.children is None:
+            return not is_old or (bool(fragments) and (not node.fragment or not inside))
+        if is_old and (inside or not fragments):
+            return False
+        inside = inside or (node.fragment in fragments and not is_old)
+        node.children = [child for child in node.children if self._stays(child, fragments, inside=inside)]
+        return True
+
+    def shows(self, node: Node | None = None) -> object:
+        """Return the page as nested tuples."""
+        node = node or self.root
+        return node.text, None if node.children is None else tuple(map(self.shows, node.children))
+
+
+@dataclass
+class Page:
+    """A page that changes at random, and the messages of its runs as Streamlit makes them."""
+
+    chance: random.Random
+    kept: dict[str, ForwardMsg]
+    runs: int = 0
+    top: list[Node] = field(default_factory=list)
+
+    def changed(self) -> None:
+        """Change it a little, or not at all."""
+        everywhere = [self.top, *(node.children for node in self._all(self.top) if node.children is not None)]
+        for _ in range(self.chance.choice((0, 0, 1, 1, 2, 5))):
+            siblings = self.chance.choice(everywhere)
+            match self.chance.randrange(4):
+                case 0:
+                    siblings.insert(self.chance.randint(0, len(siblings)), self._any())
+                case 1 if siblings and siblings is not self.top:
+                    del siblings[self.chance.randrange(len(siblings))]
+                case 2 if siblings:
+                    siblings[self.chance.randrange(len(siblings))].text = self._text()
+                case _ if siblings:
+                    siblings[self.chance.randrange(len(siblings))] = self._any()
+
+    def run(self, fragment: str = "") -> list[bytes]:
+        """Return the messages of a run of the whole page or of its part, which is the first container of the main."""
+        self.runs += 1
+        messages = [self._lifecycle("new_session", fragment)]
+        if not fragment:
+            config = ForwardMsg()
+            config.page_config_changed.title = "a page"
+            messages.append(config.SerializeToString())
+        part = Node(PART, children=self.top[len(self.top) // 2 :])
+        before = self.top[: len(self.top) // 2]
+        if not fragment:
+            messages += self._drawn((1,), before, "")
+        messages += self._drawn((0,), [Node("outside", children=[part])], PART if fragment else "", is_part=True)
+        if self.chance.random() < 0.2:
+            return [*messages[: self.chance.randint(1, len(messages))], self._lifecycle("early", fragment)]
+        return [*messages, self._lifecycle("script_finished", fragment)]
+
+    def _drawn(self, path: Path, nodes: list[Node], only: str, *, is_part: bool = False) -> Iterator[bytes]:
+        for at, node in enumerate(nodes):
+            fragment = PART if node.text == PART or only == "below" or (is_part and node.text != "outside") else ""
+            if not only or fragment:
+                yield self._delta((*path, at), node, fragment)
+            if node.children is not None:
+                yield from self._drawn((*path, at), node.children, only, is_part=is_part)
+
+    def _delta(self, path: Path, node: Node, fragment: str) -> bytes:
+        message = ForwardMsg()
+        message.delta.fragment_id = fragment
+        if node.children is None:
+            message.delta.new_element.text.body = node.text
+            if node.text.startswith("set"):
+                message.delta.new_element.has_one_shot_effect = True
+        else:
+            message.delta.add_block.id = node.text
+        message.hash = f"{node.text} {node.children is None} {fragment}"
+        if node.text.startswith("long") and message.hash in self.kept:
+            message = ForwardMsg(ref_hash=message.hash)
+        message.metadata.delta_path.extend(path)
+        return message.SerializeToString()
+
+    def _lifecycle(self, name: str, fragment: str) -> bytes:
+        message = ForwardMsg()
+        if name == "new_session":
+            message.new_session.page_script_hash = "page"
+        elif name == "early":
+            message.script_finished = ForwardMsg.FINISHED_EARLY_FOR_RERUN
+        else:
+            message.script_finished = (
+                ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY if fragment else ForwardMsg.FINISHED_SUCCESSFULLY
+            )
+        message.metadata.run.script_run_id = str(self.runs)
+        message.metadata.run.fragment_ids.extend([fragment] if fragment else [])
+        return message.SerializeToString()
+
+    def _text(self) -> str:
+        return self.chance.choice(("a", "b", "set a", "set b", "long a", "long b", "long c", "long d"))
+
+    def _any(self) -> Node:
+        if self.chance.random() < 0.3:
+            return Node(self.chance.choice("xyz"), children=[self._any() for _ in range(self.chance.randrange(3))])
+        return Node(self._text())
+
+    def _all(self, nodes: list[Node]) -> Iterator[Node]:
+        for node in nodes:
+            yield node
+            yield from self._all(node.children or [])
+
+
+def test_a_browser_shows_the_same() -> None:
+    held = all_of_them = 0
+    for seed in range(600):
+        chance = random.Random(seed)  # noqa: S311 - no secret
+        plain, spared, changes = Browser(), Browser(), Changes()
+        page, is_early = Page(chance, plain.kept), True
+        for number in range(14):
+            page.changed()
+            messages = page.run(PART if not is_early and chance.random() < 0.4 else "")
+            if number and chance.random() < 0.2:  # a new connection: what comes first is lost, and all is sent again
+                changes, messages = Changes(), page.run()
+            sent = [each for message in messages for each in changes.of(message)]
+            plain.take(messages)
+            plain_acted, plain.acted = plain.acted, []
+            spared.take(sent)
+            spared_acted, spared.acted = spared.acted, []
+            is_early = ForwardMsg.FromString(messages[-1]).script_finished == ForwardMsg.FINISHED_EARLY_FOR_RERUN
+            if not is_early:
+                assert spared.shows() == plain.shows(), (seed, number)
+            assert sorted(spared_acted) == sorted(plain_acted), (seed, number)
+            held, all_of_them = held + len(messages) - len(sent), all_of_them + len(messages)
+    assert held > all_of_them / 4
