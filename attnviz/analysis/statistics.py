@@ -8,7 +8,6 @@ negative weight, nor what is made of shares.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -211,9 +210,9 @@ def mean_over_rows(x: Array) -> Array:
     >>> mean_over_rows(np.array([[1.0, np.nan, 2.0], [np.nan, np.nan, np.nan]]))
     array([1.5, nan])
     """
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Mean of empty slice", RuntimeWarning)
-        return np.nanmean(x, axis=-1)
+    defined = ~np.isnan(x)
+    with np.errstate(invalid="ignore"):
+        return np.where(defined, x, 0.0).sum(axis=-1) / defined.sum(axis=-1)
 
 
 @dataclass(frozen=True)

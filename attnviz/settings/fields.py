@@ -193,8 +193,11 @@ def check(record: object) -> None:
     Raises ConfigError, which names the field, its value, what is allowed and how to correct it.
     """
     for item in settings(record):
+        value = getattr(record, item.name)
+        if value is item.default:  # a page makes many records in a move, and most of their fields are as they were
+            continue
         try:
-            value = item.metadata["kind"].check(getattr(record, item.name))
+            value = item.metadata["kind"].check(value)
         except ConfigError as error:
             raise ConfigError(f"{item.name} {error}") from None
         object.__setattr__(record, item.name, value)
@@ -210,11 +213,10 @@ def snap_to_valid(record_type: type, values: Mapping[str, Any]) -> tuple[dict[st
     ({}, [])
     """
     fitting, problems = dict(values), []
-    for item in settings(record_type) if is_dataclass(record_type) else ():
-        kind = item.metadata["kind"]
+    for item in _offering(record_type) if is_dataclass(record_type) else ():
         value = values[item.name]
-        if isinstance(kind, Number) and kind.offered and value is not None:
-            offered = kind.offered(values)
+        if value is not None:
+            offered = item.metadata["kind"].offered(values)
             if value not in offered:
                 fitting[item.name] = max((number for number in offered if number < value), default=min(offered))
                 listed = ", ".join(f"{number:g}" for number in offered)
@@ -227,6 +229,13 @@ def snap_to_valid(record_type: type, values: Mapping[str, Any]) -> tuple[dict[st
                     )
                 )
     return fitting, problems
+
+
+@cache
+def _offering(cls: Any) -> tuple[Field[Any], ...]:
+    """Return the numbers of which the others decide what is offered."""
+    kinds = [(item, item.metadata["kind"]) for item in settings(cls)]
+    return tuple(item for item, kind in kinds if isinstance(kind, Number) and kind.offered)
 
 
 def relevant_fields(record: object) -> tuple[str, ...]:

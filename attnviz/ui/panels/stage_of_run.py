@@ -42,6 +42,7 @@ import numpy as np
 from attnviz.arrays import Array
 from attnviz.engine.external.traces import forbidden, is_external
 from attnviz.engine.pretrained import model_registry
+from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Step, Trace
 from attnviz.exports.interactive_part import kept
 from attnviz.live.knobs import Data, knobs_of, settings_of, sizes_of
@@ -51,6 +52,7 @@ from attnviz.pictures.figures import EXACT_UP_TO, as_colour, described, shades
 from attnviz.pictures.stage_bytes import NamedArray, packed
 from attnviz.pictures.stage_record import Stage
 from attnviz.settings import url_codec
+from attnviz.settings.fields import settings
 from attnviz.settings.language import Words, current_language
 from attnviz.text import opening_sentence
 from attnviz.text.headline import headline
@@ -87,8 +89,12 @@ SIGNS = Words(
     }
 )
 """The numbers of the setting in so few letters that they have room in a heading, in the order in which they do."""
+MOST_KEPT = 64
+"""Settings of which the numbers in headings are kept."""
 FOLLOWS = ("masked",)
 """Steps that the interactive file keeps and that are not sent: they follow from the others and from `forbidden`."""
+
+_kept: dict[tuple[Any, ...], list[Data]] = {}
 
 
 def stage_of_run(trace: Trace, selection: Selection) -> bytes:
@@ -121,6 +127,20 @@ def handles(trace: Trace) -> list[Data]:
     """Return the numbers of the setting that headings show, but for those that a trained model decides."""
     if is_external(trace):
         return []
+    if type(trace.config) is not Config:
+        return _handles(trace)
+    beside = (getattr(trace.config, item.name) for item in settings(Config) if item.name != "seed")
+    key = (current_language(), *beside)  # no number depends on the seed, which moves most
+    found = _kept.get(key)
+    if found is None:
+        found = _handles(trace)
+        if len(_kept) >= MOST_KEPT:
+            _kept.clear()
+        _kept[key] = found
+    return found
+
+
+def _handles(trace: Trace) -> list[Data]:
     program, decided = program_of(trace), model.decided(trace.config.chosen)
     read = {name for step in program["steps"] for name in settings_of(step["made"])} - {*decided}
     sizes = [knob for knob in sizes_of(trace.config.chosen) if knob["name"] not in decided]

@@ -33,4 +33,10 @@ def stylesheet(*paths: Path) -> str:
 
 def style(*paths: Path) -> None:
     """Have style sheets hold for the page."""
-    st.html(f"<style>{stylesheet(*paths)}</style>")
+    st.html(f"<style>{_in_a_line(stylesheet(*paths))}</style>")
+
+
+@cache
+def _in_a_line(css: str) -> str:
+    """Return a style sheet without comments and margins: Streamlit looks for one before each line, in every run."""
+    return " ".join(re.sub(r"/\*.*?\*/", "", css, flags=re.DOTALL).split())
