@@ -1,6 +1,7 @@
-"""What a move costs: so many messages and bytes to the browser, and no more from one version to the next.
+"""What a move costs: so many messages and bytes from a run, and no more from one version to the next.
 
-Counted and not timed. A browser is not sent again a message that it has, where that is longer than the server's limit.
+Counted and not timed, before what the browser has is left out at the socket (`ui/hosting/changes.py`): most of the
+messages, but few of the bytes. One longer than the server's limit is only named again in any case.
 """
 
 from __future__ import annotations
