@@ -10,6 +10,8 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import Field
+from functools import cache
+from types import MappingProxyType
 from typing import Any
 from urllib.parse import parse_qs, urlencode
 
@@ -18,7 +20,7 @@ from attnviz.settings.allowed_in_words import allowed as allowed_by
 from attnviz.settings.faults import shorten
 from attnviz.settings.fields import Changes, default, settings, snap_to_valid
 from attnviz.settings.kinds import Named, Text
-from attnviz.settings.language import full_stop, translate
+from attnviz.settings.language import current_language, full_stop, translate
 from attnviz.settings.link_check import CHECK, LENGTH, WITHOUT, checked, fault, heal
 from attnviz.settings.link_check import VERSION as VERSION
 from attnviz.settings.plain_text import clean
@@ -62,8 +64,13 @@ def encode(*records: object, every: bool = False) -> dict[str, str]:
     return {VERSION: str(1 + len(MIGRATIONS)), **query}
 
 
-def labels(*classes: type[Any]) -> dict[str, str]:
-    """Return the label of every parameter of an address, with those of a second setting."""
+def labels(*classes: type[Any]) -> Mapping[str, str]:
+    """Return the label of every parameter of an address, with those of a second setting, in the current language."""
+    return _labels(current_language(), classes)
+
+
+@cache
+def _labels(_: str, classes: tuple[type[Any], ...]) -> Mapping[str, str]:
     by_name: dict[str, str] = {}
     for item in (item for cls in classes for item in settings(cls)):
         kind = item.metadata["kind"]
@@ -71,7 +78,7 @@ def labels(*classes: type[Any]) -> dict[str, str]:
             by_name |= {f"{kind.prefix}{name}": _in_side(label, kind) for name, label in labels(kind.of).items()}
         else:
             by_name[item.name] = _label(item)
-    return by_name
+    return MappingProxyType(by_name)
 
 
 def difference(one: object, other: object, also: Collection[str] = ()) -> tuple[tuple[str, str], ...]:
