@@ -21,6 +21,8 @@ Path = tuple[int, ...]
 
 NOTHING = ("none",)
 """Of which fragments a run was, where nothing is to be taken away: of one that no page has."""
+MOST_LONG = 256
+"""Long messages that are remembered by what they are; a browser keeps those of thirty runs."""
 WELL = ForwardMsg.FINISHED_SUCCESSFULLY, ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY
 
 
@@ -51,11 +53,13 @@ class _Node(NamedTuple):
     """What a browser has at one place of the page.
 
     digest    of the message that put it there
+    name      what it is, whatever it says: the identity of a field or of a container; None where that is not known
     fragment  the fragment that it is drawn in; empty outside of all, None where that is not known
     acts      whether the message does something by coming, like setting the value of a field: then it always comes
     """
 
     digest: str
+    name: str | None
     fragment: str | None
     acts: bool
 
@@ -65,18 +69,22 @@ class Changes:
     """What a browser has, and what of a run it need not be sent.
 
     has        what is at each path, elements and containers
+    long       what the messages are that a browser keeps, by digest: it is only told that again
     is_whole   whether that is all there is on its page: so it is after a run that has come whole by this connection
     drawn      the paths that the current run has drawn
     held       what was held back of them
+    is_other   whether something took the place of something else, which a browser keeps hidden until it is told
     fragments  what runs; empty where the whole page does
     config     the last message about the page as a whole, like its title
     page       which page of the app it is
     """
 
     has: dict[Path, _Node] = field(default_factory=dict)
+    long: dict[str, _Node] = field(default_factory=dict)
     is_whole: bool = False
     drawn: set[Path] = field(default_factory=set)
     held: dict[Path, bytes] = field(default_factory=dict)
+    is_other: bool = False
     fragments: tuple[str, ...] = ()
     config: bytes = b""
     page: str = ""
@@ -100,7 +108,8 @@ class Changes:
 
     def _begun(self, message: ForwardMsg) -> bytes:
         """Return the message that a run begins: no more of the page looks outdated than would in a run of its parts."""
-        self.drawn, self.held = set(), {}
+        self.is_whole = self.is_whole and not self.is_other  # the run before has not come to its end
+        self.drawn, self.held, self.is_other = set(), {}, False
         self.fragments = tuple(message.metadata.run.fragment_ids)
         if message.new_session.page_script_hash != self.page:
             self.page, self.is_whole = message.new_session.page_script_hash, False
@@ -111,7 +120,7 @@ class Changes:
 
     def _drawn(self, message: ForwardMsg, data: bytes) -> Iterator[bytes]:
         """Yield the message about an element or a container, unless the browser has it."""
-        path, node = tuple(message.metadata.delta_path), _node(message)
+        path, node = tuple(message.metadata.delta_path), self._node(message)
         if node is None:  # something that passes, like a spinner, around what is there
             self.has.pop(path, None)
             self.is_whole = False
@@ -125,6 +134,7 @@ class Changes:
         if node is known and self.is_whole and not node.acts:
             self.held[path] = data
             return
+        self.is_other = self.is_other or (known is not None and (known.name is None or known.name != node.name))
         if node is not known:  # what was in a container that is another now may be gone with it
             for below in [each for each in self.has if each[: len(path)] == path]:
                 self.has[below] = self.has[below]._replace(digest="")
@@ -138,7 +148,7 @@ class Changes:
             yield data  # nothing is taken away, and what the run has not reached is there still
             return
         gone = [path for path, node in self.has.items() if path not in self.drawn and self._is_of_run(node)]
-        if gone:
+        if gone or self.is_other:
             yield from self._released()
         self.is_whole = not self.fragments or (self.is_whole and all(self.has[path].fragment for path in gone))
         for path in gone:
@@ -147,7 +157,7 @@ class Changes:
             del message.metadata.run.fragment_ids[:]
             message.metadata.run.fragment_ids.extend(NOTHING)
             data = message.SerializeToString()
-        self.held = {}
+        self.held, self.is_other = {}, False
         yield data
 
     def _released(self) -> Iterator[bytes]:
@@ -155,18 +165,27 @@ class Changes:
         yield from self.held.values()
         self.held = {}
 
+    def _node(self, message: ForwardMsg) -> _Node | None:
+        """Return what a message puts on a page; None where it puts nothing there to stay."""
+        if message.WhichOneof("type") == "ref_hash":
+            return self.long.get(message.ref_hash) or _Node(message.ref_hash, None, None, acts=True)
+        delta = message.delta
+        match delta.WhichOneof("type"):
+            case "new_element":
+                element = delta.new_element
+                kind = element.WhichOneof("type")
+                name = f"{kind} {getattr(getattr(element, kind or ''), 'id', '')}"
+                node = _Node(message.hash, name, delta.fragment_id, element.has_one_shot_effect)
+            case "add_block":
+                node = _Node(message.hash, delta.add_block.id, delta.fragment_id, acts=False)
+            case _:
+                return None
+        if message.metadata.cacheable:
+            if len(self.long) >= MOST_LONG:
+                del self.long[next(iter(self.long))]
+            self.long[message.hash] = node
+        return node
+
     def _is_of_run(self, node: _Node) -> bool:
         """Return whether the current run would have drawn it, if it were to stay."""
         return not self.fragments or node.fragment is None or node.fragment in self.fragments
-
-
-def _node(message: ForwardMsg) -> _Node | None:
-    """Return what a message puts on a page; None where it puts nothing there to stay."""
-    if message.WhichOneof("type") == "ref_hash":
-        return _Node(message.ref_hash, None, acts=True)
-    delta = message.delta
-    kind = delta.WhichOneof("type")
-    if kind not in ("new_element", "add_block"):
-        return None
-    acts = kind == "new_element" and (delta.new_element.has_one_shot_effect or not message.hash)
-    return _Node(message.hash, delta.fragment_id, acts)

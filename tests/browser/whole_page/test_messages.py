@@ -35,9 +35,7 @@ def typed(label: str, value: str) -> Callable[[Any], None]:
     return act
 
 
-def test_a_move_sends_few_messages_and_the_page_is_that_of_its_address(
-    new_page: Callable[..., Any], site: Any
-) -> None:
+def test_a_move_sends_few_messages_and_the_page_is_that_of_its_address(new_page: Callable[..., Any], site: Any) -> None:
     page, got = new_page(**DESK), [0]
 
     def counted(_: object) -> None:
