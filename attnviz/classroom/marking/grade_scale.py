@@ -19,6 +19,8 @@ PRESETS: Mapping[str, str] = {
 IN_WORDS = Words({"passed": "50 passed; 0 failed"})
 OFFERED = (*PRESETS, *IN_WORDS)
 MOST_GRADES, MOST_SIGNS = 30, 24
+DIGITS = 1
+"""Of a percentage behind the point, where no more are needed."""
 NEARLY = 1e-9  # what a sum of points may fall short of a bound by rounding
 FAULTS = Words(
     {
@@ -74,3 +76,13 @@ def grade(percent: float, scale: Sequence[tuple[float, str]]) -> str:
     ('B', 'A')
     """
     return next((name for low, name in scale if percent >= low - NEARLY), "")
+
+
+def rounded(percent: float, scale: Sequence[tuple[float, str]]) -> float:
+    """Return a percentage with one digit, or with as many as it takes to have the grade that it has.
+
+    >>> [rounded(percent, read_scale(PRESETS["letters"])) for percent in (89.96, 89.9996, 90.04, 100 * 2 / 3)]
+    [89.96, 89.9996, 90.0, 66.7]
+    """
+    said = (round(percent, digits) for digits in range(DIGITS, DIGITS + 10))
+    return next((each for each in said if grade(each, scale) == grade(percent, scale)), percent)
