@@ -112,7 +112,9 @@ class ResolvedQuestion:
         if not self.unfilled:
             return ""
         near = dict.fromkeys(filter(None, (nearest(name, self.names) for name in self.unfilled)))
-        given, known, meant = (sign(", ").join(map("{{{}}}".format, each)) for each in (self.unfilled, self.names, near))
+        given, known, meant = (
+            sign(", ").join(map("{{{}}}".format, each)) for each in (self.unfilled, self.names, near)
+        )
         return WORDS["meant" if near else "unfilled"].format(given=given, names=known, near=meant)
 
     def feedback(self, answer: float | Collection[int]) -> str:
