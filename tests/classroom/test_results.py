@@ -211,9 +211,12 @@ def test_a_scale_that_is_none_is_refused(text: str) -> None:
         grade_scale.read_scale(text)
 
 
-def test_each_scale_that_is_offered_can_be_read_and_begins_at_nothing() -> None:
+@for_each("language", list(LANGUAGES))
+def test_each_scale_that_is_offered_can_be_read_and_begins_at_nothing(language: str) -> None:
+    set_language(language)
     for name in grade_scale.OFFERED:
         scale = grade_scale.read_scale(grade_scale.preset(name))
+        assert [low for low, _ in scale][-1:] == ([0.0] if scale else [])
         assert not scale or grade_scale.grade(0.0, scale) == scale[-1][1]
 
 
