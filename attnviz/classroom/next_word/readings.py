@@ -162,7 +162,8 @@ def _next_words(trace: Trace) -> Reading:
     return Reading(np.array([[x] for _, x in likely]), rows, (WORDS["following"],), "share", (WORDS["word"], "column"))
 
 
-def _by_layer(trace: Trace, *words: str) -> Reading:
+def by_layer(trace: Trace, *words: str) -> Reading:
+    """Return the share of each word, if it were read off after a layer; the first is before all layers."""
     model = decoder_of(trace)
     found = softmax(model.scores(trace))[:, [model.word_number(word, trace) for word in words]].T
     layers = ("0", *map(str, ordinals(len(trace.layers))))
@@ -196,7 +197,7 @@ READINGS: dict[str, tuple[Callable[..., Reading], int]] = {
     "next_words": (_next_words, 0),
     "foreseen": (_foreseen, 0),
     "ends": (_ends, 0),
-    "by_layer": (_by_layer, 2),
+    "by_layer": (by_layer, 2),
     "without": (lambda trace, *words: _of_heads(trace, without(trace, *words)), 2),
     "own_part": (lambda trace, *words: _of_heads(trace, attribute(trace, *words).heads), 2),
     "from_word": (_from_word, 2),
