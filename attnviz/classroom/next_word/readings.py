@@ -31,6 +31,7 @@ WORDS = Words(
         "next_words_phrase": "the likeliest next words, each with its share",
         "by_layer": "By layer",
         "by_layer_phrase": "the share of a word if it were read off after that layer; 0 is before the first",
+        "of_word_phrase": "its share, if read off after that layer",
         "foreseen": "Foreseen",
         "foreseen_phrase": "the share that the model gives, at each word, to the one that follows",
         "ends": "Where the last word attends",
