@@ -37,7 +37,7 @@ WORDS = Words(
 )
 SAID = Words(
     {
-        "layer": "That is what would be read off after layer {n}; later layers change it.",
+        "layer": "After layer {n} that word has the largest share of these; later layers change it.",
         "in_sentence": "That word stands in the sentence, but the model does not repeat it here.",
         "second": "That is nearly it: just one of these words gets a larger share.",
         "unlikely": "{n} of these words get a larger share: ask which one this sentence wants.",
@@ -85,10 +85,9 @@ def _words(at: Mapping[str, Any]) -> list[str]:
 
 def _said_of_words(runs: QuestionContext, words: Sequence[str], by_layer: Array) -> dict[frozenset[int], str]:
     """Return what is said of each word that is not the likeliest: the first rule that leads to it."""
-    likeliest = by_layer.argmax(axis=1).tolist()
     told = dict[frozenset[int], str]()
-    for option in set(range(len(words))) - {likeliest[-1]}:
-        layer = next((n for n, best in enumerate(likeliest) if n and best == option), None)
+    for option in set(range(len(words))) - {int(by_layer[-1].argmax())}:
+        layer = layer_of(by_layer, option)
         if layer is not None:
             said = SAID["layer"].format(n=layer)
         elif words[option] in runs.trace.query_tokens:
@@ -98,6 +97,14 @@ def _said_of_words(runs: QuestionContext, words: Sequence[str], by_layer: Array)
             said = SAID["second" if larger == 1 else "unlikely"].format(n=larger)
         told[frozenset({option})] = said
     return told
+
+
+def layer_of(by_layer: Array, option: int) -> int | None:
+    """Return the first layer after which a word has the largest share of those asked about; None where it never has.
+
+    by_layer  the shares, (layers + 1, words)
+    """
+    return next((n for n, best in enumerate(by_layer.argmax(axis=1).tolist()) if n and best == option), None)
 
 
 def times_as_likely(runs: QuestionContext, at: Mapping[str, Any]) -> ResolvedQuestion:

@@ -38,6 +38,7 @@ from attnviz.text.captions import NAMES
 from attnviz.text.format.number_format import grouped
 from attnviz.text.format.sentence_parts import (
     Sentence,
+    braced,
     fill,
     fill_typed,
     name_token,
@@ -124,7 +125,9 @@ def resolve(
         named |= run_questions.named(trace, at, resolved)
     ask = question.ask or ASK[run_questions.name_of_ask(question)]
     words = fill_typed(question.ask, named) if question.is_typed else fill(ask, **named)
-    return replace(resolved, words=words, why=question.why)
+    unfilled = tuple(name for name in braced(question.ask) if question.is_typed and name not in named)
+    names = tuple(name for name in named if name not in ("change", "prompt"))
+    return replace(resolved, words=words, why=question.why, unfilled=unfilled, names=names)
 
 
 def _named(runs: QuestionContext, at: Mapping[str, Any]) -> dict[str, str | Sentence]:

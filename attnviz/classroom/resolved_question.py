@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from attnviz.arithmetic.notation.derivation import ArithmeticLine
 from attnviz.arrays import Array
 from attnviz.classroom.context.hints import HINTS, HOW
-from attnviz.settings.language import Words
+from attnviz.lessons.nearest import nearest
+from attnviz.settings.language import Words, sign
 from attnviz.text.format.number_format import short
 from attnviz.text.format.sentence_parts import Sentence
 
@@ -23,7 +24,16 @@ NEAR = 0.002
 
 SETS = ("some", "mask")  # all that is right has to be chosen, and nothing else
 
-WORDS = Words({"right": "Right.", "wrong": "Not quite.", "hint": "Not quite. {hint}"})
+WORDS = Words(
+    {
+        "right": "Right.",
+        "wrong": "Not quite.",
+        "hint": "Not quite. {hint}",
+        "unfilled": "Nothing is filled in for {given}. In the wording of this question these can be used: {names}.",
+        "meant": "Nothing is filled in for {given}; did you mean {near}? In the wording of this question these can be "
+        "used: {names}.",
+    }
+)
 
 
 @dataclass(frozen=True)
@@ -54,6 +64,7 @@ class ResolvedQuestion:
     mistakes   what is known to go wrong, with the numbers that it leads to;  `how` the way to the answer, a row of HOW
     said_of    what is said of wrong options, by those that were chosen;  `said_in_order` of a wrong order
     in_order   the options that are right, in the order that is;  `start` the stop at which a slider stands unmoved
+    unfilled   the names in braces of a wording that was typed which nothing is filled in for;  `names` those it may use
     covered    True where a number of the step `hides` is not to be drawn yet, so that its others may be; None where
                none of it may
     """
@@ -77,6 +88,8 @@ class ResolvedQuestion:
     how: str = ""
     words: Sentence = ()
     why: str = ""
+    unfilled: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
 
     def is_right(self, answer: float | Collection[int]) -> bool:
         """Return whether an answer is right: the number, or the chosen options."""
@@ -92,6 +105,17 @@ class ResolvedQuestion:
         """The right number as pictures or the answer print it, where it would be refused; empty as a rule."""
         printed = (f"{self.value:.{PRINTED}f}", short(self.value)) if self.form == "number" else ()
         return next((text for text in printed if not self.is_right(float(text.replace("−", "-")))), "")
+
+    @property
+    def misnamed(self) -> str:
+        """What is said of a wording with a name in braces that this question does not know; empty as a rule."""
+        if not self.unfilled:
+            return ""
+        near = dict.fromkeys(filter(None, (nearest(name, self.names) for name in self.unfilled)))
+        given, known, meant = (
+            sign(", ").join(map("{{{}}}".format, each)) for each in (self.unfilled, self.names, near)
+        )
+        return WORDS["meant" if near else "unfilled"].format(given=given, names=known, near=meant)
 
     def feedback(self, answer: float | Collection[int]) -> str:
         """Return the feedback on an answer, without the right one."""

@@ -24,7 +24,7 @@ from attnviz.exports.bundle import joined, without_comments
 from attnviz.exports.interactive_layers import layers, movable
 from attnviz.exports.interactive_live import Live, live
 from attnviz.exports.interactive_part import Part, everything
-from attnviz.exports.interactive_words import TEXTS, WORDS
+from attnviz.exports.interactive_words import TEXTS, WORDS, signs
 from attnviz.exports.links import setting_of
 from attnviz.exports.script.next_words import model_that_writes_on
 from attnviz.formula.graph import Formula
@@ -139,7 +139,7 @@ def next_words(trace: Trace) -> list[str]:
         (piece.removeprefix("Ġ").removeprefix("▁") or piece, share) for piece, share in model.next_words(trace, 3)
     ]
     each = [TEXTS["next_word"].format(word=visible_token(said), share=percent(share)) for said, share in likely]
-    return [TEXTS["next_words"].format(words=", ".join(each))]
+    return [TEXTS["next_words"].format(words=sign(", ").join(each))]
 
 
 def _paragraph(name: str, sentences: Sequence[str]) -> str:
@@ -236,7 +236,7 @@ def described(trace: Trace) -> dict[str, Any]:
         "queries": [word(token) for token in trace.query_tokens],
         "keys": [word(token) for token in trace.key_tokens],
         "has_comma": current_language() in DECIMAL_COMMA,
-        "words": dict(WORDS) | dict(SWITCH) | dict(PAINT),
+        "words": dict(WORDS) | dict(SWITCH) | dict(PAINT) | signs(),
         "first": FIRST,
         "link": setting_of(trace),
         "setting": {

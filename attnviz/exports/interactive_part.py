@@ -15,7 +15,7 @@ from attnviz.engine.external.traces import first_steps
 from attnviz.engine.records.trace import Step, Trace
 from attnviz.settings.counting import ordinal
 from attnviz.settings.faults import ConfigError
-from attnviz.settings.language import Words
+from attnviz.settings.language import Words, sign
 
 MOST = 24_000_000
 """Characters of numbers in a frame: a notebook of a few of them still opens in seconds."""
@@ -160,5 +160,5 @@ def _named(layers: tuple[int, ...]) -> str:
             runs[-1].append(number)
         else:
             runs.append([number])
-    numbers = ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]}–{run[-1]}" for run in runs)
+    numbers = sign(", ").join(str(run[0]) if len(run) == 1 else f"{run[0]}–{run[-1]}" for run in runs)
     return WORDS["layer" if len(layers) == 1 else "layers"].format(numbers=numbers)

@@ -1,6 +1,6 @@
 """The texts of an interactive file: those that its script writes, and those that stand in it."""
 
-from attnviz.settings.language import InContext, Words
+from attnviz.settings.language import InContext, Words, comma, sign
 
 WORDS = Words(
     {
@@ -74,3 +74,8 @@ TEXTS = Words(
         "too_many": "There are {n:,} weights, too many for tables; allow scripts to see them.",
     }
 )
+
+
+def signs() -> dict[str, str]:
+    """Return the signs between words of one sentence that the script joins."""
+    return {"comma": comma(), "colon": sign(": "), "semicolon": sign("; ")}

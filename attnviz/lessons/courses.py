@@ -115,8 +115,8 @@ COURSES: dict[str, Course] = table(
         (
             Part("two_meanings"),
             Part("bits"),
-            Part("why_root", last=3),
-            Part("softmax_axis", last=1),
+            Part("why_root", last=4),
+            Part("softmax_axis"),
             Part("why_causal", pause=5),
             Part("one_or_many"),
             Part("how_a_head_learns"),

@@ -111,7 +111,16 @@ def aside(*parts: str) -> str:
     >>> aside("The difference", "orange where A is larger")
     'The difference, orange where A is larger'
     """
-    return sign("; ").replace(";", ",").replace("；", "，").join(filter(None, parts))
+    return comma().join(filter(None, parts))
+
+
+def comma() -> str:
+    """Return what stands between clauses of one sentence in the current language; a list may have another sign.
+
+    >>> comma()
+    ', '
+    """
+    return sign("; ").replace(";", ",").replace("；", "，")
 
 
 def full_stop() -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 
 from attnviz import Config, run
 from attnviz.classroom import open_questions
+from attnviz.classroom.next_word import readings
 from attnviz.classroom.practice.deals import deal
 from attnviz.classroom.practice.dealt import Dealt
 from attnviz.classroom.practice.kinds import LEVELS
@@ -110,9 +112,27 @@ def test_a_wrong_shape_is_seen_in_what_has_it() -> None:
     assert kinds == {"step", "head", "swapped"}
 
 
+def test_a_wrong_next_word_is_seen_by_its_own_share_after_each_layer() -> None:
+    lesson = LESSONS["indirect_object"]
+    slide = next(each for each in lesson.slides if each.question and each.question.kind == "next_word")
+    assert slide.question is not None
+    trace = run(lesson.on(slide))
+    resolved, (right,) = resolve(slide.question, trace), resolve(slide.question, trace).right
+    for wrong in {*range(len(resolved.options))} - {right}:
+        stage = picture(slide.question, resolved, trace, (wrong,))
+        assert stage is not None
+        assert [*stage.rows] == [plain(resolved.options[wrong]).strip("“”")]
+        assert "mary" not in f"{stage.rows}{stage.columns}{stage.title}{stage.phrase}{stage.alt}"
+        shares = [readings.share(trace, word) for word in slide.question.at["words"]]
+        assert stage.array[0, 0, -1] == pytest.approx(shares[wrong])
+        ((_, row, column),) = stage.edited
+        told = re.match(r"After layer (\d)", resolved.mistake((wrong,)))
+        assert (row, column) == (0, int(told[1]) if told else len(trace.layers))
+
+
 @pytest.mark.slow
 def test_every_wrong_choice_of_the_library_is_borne_and_most_are_seen() -> None:
-    """What no picture shows: the words of a language model, and rows that were left out."""
+    """What no picture shows: rows that were left out, some shapes, and statements on a step that has no cell."""
     unseen, n = set[str](), 0
     for lesson in LESSONS.values():
         own = run(lesson.config)
@@ -139,4 +159,4 @@ def test_every_wrong_choice_of_the_library_is_borne_and_most_are_seen() -> None:
                 if slide.question.kind == "rows_changed":
                     np.testing.assert_allclose(stage.array[0, 0], stage.array[0, 1], atol=1e-9)
     assert n > 200
-    assert unseen <= {"next_word", "rows_changed", "shape", "true_or_false"}
+    assert unseen <= {"rows_changed", "shape", "true_or_false"}

@@ -10,6 +10,7 @@ from attnviz.classroom.context.hints import HINTS
 from attnviz.classroom.marking import coded_answers, grading, item_analysis, results
 from attnviz.classroom.question_kinds import resolve
 from attnviz.classroom.wrong_choices.keys import KEYS
+from attnviz.classroom.wrong_choices.rows import ROWS
 from attnviz.classroom.wrong_choices.shapes import SHAPES
 from attnviz.lessons.catalogue import LESSONS
 from attnviz.text.format import number_format
@@ -64,6 +65,15 @@ def test_what_is_said_of_a_wrong_shape_leads_to_the_slide_on_shapes_and_to_no_ot
         assert found[0] == "bits"
 
 
+def test_wrong_rows_lead_to_a_slide_that_asks_which_rows_change() -> None:
+    slides = {name: item_analysis.treatment(words) for name, words in ROWS.items()}
+    assert slides.pop("changed_columns") == ("rows_and_columns", 1)  # which tells rows and columns apart
+    assert slides.pop("missing") == ("why_causal", 3)
+    assert slides.pop("both") == ("causal", 4)
+    assert set(slides.values()) == {("rows_and_columns", 4)}
+    assert item_analysis.treatment(HINTS["columns"]) == ("softmax_axis", 1)
+
+
 def test_every_known_mistake_of_a_number_has_a_slide_that_treats_it() -> None:
     assert not set(HINTS) - set(item_analysis.TREATED)
 
@@ -81,7 +91,7 @@ def test_answers_in_own_words_and_an_empty_class_are_no_division_by_zero() -> No
 
 
 def test_each_lesson_that_treats_a_mistake_is_there_and_each_mistake_is_known() -> None:
-    known = {*HINTS, *KEYS, *SHAPES}
+    known = {*HINTS, *KEYS, *SHAPES, *ROWS}
     assert set(item_analysis.TREATED) <= known
     assert set(item_analysis.TREATED.values()) <= set(LESSONS)
     assert item_analysis.treatment("") is None

@@ -172,6 +172,15 @@ def test_two_of_one_name_are_two_where_nothing_tells_them_apart_and_every_table_
     assert len(results.counted(results.only_last(marked(same), told(same)))) == 2, "with the same answers as well"
 
 
+def test_the_percentage_that_is_shown_has_the_grade_that_is_beside_it() -> None:
+    """89.96 % is below 90 %, and would be printed as 90.0 with one digit."""
+    points, scale = (8996.0, 1004.0, 0.0), grade_scale.read_scale("90 A; 80 B; 0 F")
+    graded = list(grading.grade_all(CONFIG, TASK, [("Ada", code("Ada", (True, False, True)))]))
+    for of, shown in ((scale, (89.96, "B")), ((), (90.0, None))):
+        (row,) = grading.table(TASK, graded, points, of).to_dict("records")
+        assert (row["percent"], row.get("grade")) == shown
+
+
 def test_points_for_own_words_flow_into_sum_percent_and_grade() -> None:
     task = replace(TASK, task_questions=(*ITEMS, question_codec.item("own_words", {})))
     digest = assignments.digest(CONFIG, task)
@@ -202,9 +211,12 @@ def test_a_scale_that_is_none_is_refused(text: str) -> None:
         grade_scale.read_scale(text)
 
 
-def test_each_scale_that_is_offered_can_be_read_and_begins_at_nothing() -> None:
+@for_each("language", list(LANGUAGES))
+def test_each_scale_that_is_offered_can_be_read_and_begins_at_nothing(language: str) -> None:
+    set_language(language)
     for name in grade_scale.OFFERED:
         scale = grade_scale.read_scale(grade_scale.preset(name))
+        assert [low for low, _ in scale][-1:] == ([0.0] if scale else [])
         assert not scale or grade_scale.grade(0.0, scale) == scale[-1][1]
 
 

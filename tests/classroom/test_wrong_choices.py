@@ -235,7 +235,7 @@ def test_what_is_said_of_any_choice_of_rows_is_so(change: dict[str, Any]) -> Non
             so = {
                 "none": not chosen and bool(new),
                 "others": chosen == {0, 1, 2, 3} - new,
-                "columns": step in ("weights", "scores") and chosen == across,
+                "changed_columns": step in ("weights", "scores") and chosen == across,
                 "all": len(chosen) == 4,
                 "none_of": bool(chosen) and not chosen & new,
                 "too_many": bool(chosen - new) and not new - chosen,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
 from attnviz.settings.faults import ConfigError, shorten
@@ -19,6 +20,10 @@ PRESETS: Mapping[str, str] = {
 IN_WORDS = Words({"passed": "50 passed; 0 failed"})
 OFFERED = (*PRESETS, *IN_WORDS)
 MOST_GRADES, MOST_SIGNS = 30, 24
+BETWEEN = re.compile("[\n;；]")
+"""What stands between grades; a Chinese keyboard writes the last."""
+DIGITS = 1
+"""Of a percentage behind the point, where no more are needed."""
 NEARLY = 1e-9  # what a sum of points may fall short of a bound by rounding
 FAULTS = Words(
     {
@@ -42,8 +47,10 @@ def read_scale(text: str) -> Scale:
 
     >>> read_scale("0 F; 90 % A; 79,5 B")
     ((90.0, 'A'), (79.5, 'B'), (0.0, 'F'))
+    >>> read_scale("50 通过；0 未通过")
+    ((50.0, '通过'), (0.0, '未通过'))
     """
-    parts = [part.split(None, 1) for part in clean(text, 99).replace("\n", ";").split(";") if part.strip()]
+    parts = [part.split(None, 1) for part in BETWEEN.split(clean(text, 99)) if part.strip()]
     if len(parts) > MOST_GRADES:
         raise ConfigError(FAULTS["many"].format(n=len(parts), most=MOST_GRADES))
     found = dict[float, str]()
@@ -74,3 +81,13 @@ def grade(percent: float, scale: Sequence[tuple[float, str]]) -> str:
     ('B', 'A')
     """
     return next((name for low, name in scale if percent >= low - NEARLY), "")
+
+
+def rounded(percent: float, scale: Sequence[tuple[float, str]]) -> float:
+    """Return a percentage with one digit, or with as many as it takes to have the grade that it has.
+
+    >>> [rounded(percent, read_scale(PRESETS["letters"])) for percent in (89.96, 89.9996, 90.04, 100 * 2 / 3)]
+    [89.96, 89.9996, 90.0, 66.7]
+    """
+    said = (round(percent, digits) for digits in range(DIGITS, DIGITS + 10))
+    return next((each for each in said if grade(each, scale) == grade(percent, scale)), percent)

@@ -18,7 +18,7 @@ import pandas as pd
 from attnviz.classroom.marking import answer_codes, assignments, coded_answers, student_names
 from attnviz.classroom.marking.answer_codes import BASE
 from attnviz.classroom.marking.assignments import DIGEST_SIGNS, Assignment
-from attnviz.classroom.marking.grade_scale import Scale, grade
+from attnviz.classroom.marking.grade_scale import Scale, grade, rounded
 from attnviz.classroom.resolved_question import ResolvedQuestion
 from attnviz.engine.records.config import Config
 from attnviz.engine.run import run
@@ -264,7 +264,7 @@ def _row(
     if has_points:
         row[WORDS["points"]] = each.points(points) if not each.problem else ""
         row[WORDS["of_points"]] = each.most_points(points) if not each.problem else ""
-    row[WORDS["percent"]] = round(each.percent(points), 1) if not each.problem else ""
+    row[WORDS["percent"]] = rounded(each.percent(points), scale) if not each.problem else ""
     if scale:
         row[WORDS["grade"]] = grade(each.percent(points), scale) if not each.problem else ""
     if each.note:

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import combinations
 
 import numpy as np
 import pandas as pd
@@ -15,7 +16,9 @@ from attnviz.arrays import Array
 from attnviz.classroom.context.hints import HINTS
 from attnviz.classroom.marking.grading import GradedSubmission
 from attnviz.classroom.question_kinds import resolve
+from attnviz.classroom.resolved_question import ResolvedQuestion
 from attnviz.classroom.wrong_choices.keys import KEYS
+from attnviz.classroom.wrong_choices.rows import ROWS
 from attnviz.classroom.wrong_choices.shapes import SHAPES
 from attnviz.engine.run import run
 from attnviz.lessons.catalogue import LESSONS
@@ -88,9 +91,14 @@ TREATED: Mapping[str, str] = {
     "unshared": "self_cross_grouped",
     "keys_wide": "store",
     "values_wide": "store",
+    **dict.fromkeys(("none", "others", "changed_columns", "all", "none_of", "too_many"), "rows_and_columns"),
+    "missing": "why_causal",
+    "both": "causal",
 }
 """The lesson that treats a known mistake, by its name in `HINTS` or in the tables of wrong choices."""
-SAYING = (HINTS, KEYS, SHAPES)
+SAYING = (HINTS, KEYS, SHAPES, ROWS)
+MOST_TRIED = 8
+"""Options of a question of which every choice of several is tried, for what is said of it."""
 
 
 @dataclass(frozen=True)
@@ -212,8 +220,14 @@ def _slide(lesson: str, mistake: str) -> int:
         if slide.question is None:
             continue
         ask = resolve(slide.question, run(of_lesson.on(slide)), baseline, worked=False)
-        told = [ask.mistake((at,)) for at in range(len(ask.options)) if ask.form == "one"]
-        is_told = any(_is_said(words, said) for words in of_mistake for said in told)
+        is_told = any(_is_said(words, said) for words in of_mistake for said in _told(ask))
         if is_told or mistake in [each.name for each in ask.mistakes]:
             return n
     return 1
+
+
+def _told(ask: ResolvedQuestion) -> set[str]:
+    """Return what a question says of wrong choices: of one option, or of several."""
+    n = len(ask.options)
+    sizes = {"one": (1,), "some": range(n + 1) if n <= MOST_TRIED else ()}.get(ask.form, ())
+    return {ask.mistake(chosen) for size in sizes for chosen in combinations(range(n), size)}

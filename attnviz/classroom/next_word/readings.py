@@ -31,6 +31,7 @@ WORDS = Words(
         "next_words_phrase": "the likeliest next words, each with its share",
         "by_layer": "By layer",
         "by_layer_phrase": "the share of a word if it were read off after that layer; 0 is before the first",
+        "of_word_phrase": "its share, if read off after that layer",
         "foreseen": "Foreseen",
         "foreseen_phrase": "the share that the model gives, at each word, to the one that follows",
         "ends": "Where the last word attends",
@@ -162,7 +163,8 @@ def _next_words(trace: Trace) -> Reading:
     return Reading(np.array([[x] for _, x in likely]), rows, (WORDS["following"],), "share", (WORDS["word"], "column"))
 
 
-def _by_layer(trace: Trace, *words: str) -> Reading:
+def by_layer(trace: Trace, *words: str) -> Reading:
+    """Return the share of each word, if it were read off after a layer; the first is before all layers."""
     model = decoder_of(trace)
     found = softmax(model.scores(trace))[:, [model.word_number(word, trace) for word in words]].T
     layers = ("0", *map(str, ordinals(len(trace.layers))))
@@ -196,7 +198,7 @@ READINGS: dict[str, tuple[Callable[..., Reading], int]] = {
     "next_words": (_next_words, 0),
     "foreseen": (_foreseen, 0),
     "ends": (_ends, 0),
-    "by_layer": (_by_layer, 2),
+    "by_layer": (by_layer, 2),
     "without": (lambda trace, *words: _of_heads(trace, without(trace, *words)), 2),
     "own_part": (lambda trace, *words: _of_heads(trace, attribute(trace, *words).heads), 2),
     "from_word": (_from_word, 2),

@@ -11,6 +11,9 @@ import numpy as np
 from attnviz.arrays import Array
 from attnviz.classroom import slides
 from attnviz.classroom.context.question_context import SAME, QuestionContext
+from attnviz.classroom.next_word.pictures import of_word
+from attnviz.classroom.next_word.readings import by_layer
+from attnviz.classroom.next_word_questions import layer_of
 from attnviz.classroom.open_questions import MAX_NUMBERS
 from attnviz.classroom.practice.drawn_lines import EVERY, NOWHERE, Line, drawn
 from attnviz.classroom.resolved_question import ResolvedQuestion
@@ -52,6 +55,10 @@ def picture(
         return _verdict(runs, question, holds=0 in resolved.right)
     if question.kind == "head_owed":
         return _of_head(runs, plain(resolved.options[chosen[0]]))
+    if question.kind == "next_word":
+        words = question.at["words"]
+        shares = by_layer(runs.trace, *words).array.T
+        return of_word(runs.trace, words[chosen[0]], layer_of(shares, chosen[0]))
     return None
 
 

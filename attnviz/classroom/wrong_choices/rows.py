@@ -10,7 +10,7 @@ ROWS = Words(
     {
         "none": "Some number changes: follow what was changed to the rows that are computed from it.",
         "others": "Those are just the rows that stay as they are.",
-        "columns": "Those are the columns with a change in them: rows are asked for.",
+        "changed_columns": "Those are the columns with a change in them: rows are asked for.",
         "all": "Not every row changes: ask of each row whether it is computed from what was changed.",
         "none_of": "None of these rows changes.",
         "too_many": "Not all of these rows change.",
@@ -32,7 +32,7 @@ def said(chosen: frozenset[int], right: frozenset[int], n: int, columns: Collect
     if len(chosen) == n:
         return ROWS["all"]
     if columns and chosen == frozenset(columns):
-        return ROWS["columns"]
+        return ROWS["changed_columns"]
     if not chosen & right:
         return ROWS["none_of"]
     if chosen - right:

@@ -91,7 +91,7 @@ export type Word =
   | "quoted" | "cells" | "lines" | "all" | "average" | "each" | "nearer"
   | "undo" | "as_saved" | "paint" | "paint_hint" | "painted" | "painted_keys"
   | "number_hint" | "was" | "forbid" | "allow" | "back" | "head_off" | "head_on"
-  | "apart" | "common" | "apart_hint" | "common_hint";
+  | "apart" | "common" | "apart_hint" | "common_hint" | "comma" | "colon" | "semicolon";
 
 export interface Run {
   sentence: string;

@@ -67,6 +67,15 @@ def fill(template: str, **values: str | Sentence) -> Sentence:
     return merge_parts(parts)
 
 
+def braced(template: str) -> tuple[str, ...]:
+    """Return the names in braces of what a person typed, each once; a number is none.
+
+    >>> braced("{a} of {b} and {a}: {}, {a b}, {0}")
+    ('a', 'b')
+    """
+    return tuple(dict.fromkeys(filter(str.isidentifier, _BRACED.findall(template))))
+
+
 def fill_typed(template: str, values: Mapping[str, str | Sentence]) -> Sentence:
     """Return what a person typed, with sentences for the names in braces that are known; all else stays as it is.
 

@@ -164,10 +164,11 @@ def _navigated(lesson: Lesson, selection: Selection) -> tuple[Selection, DeltaGe
     n = len(lesson.slides)
     selection = replace(selection, slide=min(selection.slide, n - 1))
     with st.container(key="slide-bar", horizontal=True, vertical_alignment="center"):
-        st.button(WORDS["previous"], key="previous-slide", shortcut="Left", on_click=_turn, args=(-1,))
+        back, on = (_leads_nowhere(lesson, selection, by) for by in (-1, 1))
+        st.button(WORDS["previous"], key="previous-slide", shortcut="Left", on_click=_turn, args=(-1,), disabled=back)
         with st.container():
             typeset(((TEXT, path.place(lesson, selection)),))
-        st.button(WORDS["next"], key="next-slide", shortcut="Right", on_click=_turn, args=(1,))
+        st.button(WORDS["next"], key="next-slide", shortcut="Right", on_click=_turn, args=(1,), disabled=on)
         tools = st.container(key="slide-tools", horizontal=True, width="content", gap="small")
         drawn = widgets.draw(selection, "presenter")
     if selection.presenter:
@@ -176,22 +177,27 @@ def _navigated(lesson: Lesson, selection: Selection) -> tuple[Selection, DeltaGe
     return drawn, tools
 
 
+def _leads_nowhere(lesson: Lesson, selection: Selection, by: int) -> bool:
+    """Return whether there is no slide that way, and for a room nothing more of this one."""
+    stays = selection.presenter and _has_more(lesson.slides[selection.slide], _at(lesson, selection), by)
+    return path.is_end(lesson, selection, by) and not stays
+
+
 @callback
 def _turn(by: int) -> None:
     """Go to a slide after or before the one that is shown; for a room, going on shows an answer first."""
     (selection,) = session_state.saved(Selection)
     lesson = from_file.opened() or LESSONS[selection.lesson]
-    last = len(lesson.slides) - 1
-    selection = replace(selection, slide=min(selection.slide, last))
+    selection = replace(selection, slide=min(selection.slide, len(lesson.slides) - 1))
     if selection.presenter and not selection.notes:
         slide, at = lesson.slides[selection.slide], _at(lesson, selection)
-        if _went_on(slide, at) if by > 0 else _went_back(at):
+        if _has_more(slide, at, by):
+            _show_more(slide, at, by)
             return
-    course = path.course_of(selection) if from_file.opened() is None else None
-    if course is None:
-        session_state.put("slide", str(ordinal(min(max(selection.slide + by, 0), last))))
+    name, number = path.turned(lesson, selection, by)
+    if name == selection.lesson:
+        session_state.put("slide", str(ordinal(number)))
         return
-    name, number = course.turned(selection.lesson, selection.slide, by)
     config, _ = session_state.saved(Config, Selection)
     session_state.adopt(config, replace(selection, lesson=name, slide=number))
 
@@ -224,26 +230,17 @@ def _row(at: str) -> int:
     return int(row) if shown == at else 0
 
 
-def _went_on(slide: Slide, at: str) -> bool:
-    """Return True if Next reveals more of the slide.
+def _has_more(slide: Slide, at: str, by: int) -> bool:
+    """Return whether a room sees more of the slide before it is turned: the answer, then each row of pictures."""
+    return (by > 0 and _is_open(slide, at)) or 0 <= _row(at) + by < slides.n_rows(slide)
 
-    An open answer is shown first, then every row of pictures in its turn.
-    """
+
+def _show_more(slide: Slide, at: str, by: int) -> None:
+    """Show the answer of an open question, or else the row of pictures after or before."""
     if _is_open(slide, at):
         question_panel.reveal(at)
-        return True
-    more = _row(at) + 1 < slides.n_rows(slide)
-    if more:
-        st.session_state[_ROW] = at, _row(at) + 1
-    return more
-
-
-def _went_back(at: str) -> bool:
-    """Return whether going back stays on the slide: there was a row of pictures before this one."""
-    row = _row(at)
-    if row:
-        st.session_state[_ROW] = at, row - 1
-    return row > 0
+    else:
+        st.session_state[_ROW] = at, _row(at) + by
 
 
 def _rows(

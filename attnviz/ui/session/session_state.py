@@ -243,7 +243,7 @@ def _acknowledge(navigated: bool) -> None:
 def _same(query: dict[str, str], ours: dict[str, str], *classes: type[Any]) -> bool:
     """Return whether two addresses mean the same, however the first is spelled.
 
-    Its check does not count: a link that was cut stays so until something changes, and tells the next reader, too.
+    A link that was cut, or names former weights, stays so until something changes: a new one would be a step of Back.
     """
     if query in (ours, st.session_state.get(_WRITTEN)):  # what we wrote is spelled as we do, and need not be read
         return query == ours

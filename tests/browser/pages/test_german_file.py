@@ -1,4 +1,4 @@
-"""The interactive file in German: its numbers have commas, in its maps and in the arithmetic of a cell."""
+"""The interactive file in German, whose numbers have commas, and in Chinese, which has signs of its own."""
 
 from __future__ import annotations
 
@@ -32,3 +32,20 @@ def test_the_numbers_of_the_interactive_file_have_a_comma(browser_page: Any, tmp
     assert re.search(points, said["en"])
     assert re.search(commas, said["de"])
     assert re.findall(rf"\S*{points}\S*", said["de"]) == []
+
+
+def test_the_words_on_a_cell_are_joined_by_the_signs_of_the_language(browser_page: Any, tmp_path: Path) -> None:
+    said = dict[str, str]()
+    for language in ("en", "zh"):
+        set_language(language)
+        try:
+            html = formats.export("html", run(Config(sentence="the cat sat")))
+        finally:
+            set_language("en")
+        file = tmp_path / f"{language}.html"
+        file.write_text(str(html), "utf-8")
+        browser_page.goto(file.as_uri())
+        browser_page.wait_for_function("document.getElementById('said').textContent")
+        said[language] = browser_page.inner_text("#said")
+    assert re.findall("[,:，：]", said["en"]) == [",", ",", ",", ":"]
+    assert re.findall("[,:，：]", said["zh"]) == ["，", "，", "，", "："], said["zh"]

@@ -256,6 +256,32 @@ def test_questions_change_places_with_their_wording_and_points_and_are_seen_as_s
     assert at.selectbox(key="moodle-versions").options == ["1", "5", "10", "20"]
 
 
+def test_points_and_wordings_are_kept_that_were_typed_just_before_another_desk_was_opened() -> None:
+    """In a slow server the two arrive together, and the run that follows draws no field of the questions."""
+    at = opened(**query(TASK, "compose"))
+    at.number_input(key="question.1.points").set_value(4.0)
+    at.number_input(key="question.3.points").set_value(2.5)
+    at.text_input(key="question.0.words").set_value("How much?")
+    at.button_group(key="pick-desk").set_value("mark").run()
+    assert clean(at)
+    kept, _ = assignments.decode(at.query_params["assigned"])
+    assert kept is not None
+    assert (kept.task_points, kept.task_words) == ((1.0, 4.0, 1.0, 2.5), ("How much?",))
+
+
+def test_a_name_in_braces_that_is_misspelt_is_said_at_once_and_in_a_link() -> None:
+    said = "Nothing is filled in for {qery}; did you mean {query}? In the wording of this question these can be used: "
+    at = opened(**query(TASK, "compose"))
+    assert "Nothing is filled in" not in page_text(at)
+    at.text_input(key="question.0.words").set_value("How much, {qery}?").run()
+    assert clean(at)
+    assert f"{said}{{head}}, {{layer}}, {{query}}, {{key}}" in html.unescape(page_text(at))
+    at.text_input(key="question.0.words").set_value("How much, {query}, of {0}?").run()
+    assert "Nothing is filled in" not in page_text(at)
+    at = student(replace(TASK, task_words=("How much, {qery}?",)))
+    assert said in html.unescape(page_text(at))
+
+
 def test_a_link_opens_for_its_teacher_and_shrinks_with_the_run() -> None:
     at = opened(**query(TASK, "compose"))
     assert clean(at)

@@ -21,7 +21,7 @@ from attnviz.lessons.catalogue import LESSONS
 from attnviz.lessons.courses import COURSES
 from attnviz.lessons.inert_markdown import HAIR, JOINER, inert
 from attnviz.lessons.lesson import Question
-from attnviz.ui.panels.lesson import speaker, tally
+from attnviz.ui.panels.lesson import path, speaker, tally
 from tests.support.address import parameters
 from tests.support.cases import for_each
 from tests.support.page_figures import figures
@@ -187,6 +187,36 @@ def test_a_lesson_becomes_an_assignment_in_one_press() -> None:
     assert "students can read off" not in texts(at)
 
 
+def test_next_is_offered_only_where_it_leads_on_and_the_end_of_a_course_leads_to_all_lessons() -> None:
+    name, last = COURSES["double"].places[-1]
+
+    def offered(at: Any) -> tuple[bool, bool]:
+        back, on = (at.button(key=key).disabled for key in ("previous-slide", "next-slide"))
+        return not back, not on
+
+    first = COURSES["double"].places[0]
+    assert offered(lesson(first[0], first[1] + 1, course="double")) == (False, True)
+    assert offered(lesson(first[0], len(LESSONS[first[0]].slides), course="double")) == (True, True)
+    assert offered(lesson(first[0], len(LESSONS[first[0]].slides))) == (True, False)
+    at = lesson(name, last + 1, course="double")
+    assert offered(at) == (True, False)
+    assert path.WORDS["end"] in page_text(at)
+    at.button(key="next-lesson").click().run()
+    assert clean(at)
+    assert parameters(at)["lesson"] == "two_meanings"
+    assert "course" not in parameters(at)
+
+    at = lesson("two_meanings", len(LESSONS["two_meanings"].slides), presenter="yes")
+    while offered(at) == (True, True):
+        shown = everything(at)
+        at.button(key="next-slide").click().run()
+        assert everything(at) != shown
+    assert offered(at) == (True, False)
+    assert offered(lesson(name, last + 1, course="double", notes="yes")) == (True, False)
+    at.button(key="previous-slide").click().run()
+    assert offered(at) == (True, True)
+
+
 @pytest.mark.slow
 def test_a_course_goes_from_lesson_to_lesson_and_says_the_time() -> None:
     course = COURSES["short"]
@@ -198,10 +228,10 @@ def test_a_course_goes_from_lesson_to_lesson_and_says_the_time() -> None:
         if LESSONS[place[0]].slides[place[1]].question:
             at.button(key="next-slide").click().run()  # the answer
         while parameters(at)["lesson"] == place[0] and int(parameters(at).get("slide", "1")) == place[1] + 1:
-            shown = page_text(at)
-            at.button(key="next-slide").click().run()
-            if number == len(course.places) and page_text(at) == shown:
+            if at.button(key="next-slide").disabled:
                 break
+            at.button(key="next-slide").click().run()
+    assert number == len(course.places)
     assert f"{round(course.gone(*course.places[-1]))} of 20 min" in page_text(at)
 
     at = lesson("next_word", 4, course="short", notes="yes")

@@ -23,7 +23,7 @@ from attnviz.ui.components import qr_code
 from attnviz.ui.panels.classroom import answer_widget, cell_map, share_code
 from attnviz.ui.session import session_state
 from attnviz.ui.session.callback import callback
-from attnviz.ui.session.notices import paragraph, typeset
+from attnviz.ui.session.notices import notice, paragraph, typeset
 
 WORDS = Words(
     {
@@ -95,6 +95,7 @@ def _question(
         paragraph([WORDS["unanswerable"].format(n=n)])
         return
     typeset(fill(WORDS["worth" if worth else "question"], n=str(n), words=ask.words, points=worth))
+    notice(*filter(None, [ask.misnamed]))  # in a link that was made elsewhere, or before its maker was told
     numbered = any(kind == "token" for option in ask.options for kind, _ in option)
     options = [localised(plain(option)) if ask.form == "slider" else plain(option) for option in ask.options]
     if numbered:

@@ -90,6 +90,7 @@ def _remarks(trace: Trace, task: Assignment) -> tuple[int, ...]:
     for n, ask in enumerate(questions, 1):
         if isinstance(ask, ResolvedQuestion):
             typeset(fill(WORDS["asks"], n=str(n), words=ask.words))
+            notice(*filter(None, [ask.misnamed]))
         else:
             notice(WORDS["fault"].format(n=n, why=ask), kind="fault")
     away = assignments.given_away(task, questions)

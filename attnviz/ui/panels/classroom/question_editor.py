@@ -10,7 +10,7 @@ import streamlit as st
 
 from attnviz.classroom import question_codec
 from attnviz.classroom.free_text import PROMPTS
-from attnviz.classroom.marking import question_notes
+from attnviz.classroom.marking import assignments, question_notes
 from attnviz.classroom.marking.assignments import Assignment
 from attnviz.classroom.question_codec import Item, Value
 from attnviz.classroom.run_questions import FIELDS
@@ -21,9 +21,10 @@ from attnviz.settings.language import Words
 from attnviz.text import step_names
 from attnviz.text.captions import NAMES
 from attnviz.text.format.number_format import localised
-from attnviz.ui.session import widget_values
+from attnviz.ui.session import session_state, widget_values
 from attnviz.ui.session.callback import callback
 from attnviz.ui.session.notices import paragraph
+from attnviz.ui.session.selection import Selection
 
 WORDS = Words(
     {
@@ -103,6 +104,21 @@ def _edit(kind: str, position: int) -> None:
     st.session_state[_EDIT] = (kind, position)
 
 
+@callback
+def _keep(at: int) -> None:
+    """Keep what was typed for a question where the next run draws another desk: it has no widget of it to read."""
+    (selection,) = session_state.saved(Selection)
+    task, _ = assignments.decode(selection.assigned)
+    if task is None or at >= len(task.task_questions):
+        return
+    whole: list[_Question] = [(*each, points) for each, points in zip(task.asked, task.points)]
+    words, points = (st.session_state.get(f"question.{at}.{name}") for name in ("words", "points"))
+    whole[at] = whole[at][0], words or "", whole[at][2] if points is None else float(points)
+    field = assignments.encode(_with(task, whole))
+    if len(field) <= assignments.MAX_FIELD_CHARACTERS:
+        session_state.put("assigned", field)
+
+
 def questions(trace: Trace, task: Assignment, draft: Assignment) -> Assignment:
     """Draw the questions of an assignment; return the draft with them as they are left."""
     n = len(task.task_questions)
@@ -154,9 +170,18 @@ def _notes(trace: Trace, at: int, item: Item, words: str, points: float) -> tupl
         max_chars=most,
         placeholder=language.translate(asks),
         help=WORDS["words_help"],
+        on_change=_keep,
+        args=(at,),
     )
     given = weighted.number_input(
-        WORDS["points"], 0.0, question_notes.MOST_POINTS, step=0.5, format="%g", key=keys["points"]
+        WORDS["points"],
+        0.0,
+        question_notes.MOST_POINTS,
+        step=0.5,
+        format="%g",
+        key=keys["points"],
+        on_change=_keep,
+        args=(at,),
     )
     return typed or "", float(given)
 

@@ -181,6 +181,7 @@ def _question(trace: Trace) -> Question | None:
         notice(str(error), kind="fault")
         return None
     typeset(resolved.words)
+    notice(*filter(None, [resolved.misnamed]))
     if resolved.solution:
         typeset(fill(WORDS["answer"], answer=resolved.solution[0]))
     return question

@@ -25,6 +25,7 @@ from attnviz.settings import url_codec
 from attnviz.settings.counting import ordinal
 from attnviz.settings.language import Words, sign
 from attnviz.text.format.html_math import as_markdown
+from attnviz.ui.panels.lesson import from_file
 from attnviz.ui.panels.lesson import practice as practice_panel
 from attnviz.ui.session import admission, session_state, widget_values, widgets
 from attnviz.ui.session.callback import callback
@@ -55,6 +56,7 @@ WORDS = Words(
         "goal": "About {minutes} minutes. What you can do afterwards: {goal}",
         "known": "What to take with you",
         "next": "Next lesson: {title}",
+        "end": "This is the end of the course.",
         "practise": "Practise with new numbers",
         "further": "Continue on your own: {place}",
         "paper": "The course on paper",
@@ -143,6 +145,19 @@ def last_slide(lesson: Lesson, selection: Selection) -> int:
     return max(part, default=len(lesson.slides) - 1)
 
 
+def turned(lesson: Lesson, selection: Selection, by: int) -> tuple[str, int]:
+    """Return the lesson and the slide so many slides on: of the course, or else of the lesson; at most its end."""
+    course = course_of(selection) if from_file.opened() is None else None
+    if course is None:
+        return selection.lesson, min(max(selection.slide + by, 0), len(lesson.slides) - 1)
+    return course.turned(selection.lesson, selection.slide, by)
+
+
+def is_end(lesson: Lesson, selection: Selection, by: int) -> bool:
+    """Return whether there is no slide so many slides on."""
+    return turned(lesson, selection, by) == (selection.lesson, selection.slide)
+
+
 def counted(lesson: Lesson, selection: Selection) -> tuple[int, int]:
     """Return which slide is shown, counted from 1, of how many: of the course, or else of the lesson."""
     course = course_of(selection)
@@ -220,11 +235,12 @@ def summary(lesson: Lesson, config: Config, selection: Selection) -> None:
     """Say what a learner knows now, and offer what comes next; `config` is the visitor's setting, which is kept."""
     with st.container(key="known", border=True, gap="small"):
         st.markdown(f"**{WORDS['known']}.** {lesson.known}")
+        target = _after(lesson, selection)
+        if target is not None and target.course != selection.course:
+            paragraph([WORDS["end"]])
         with st.container(horizontal=True, gap="small"):
-            then = following(selection.done, names_of(selection), lesson.name) if lesson.name in LESSONS else ""
-            if then:
-                label = as_markdown(WORDS["next"].format(title=LESSONS[then].title))
-                target = within_course(replace(selection, lesson=then, slide=0))
+            if target is not None:
+                label = as_markdown(WORDS["next"].format(title=LESSONS[target.lesson].title))
                 st.button(label, key="next-lesson", type="primary", on_click=session_state.adopt, args=(config, target))
             if lesson.name in LESSONS:
                 practice = replace(selection, course=PRACTICE)
@@ -233,6 +249,20 @@ def summary(lesson: Lesson, config: Config, selection: Selection) -> None:
                 label = as_markdown(WORDS["further"].format(place=destination(lesson.further)))
                 target = with_further(selection, lesson)
                 st.button(label, key="further", on_click=session_state.adopt, args=(lesson.config, target))
+
+
+def _after(lesson: Lesson, selection: Selection) -> Selection | None:
+    """Return the selection at the next lesson that was not gone through; behind a course, at the first of all lessons.
+
+    None behind the last of all, and behind a lesson from a file.
+    """
+    if lesson.name not in LESSONS:
+        return None
+    then = following(selection.done, names_of(selection), lesson.name)
+    if then or course_of(selection) is None:
+        return within_course(replace(selection, lesson=then, slide=0)) if then else None
+    then = following(selection.done, list(LESSON_NAMES))
+    return replace(selection, course=ALL, lesson=then, slide=0) if then else None
 
 
 def offer_practice(lesson: Lesson, slide: Slide, selection: Selection) -> None:

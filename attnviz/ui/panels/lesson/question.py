@@ -202,7 +202,8 @@ def mistake(
     if question is None or is_revealed(at) or isinstance(answer, str):
         return
     stage = mistake_pictures.picture(question, resolved, trace, answer, own)
-    label = WORDS["see_where" if resolved.form in ("some", "order", "mask") or resolved.how in YES else "see"]
+    is_read = resolved.form not in ("some", "order", "mask") and resolved.how not in (*YES, "next_word")
+    label = WORDS["see" if is_read else "see_where"]
     if stage is not None and st.toggle(label, key=f"see-{at}"):
         heatmap.show([stage], key=pictures, view=View(fit=True))
 

@@ -58,8 +58,9 @@ def page(lesson: Lesson, selection: Selection, turn: Callable[[int], None]) -> S
     n = len(lesson.slides)
     at = min(selection.slide, n - 1)
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.button(WORDS["previous"], key="previous-slide", shortcut="Left", on_click=turn, args=(-1,))
-        st.button(WORDS["next"], key="next-slide", shortcut="Right", on_click=turn, args=(1,))
+        back, on = (path.is_end(lesson, replace(selection, slide=at), by) for by in (-1, 1))
+        st.button(WORDS["previous"], key="previous-slide", shortcut="Left", on_click=turn, args=(-1,), disabled=back)
+        st.button(WORDS["next"], key="next-slide", shortcut="Right", on_click=turn, args=(1,), disabled=on)
     slide = lesson.slides[at]
     shown = run(lesson.on(slide))
     with st.container(key="speaker"):
