@@ -11,7 +11,6 @@ import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import Field
 from functools import cache
-from types import MappingProxyType
 from typing import Any
 from urllib.parse import parse_qs, urlencode
 
@@ -74,11 +73,9 @@ def _labels(_: str, classes: tuple[type[Any], ...]) -> Mapping[str, str]:
     by_name: dict[str, str] = {}
     for item in (item for cls in classes for item in settings(cls)):
         kind = item.metadata["kind"]
-        if isinstance(kind, Changes):
-            by_name |= {f"{kind.prefix}{name}": _in_side(label, kind) for name, label in labels(kind.of).items()}
-        else:
-            by_name[item.name] = _label(item)
-    return MappingProxyType(by_name)
+        of = labels(kind.of) if isinstance(kind, Changes) else {}
+        by_name |= {f"{kind.prefix}{name}": _in_side(of[name], kind) for name in of} or {item.name: _label(item)}
+    return by_name
 
 
 def difference(one: object, other: object, also: Collection[str] = ()) -> tuple[tuple[str, str], ...]:
@@ -125,7 +122,8 @@ def decode(query: Mapping[str, Any], *classes: type[Any]) -> tuple[tuple[Any, ..
     names = labels(*classes)
     known = {name: query[name] for name in query if name in names or name in RESERVED}
     texts = _migrated(dict(_single(known, names, problems)), problems)
-    problems += _unknown([str(name) for name in query if name not in known and not _hosting(str(name))])
+    others = (str(name) for name in query if name not in known)
+    problems += _unknown([name for name in others if not name.lower().startswith(_HOSTING)])
     for name in dict.fromkeys(texts.pop(WITHOUT, "").split(".")):
         if name in names and name not in texts:
             problems.append(PROBLEMS["without"].format(label=names[name]))
@@ -144,10 +142,6 @@ def _single(query: Mapping[str, Any], names: Mapping[str, str], problems: list[s
             yield name, value
         else:
             problems.append(PROBLEMS["no_text"].format(label=label, kind=type(value).__name__))
-
-
-def _hosting(name: str) -> bool:
-    return name.lower().startswith(_HOSTING)
 
 
 def _unknown(names: list[str]) -> list[str]:
