@@ -150,7 +150,6 @@ export interface Sharing {
   beside: boolean;
   first: string;
   reserved: number;
-  tools: number;
   least: number;
   large: boolean;
   has_answer: boolean;
