@@ -22,6 +22,7 @@ from attnviz.pictures.stage_record import Stage
 from attnviz.pictures.step_path import LOGITS
 from attnviz.pictures.step_path import way as steps_of
 from attnviz.text import opening_sentence as tales
+from attnviz.text.format.patch_words import has_patches
 from attnviz.text.headline import headline
 from attnviz.ui.components.answer import cells_of_stage, drawer, rail
 from attnviz.ui.components.answer.drawer import Around
@@ -29,7 +30,7 @@ from attnviz.ui.components.pickers import film_strip, head_cards, overview, step
 from attnviz.ui.components.sentence import opening_sentence
 from attnviz.ui.components.sentence.opening_sentence import Opening
 from attnviz.ui.components.stage import heatmap, picking
-from attnviz.ui.components.stage.heatmap import Heads
+from attnviz.ui.components.stage.heatmap import Heads, Lettering
 from attnviz.ui.components.stage.held import Holding
 from attnviz.ui.components.stage.picking import Picked
 from attnviz.ui.components.stage.view import View
@@ -97,12 +98,14 @@ def _draw_maps(trace: Trace, selection: Selection, seen: Seen, about: tuple[int,
     shown = stage_of_run.shown(trace, selection)
     names, front = [stage.name for stage in shown], _in_front(shown, selection.shown)
     way = steps_of(trace, selection.layer, head)
-    of_heads = head, trace.config.n_heads
+    of_heads, patches = (head, trace.config.n_heads), has_patches(trace)
     holding = by_hand.holding(trace, selection, KEY)
     if selection.panel in places.CHANGING:
         _band(trace, selection, holding)
     else:
-        step_path.show(way, key=WAY, words=len(trace.query_tokens), shown=names, front=front, head=of_heads)
+        step_path.show(
+            way, key=WAY, words=len(trace.query_tokens), shown=names, front=front, head=of_heads, of_image=patches
+        )
     opening = Opening(head, query, _roles(trace, selection, shown), selection.query == query, seen.queries, seen.keys)
     follow = held_fields.of_run(trace, selection)
     edited = partial(by_hand.keep_sentence, SENTENCE) if follow and "sentence" in follow["fields"] else None
@@ -125,6 +128,7 @@ def _draw_maps(trace: Trace, selection: Selection, seen: Seen, about: tuple[int,
         picked=picked,
         view=view,
         heads=heads,
+        lettering=Lettering(of_patches=patches),
         holding=holding,
         follow=follow and follow | {"pinned": pinned.address(selection, follow)},
         swept=swept,
@@ -178,6 +182,10 @@ def _explain(trace: Trace, selection: Selection, head: int, cells: CellFacts | N
     with st.container(key=CELLS):
         cells_of_stage.send(cells, key=f"{CELLS}-facts")
     around = Around(selection.play, rail.chips(trace.config), selection.head, selection.focus)
+    if selection.query is not None and has_patches(trace):
+        of_head = head if selection.head is None or selection.key is None else selection.head
+        image = explore_panels.over_patches(trace, selection.layer, of_head, selection.query, small=True)
+        around = replace(around, image=image)
     if selection.query is None:
         drawer.show(None, key=ANSWER, around=around)
         return None

@@ -24,7 +24,7 @@ from attnviz.exports import tables
 from attnviz.exports.formats import ExportTarget
 from attnviz.pictures import pipeline_strip, stages
 from attnviz.pictures.static.svg_image import WORDS as TITLE
-from attnviz.pictures.static.svg_image import over_image
+from attnviz.pictures.static.svg_image import over_image, without_text
 from attnviz.settings.counting import ordinal
 from attnviz.settings.language import Words, aside
 from attnviz.text import step_names
@@ -94,13 +94,19 @@ def sentence_panel(trace: Trace, selection: Selection) -> Selection:
     return replace(selection, query=request.query, head=request.head)
 
 
+def over_patches(trace: Trace, layer: int, head: int, query: int, *, small: bool = False) -> dict[str, Any]:
+    """Return the weights of a patch over the image that the model reads, as an address, and what is said of it."""
+    drawing = over_image(trace, layer=layer, head=head, query=query)
+    data = b64encode((without_text(drawing) if small else drawing).encode()).decode("ascii")
+    named = {"layer": ordinal(layer), "head": ordinal(head), "query": trace.query_tokens[query]}
+    said = {"alt": TITLE["title"].format(**named), "src": f"data:image/svg+xml;base64,{data}"}
+    return {"head": head, "query": query, **said}
+
+
 def _over_image(trace: Trace, selection: Selection) -> None:
     """Draw the weights of a patch over the image that the model reads."""
-    layer, head, query = selection.layer, selection.head or 0, selection.query or 0
-    data = b64encode(over_image(trace, layer=layer, head=head, query=query).encode()).decode("ascii")
-    named = {"layer": ordinal(layer), "head": ordinal(head), "query": trace.query_tokens[query]}
-    said = escape(TITLE["title"].format(**named))
-    st.html(f'<img alt="{said}" width="{WIDTH}" style="max-width: 100%" src="data:image/svg+xml;base64,{data}">')
+    image = over_patches(trace, selection.layer, selection.head or 0, selection.query or 0)
+    st.html(f'<img alt="{escape(image["alt"])}" width="{WIDTH}" style="max-width: 100%" src="{image["src"]}">')
 
 
 def steps_panel(trace: Trace, selection: Selection) -> Selection:

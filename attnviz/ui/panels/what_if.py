@@ -87,7 +87,7 @@ def band(trace: Trace, selection: Selection, *, holds: bool) -> None:
     config = trace.config.chosen
     with st.container(key="band-said"):
         n = len(config.edits)
-        paragraph([WORDS["drag"]] * holds + [CHANGED.format(n=n)] * bool(n))
+        paragraph([CHANGED.format(n=n)] if n else [WORDS["drag"]] * holds)
     if not config.edits:
         return
     none = replace(config, edits=())

@@ -81,7 +81,7 @@ def test_the_maps_are_told_how_the_language_writes_a_number() -> None:
     try:
         for code, sign in (("de", ","), ("en", ".")):
             set_language(code)
-            assert heatmap._words(is_question=False)["decimal"] == sign
+            assert heatmap._words(heatmap.Lettering())["decimal"] == sign
     finally:
         set_language("en")
 

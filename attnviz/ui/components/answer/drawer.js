@@ -69,7 +69,8 @@ class Drawer {
   draw() {
     const answer = this.data?.answer;
     this.box.toggleAttribute("data-aside", this.answers.isAside);
-    const shown = answer ? this.answers.appearance(this.setting(answer)) : "";
+    const image = answer ? this.imageOf(answer) : null;
+    const shown = answer ? this.answers.appearance(this.setting(answer)) + (image?.alt ?? "") : "";
     if (shown === this.shown) return;
     this.shown = shown;
     if (!answer || !this.data) return this.empty();
@@ -88,6 +89,7 @@ class Drawer {
     this.drawTop(answer);
     this.box.dataset.open = "";
     this.body = append(this.box, "div", "ad-body");
+    if (image) Object.assign(append(this.body, "img", "ad-image"), { src: image.src, alt: image.alt });
     answer.lines.forEach((line, at) => drawLine(this.body, line, at + 1, setting, line.name === "match" ? this.answers.heads : null));
     drawWords(this.body, words.in_words, this.answers.said);
     const foot = append(this.box, "div", "ad-foot");
@@ -99,6 +101,12 @@ class Drawer {
     this.rail.open(this.data.chips, words, isAnother);
     this.refocus(focused);
     if (this.live.textContent !== this.answers.spoken) this.live.textContent = this.answers.spoken;
+  }
+
+  /** What a row attends to in the image that is read, once Python has sent that of this row. @param {Answer} answer */
+  imageOf({ head, query }) {
+    const image = this.data?.image;
+    return image?.head === head && image.query === query ? image : null;
   }
 
   empty() {
