@@ -52,7 +52,7 @@ WORDS = Words(
         "solved": "The matrices that were made by hand stay as they were before any change.",
     }
 )
-CHANGED = Plural("1 number is changed.", "{n:,} numbers are changed.")
+CHANGED = Plural("{n} number is changed.", "{n} numbers are changed.")
 _FAULT, _BASE, _EMPTIED = "_what_if_fault", "_what_if_base", "_what_if_emptied"
 
 
