@@ -93,3 +93,30 @@ def test_own_data_stand_on_the_stage_and_are_answered_there(
         assert after == before, "a click moves nothing"
         assert page.evaluate("document.querySelector('.st-key-own-data').getBoundingClientRect().bottom") <= size[1]
     assert after["y"] + after["height"] <= size[1]
+
+
+TOP = """() => [...document.querySelectorAll('.stMain [class*=st-key-tools-], .stMain [data-stage] .attn-box')]
+    .map((each) => each.getBoundingClientRect()).map(({ top, bottom }) => [top, bottom])"""
+
+
+@for_each(
+    "address, most",
+    [
+        ("page=compare&b_mask=causal&b_temperature=2", 170),
+        ("page=compare", 260),
+        ("page=experiments&experiment=scale", 220),
+        ("page=learn", 240),
+    ],
+)
+def test_a_band_of_the_same_height_stands_over_the_maps_of_other_places(
+    new_page: Callable[..., Any], app: Any, address: str, most: int
+) -> None:
+    page = new_page(viewport={"width": DESK[0], "height": DESK[1]}, instead=True)
+    page.goto(f"{app.url}/?{address}")
+    page.locator(".stMain [data-stage] .attn-box").first.wait_for()
+    page.evaluate(QUIET)
+    band, *maps = page.evaluate(TOP)
+    assert band == pytest.approx([42, 88], abs=1.5)
+    assert min(top for top, _ in maps) <= most
+    assert max(bottom for _, bottom in maps) <= DESK[1]
+    assert page.evaluate("document.documentElement.scrollWidth") <= DESK[0]
