@@ -5,6 +5,7 @@ A link names pages and panels, as it always has; the place follows from them.
 
 from __future__ import annotations
 
+import html
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -38,6 +39,8 @@ WORDS = Words(
         "two": "Two settings",
         "this_run": "This seed",
         "done": "Done",
+        "hint": "Click a cell to see how its number is computed, a word to see what it attends to, or the name of a "
+        "head to see that head alone.",
     }
 )
 PLACES: Mapping[str, tuple[str, ...]] = {
@@ -116,6 +119,8 @@ def choose(selection: Selection) -> Selection:
         now = present.part if present.part in parts else parts[0]
         if len(parts) > 1:
             now = _choose(replace(present, part=now), "part", WORDS["parts"], parts, _part_names()).part
+        if chosen == "explore":
+            st.html(f'<p class="attn-hint">{html.escape(WORDS["hint"])}</p>')
     return selection if now == present.part else led_to(selection, now)
 
 
