@@ -120,3 +120,41 @@ def test_a_band_of_the_same_height_stands_over_the_maps_of_other_places(
     assert min(top for top, _ in maps) <= most
     assert max(bottom for _, bottom in maps) <= DESK[1]
     assert page.evaluate("document.documentElement.scrollWidth") <= DESK[0]
+
+
+ROW = """() => {
+    const box = (element) => { const b = element.getBoundingClientRect(); return [b.left, b.top, b.right, b.bottom]; };
+    const chart = document.querySelector('.st-key-explore [data-stage=weights]');
+    const [line] = chart.querySelectorAll('.attn-telling');
+    const others = [...chart.querySelectorAll('.attn-layer text')].filter((each) => each !== line);
+    return line && { text: line.textContent, box: box(line), ring: box(chart.querySelector('.attn-ring')),
+        others: others.map(box) };
+}"""
+
+
+def test_the_row_that_a_page_opens_on_says_to_what_it_attends_and_what_a_click_does_is_written(
+    new_page: Callable[..., Any], app: Any
+) -> None:
+    page = new_page(viewport={"width": DESK[0], "height": DESK[1]}, instead=True)
+    page.goto(app.url)
+    page.locator(".attn-telling").wait_for()
+    page.evaluate(QUIET)
+    found = page.evaluate(ROW)
+    assert found["text"] == "attends to cat 50 %"
+    left, top, right, bottom = found["box"]
+    ring = found["ring"]
+    assert ring[0] <= left
+    assert right <= ring[2]
+    assert ring[1] <= (top + bottom) / 2 <= ring[3]
+    assert not [o for o in found["others"] if o[0] < right and left < o[2] and o[1] < bottom - 2 and top + 2 < o[3]]
+    hint = page.locator(".attn-hint")
+    assert hint.is_visible()
+    assert "Click a cell to see how its number is computed" in hint.inner_text()
+    box = hint.bounding_box()
+    assert box["y"] >= 0
+    assert box["y"] + box["height"] <= 42
+    assert box["x"] + box["width"] <= page.locator(".st-key-languages").bounding_box()["x"]
+    weights = page.locator(".st-key-explore [data-stage=weights] .attn-cells").bounding_box()
+    page.mouse.click(weights["x"] + 12, weights["y"] + 12)
+    page.locator(".attn-drawer[data-open]").wait_for()
+    assert page.locator(".attn-telling").count() == 0

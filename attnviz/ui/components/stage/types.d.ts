@@ -47,6 +47,7 @@ export type StageWords = Record<
   | "differs"
   | "unlike"
   | "close"
+  | "telling"
   | "number"
   | "no_number"
   | "out_of_range"
