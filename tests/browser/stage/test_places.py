@@ -125,7 +125,7 @@ def test_a_band_of_the_same_height_stands_over_the_maps_of_other_places(
 ROW = """() => {
     const box = (element) => { const b = element.getBoundingClientRect(); return [b.left, b.top, b.right, b.bottom]; };
     const chart = document.querySelector('.st-key-explore [data-stage=weights]');
-    const [line] = chart.querySelectorAll('.attn-telling');
+    const [line] = chart.querySelectorAll('.attn-row-says');
     const others = [...chart.querySelectorAll('.attn-layer text')].filter((each) => each !== line);
     return line && { text: line.textContent, box: box(line), ring: box(chart.querySelector('.attn-ring')),
         others: others.map(box) };
@@ -137,7 +137,7 @@ def test_the_row_that_a_page_opens_on_says_to_what_it_attends_and_what_a_click_d
 ) -> None:
     page = new_page(viewport={"width": DESK[0], "height": DESK[1]}, instead=True)
     page.goto(app.url)
-    page.locator(".attn-telling").wait_for()
+    page.locator(".attn-row-says").wait_for()
     page.evaluate(QUIET)
     found = page.evaluate(ROW)
     assert found["text"] == "attends to cat 50 %"
@@ -157,4 +157,4 @@ def test_the_row_that_a_page_opens_on_says_to_what_it_attends_and_what_a_click_d
     weights = page.locator(".st-key-explore [data-stage=weights] .attn-cells").bounding_box()
     page.mouse.click(weights["x"] + 12, weights["y"] + 12)
     page.locator(".attn-drawer[data-open]").wait_for()
-    assert page.locator(".attn-telling").count() == 0
+    assert page.locator(".attn-row-says").count() == 0

@@ -8,7 +8,7 @@ import { isDark } from "../colours.js";
 import { Answers } from "./answers.js";
 import { Player } from "./motion_player.js";
 import { markOf, matches } from "./marks.js";
-import { append, drawLine, drawWords } from "./drawer_pictures.js";
+import { append, drawLine, drawWords, imageOf } from "./drawer_pictures.js";
 import { Rail, SHEET } from "./rail.js";
 
 /** @typedef {{ close: boolean, all: boolean, key: number }} Values  that Python is sent */
@@ -69,8 +69,7 @@ class Drawer {
   draw() {
     const answer = this.data?.answer;
     this.box.toggleAttribute("data-aside", this.answers.isAside);
-    const image = answer ? this.imageOf(answer) : null;
-    const shown = answer ? this.answers.appearance(this.setting(answer)) + (image?.alt ?? "") : "";
+    const image = imageOf(this.data?.image, answer), shown = answer ? this.answers.appearance(this.setting(answer)) + (image?.alt ?? "") : "";
     if (shown === this.shown) return;
     this.shown = shown;
     if (!answer || !this.data) return this.empty();
@@ -101,12 +100,6 @@ class Drawer {
     this.rail.open(this.data.chips, words, isAnother);
     this.refocus(focused);
     if (this.live.textContent !== this.answers.spoken) this.live.textContent = this.answers.spoken;
-  }
-
-  /** What a row attends to in the image that is read, once Python has sent that of this row. @param {Answer} answer */
-  imageOf({ head, query }) {
-    const image = this.data?.image;
-    return image?.head === head && image.query === query ? image : null;
   }
 
   empty() {

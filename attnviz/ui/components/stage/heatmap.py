@@ -67,7 +67,7 @@ WORDS: Words[Any] = Words(
         "differs": "outlined: larger by 0.1 or more, dashed: smaller",
         "unlike": "another size",
         "close": "close",
-        "telling": "attends to {key} {amount}",
+        "row_says": "attends to {key} {amount}",
         "number": "The number of this cell. Up and down change it, with Shift finer; Enter keeps it, Escape does not.",
         "no_number": "This is no number, so nothing is kept.",
         "out_of_range": "It goes from {low} to {high}; nothing else is kept.",

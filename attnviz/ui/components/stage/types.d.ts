@@ -47,7 +47,7 @@ export type StageWords = Record<
   | "differs"
   | "unlike"
   | "close"
-  | "telling"
+  | "row_says"
   | "number"
   | "no_number"
   | "out_of_range"

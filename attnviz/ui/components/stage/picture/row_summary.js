@@ -32,7 +32,7 @@ export function longestRun(blank) {
  * @param {number} head
  * @param {number} row
  */
-export function drawTelling(picture, head, row) {
+export function drawRowSummary(picture, head, row) {
   const { meta, heatmap, family, light } = picture;
   const [, , wide, high] = picture.cells(head, row, 0);
   if (!meta.share || meta.axes[1] !== "key" || meta.block[1] > 1 || high < IN_ROW.cell) return;
@@ -43,10 +43,10 @@ export function drawTelling(picture, head, row) {
   const [first, behind] = longestRun(shares.map((each) => each !== null && share(each, wide) === ""));
   const [x, y, room] = picture.cells(head, row, first, 1, behind - first);
   const [word, amount] = [picture.columnWord(key), percent(most)];
-  const said = heatmap.data.words.telling.replace("{key}", () => word).replace("{amount}", () => amount);
+  const said = heatmap.data.words.row_says.replace("{key}", () => word).replace("{amount}", () => amount);
   context.font = `400 ${IN_ROW.size}px ${family}`;
   const text = [said, `${word} ${amount}`, amount].find((each) => context.measureText(each).width + IN_ROW.air <= room);
   if (!text) return;
   const at = { x: x + room / 2, y: y + high / 2 + 0.35 * IN_ROW.size, "font-size": IN_ROW.size, "text-anchor": "middle" };
-  svg(light, "text", { ...at, class: "attn-telling" }, text);
+  svg(light, "text", { ...at, class: "attn-row-says" }, text);
 }
