@@ -102,10 +102,10 @@ TOP = """() => [...document.querySelectorAll('.stMain [class*=st-key-tools-], .s
 @for_each(
     "address, most",
     [
-        ("page=compare&b_mask=causal&b_temperature=2", 170),
-        ("page=compare", 260),
-        ("page=experiments&experiment=scale", 220),
-        ("page=learn", 240),
+        ("page=compare&b_mask=causal&b_temperature=2", 190),
+        ("page=compare", 280),
+        ("page=experiments&experiment=scale", 250),
+        ("page=learn", 260),
     ],
 )
 def test_a_band_of_the_same_height_stands_over_the_maps_of_other_places(
@@ -153,6 +153,7 @@ def test_the_row_that_a_page_opens_on_says_to_what_it_attends_and_what_a_click_d
     box = hint.bounding_box()
     assert box["y"] >= 0
     assert box["y"] + box["height"] <= 42
+    assert box["width"] <= 400
     assert box["x"] + box["width"] <= page.locator(".st-key-languages").bounding_box()["x"]
     weights = page.locator(".st-key-explore [data-stage=weights] .attn-cells").bounding_box()
     page.mouse.click(weights["x"] + 12, weights["y"] + 12)
