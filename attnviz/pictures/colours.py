@@ -60,6 +60,7 @@ PAGE = {
     "edited": (EDITED, EDITED),
     "hatch": HATCH,
     "masked-edge": MASKED_EDGE,
+    "band": ("#e8eef7", "#1d2a3d"),
     "outline": 2 * ("rgba(128, 128, 128, 0.35)",),
     "rule": 2 * ("rgba(128, 128, 128, 0.25)",),
 }
@@ -70,6 +71,7 @@ negative  a bar of a negative number, and positive of a positive one
 others    the bars of those that are not explained
 sums      the bars beside a map
 hatch     lines in a masked cell, and masked-edge around a region of them
+band      of what a place adds over the maps
 outline   of a picture, and the line between two columns
 rule      the line between two rows
 """

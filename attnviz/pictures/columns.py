@@ -11,6 +11,7 @@ from attnviz.pictures import stages
 from attnviz.pictures.stage_record import Stage
 from attnviz.settings.language import Words
 from attnviz.text import head_roles, step_names
+from attnviz.text.format.patch_words import has_patches, said
 from attnviz.text.head_sentences import names as names_of_heads
 
 OPENING = ("scores", "weights", "heads")
@@ -142,8 +143,9 @@ def _dressed(trace: Trace, layer: int, stage: Stage, *, apart: bool) -> Stage:
     stage = replace(stage, title=title, symbol="" if symbol == title else symbol, heads=plain, quiet=True)
     if name in PHRASES and (name not in ("scores", "weights") or _is_usual(stage)):
         key = "product" if name == "scores" and score_of(trace.config).is_dot else name
-        fewer = [words[key] for words in (SHORTER, SHORTEST) if key in words]
-        stage = replace(stage, phrase=PHRASES[key], shorter=fewer)
+        patches = has_patches(trace)
+        phrase, *fewer = (said(words, key, patches=patches) for words in (PHRASES, SHORTER, SHORTEST) if key in words)
+        stage = replace(stage, phrase=phrase, shorter=fewer)
     if name == "scores":
         return replace(stage, apart=apart and len(stage.names) > 1)
     if name != "weights":

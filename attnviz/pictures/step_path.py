@@ -103,7 +103,7 @@ def _node(trace: Trace, steps: dict[str, Step], name: str, head: int, before: st
         step_names.plain(steps[name].symbol),
         shape,
         steps[name].meaning,
-        _before(trace, before),
+        _before(trace, before) if before or name == "embedded" else ("", ""),  # else these were given
         step.kind,
         picture,
         shades.colours,

@@ -12,6 +12,7 @@ from attnviz.settings.language import Words, aside, sign
 from attnviz.text import head_roles
 from attnviz.text.cell_sentence import percent
 from attnviz.text.format.number_format import localised
+from attnviz.text.format.patch_words import has_patches, said
 from attnviz.text.goal_label import goal_labels
 from attnviz.text.query_sentences import visible_token
 
@@ -58,7 +59,7 @@ def names(trace: Trace, layer: int, kinds: Sequence[HeadKind]) -> list[str]:
     tested = head_roles.of_card(trace)
     return list(goal_labels(trace, layer)) or [
         head_roles.heading(tested, layer, each.head)
-        or _here(title(each, visible_token(trace.key_tokens[each.key])), tested)
+        or _here(title(each, visible_token(trace.key_tokens[each.key]), patches=has_patches(trace)), tested)
         for each in kinds
     ]
 
@@ -89,7 +90,7 @@ def about(head_kind: HeadKind, word: str, at: tuple[int, int], keys: int, name: 
     return aside(position + sign(": ") + name, lines(head_kind, word, keys, name)[0])
 
 
-def title(head_kind: HeadKind, word: str) -> str:
+def title(head_kind: HeadKind, word: str, *, patches: bool = False) -> str:
     """Return where most of a head's weight goes; `word` is the one with the most weight.
 
     >>> title(HeadKind(0, "word", 0.6, 2, 1.6), "sat"), title(HeadKind(0, "word", 0.4, 2, 1.6), "sat")
@@ -100,7 +101,7 @@ def title(head_kind: HeadKind, word: str) -> str:
     if not head_kind.has_shares:
         return WORDS["none"]
     is_rare = head_kind.kind != "spread" and head_kind.share <= MOST
-    words = WORDS[f"{head_kind.kind}_often" if is_rare else head_kind.kind]
+    words = said(WORDS, f"{head_kind.kind}_often" if is_rare else head_kind.kind, patches=patches)
     return localised(words.format(n=head_kind.keys)) if head_kind.kind == "spread" else words.replace("{word}", word)
 
 

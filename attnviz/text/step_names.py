@@ -134,7 +134,7 @@ def steps(trace: Trace, layer: int) -> dict[str, Step]:
     """
     cross = trace.config.is_cross_attention
     by_name = {name: each for name, each in trace.around.items() if cross or not name.endswith("_kv")}
-    if layer:
+    if layer and "embedded" in trace.around:  # else the layers were given, and none reads what another passes on
         meaning = translate(FORMER, layer=layer)
         former = result_of(trace.layers[layer - 1])
         embedded = replace(former, name="embedded", axes=("query", "model"), symbol="X", formula="X", meaning=meaning)

@@ -26,13 +26,12 @@ from attnviz.live.program import program_of
 from attnviz.pictures import stages
 from attnviz.pictures.answer import browser_facts
 from attnviz.pictures.answer.explanation import explanation
-from attnviz.pictures.pipeline_strip import entries
 from attnviz.pictures.stage_bytes import unpacked
 from attnviz.pictures.step_path import way
 from attnviz.text.query_sentences import query_weights
 from attnviz.ui.components import mask_painter, paste_guard, svg_to_png
 from attnviz.ui.components.answer import drawer
-from attnviz.ui.components.pickers import film_strip, head_cards, head_mosaic, next_word_link, step_path, step_strip
+from attnviz.ui.components.pickers import film_strip, head_cards, head_mosaic, next_word_link, step_path
 from attnviz.ui.components.sentence import attention_lines, opening_sentence
 from attnviz.ui.components.stage import heatmap
 from attnviz.ui.panels.classroom import share_code
@@ -123,7 +122,6 @@ def test_python_sends_each_component_what_it_reads(check: Callable[..., str], mo
         "CardsData": header(head_cards.packed(trace, 0, None)),
         "MosaicData": header(head_mosaic.packed(trace, None, {}, head_mosaic.WordPair(1, 0))),
         "PathData": header(step_path.packed(way(trace, 0, 0), 2, ["weights"])),
-        "StripData": header(step_strip.packed(entries(trace, 0), None)),
         "OpeningData": header(opening_sentence.packed(trace, 0, opening_sentence.Opening(0, 1, ()))),
         "LinesData": attention_lines.payload(query_weights(trace, 0, None), None),
         "PaintData": header(mask_painter.packed(mask, ["a", "b"], ["a", "b"])),

@@ -17,8 +17,8 @@ import pytest
 
 from attnviz.exports.bundle import joined
 from attnviz.pictures.stage_record import Stage
+from attnviz.ui.components.stage.heatmap import Lettering, message
 from attnviz.ui.components.stage.heatmap import _words as words
-from attnviz.ui.components.stage.heatmap import message
 from tests.support.placement import Shape
 
 ROOT = Path(__file__).parents[2] / "attnviz"
@@ -94,5 +94,5 @@ def heading(stage: Stage, **about: Any) -> str:
     """The heading of a stage as HTML."""
     usual = {"left": 0, "block": 1, "fold": 1, "switches": False, "room": 10_000, "gap": 16, "turns": []}
     about = {**usual, "saysMasked": True, "lines": [], "sizes": [], "height": 40, **about}
-    asked = {"ask": "heading", "message": sent(stage), "about": about, "words": words(is_question=False)}
+    asked = {"ask": "heading", "message": sent(stage), "about": about, "words": words(Lettering())}
     return str(answers([asked])[0])

@@ -29,6 +29,7 @@ from attnviz.pictures.stage_bytes import NamedArray, packed
 from attnviz.settings.language import current_language, sign, translate
 from attnviz.text import cell_sentence, opening_sentence
 from attnviz.text.format.number_format import DECIMAL_COMMA
+from attnviz.text.format.patch_words import has_patches, table_of
 from attnviz.text.format.sentence_parts import in_brackets
 from attnviz.text.query_sentences import visible_token
 
@@ -87,7 +88,7 @@ def facts(trace: Trace, layer: int) -> dict[str, Any] | None:
         "score": row_functions.score(config, recorded),
         "normaliser": row_functions.normaliser(config),
         "functions": row_functions.functions(config, recorded),
-        "words": words() | {"notes": notes(trace, layer)},
+        "words": words(patches=has_patches(trace)) | {"notes": notes(trace, layer)},
     }
 
 
@@ -154,13 +155,13 @@ def _forbidden_by(trace: Trace, shape: tuple[int, ...]) -> Any:
     return found
 
 
-def words() -> dict[str, Any]:
-    """Return all words of an answer, in the language of the page."""
+def words(*, patches: bool = False) -> dict[str, Any]:
+    """Return all words of an answer, in the language of the page, of patches where these are the tokens."""
     tied = {"one": cell_sentence.TIED.format(n=1), "many": cell_sentence.TIED.format(n=_Many(2))}
     return {
-        "titles": dict(TITLES),
+        "titles": table_of(TITLES, patches=patches),
         "notes": dict(NOTES),
-        "parts": dict(explanation_parts.WORDS),
+        "parts": table_of(explanation_parts.WORDS, patches=patches),
         "typed_match": MATCH["typed"],
         "attends": dict(cell_sentence.LOOKING),
         "rank": dict(cell_sentence.RANK) | tied,

@@ -252,7 +252,7 @@ def _of_row(answer: FourLines, mixed: Mixture | None, words: Tokens) -> list[dic
     lines = []
     if mixed is not None and mixed.scores is not None:
         scores = parts.columns(mixed.scores, None, words, over_keys=True)
-        lines.append(_line("score", WORDS[f"row_{_after(answer)}"], columns=scores))
+        lines.append(_line("score", words.said(WORDS, f"row_{_after(answer)}"), columns=scores))
     if mixed is None:
         return lines if not words.over_keys else [*lines, _shares(answer.weights, words, named=True)]
     cells = parts.cells(mixed.output, words)

@@ -17,6 +17,7 @@ from attnviz.engine.records.trace import Trace
 from attnviz.settings.language import Words
 from attnviz.text.cell_sentence import percent
 from attnviz.text.format.number_format import NEARLY_ZERO, localised, short
+from attnviz.text.format.patch_words import has_patches, said
 from attnviz.text.query_sentences import query_weights
 
 PLACES = 3
@@ -44,6 +45,7 @@ class Tokens:
         self.keys, self.queries = list(head.keys), list(head.queries)
         self.query, self.key = head.queries[cell.query], head.keys[cell.key]
         self.over_keys = cell.over == "keys"
+        self.patches = has_patches(trace)
         steps = trace.layers[cell.layer]
         self.end = largest(steps["heads"].array) if "heads" in steps else 0.0
 
@@ -51,6 +53,10 @@ class Tokens:
     def line(self) -> list[str]:
         """The tokens along which is normalised."""
         return self.keys if self.over_keys else self.queries
+
+    def said(self, table: Words[Any], name: str) -> str:
+        """Return a sentence of a table, of patches where these are the tokens."""
+        return said(table, name, patches=self.patches)
 
     def amount(self, weight: float) -> str:
         """Return a weight as text, in percent where the weights of the row are shares."""
@@ -101,7 +107,7 @@ def cells(output: Array, words: Tokens, at: int | None = None) -> dict[str, Any]
     """Return the entries of an output as cells with their numbers, in the colours that they have in the map."""
     values = settled(output)
     drawn = {"values": plain(values), "texts": [*map(writer(values), map(float, values))], "at": at}
-    return drawn | {"label": WORDS["z"].format(query=words.query), "end": words.end}
+    return drawn | {"label": words.said(WORDS, "z").format(query=words.query), "end": words.end}
 
 
 def plain(values: Sequence[float] | Array) -> list[float | None]:

@@ -105,7 +105,7 @@ def _meeting(cell: Cell, words: Tokens) -> Iterator[Frame]:
     if q is None:
         return
     k = next(line for line in _vectors(cell) if "key" in line.name and line.result.ndim)
-    yield _frame("rows", WORDS["rows"], WORDS["rows_said"])
+    yield _frame("rows", WORDS["rows"], words.said(WORDS, "rows_said"))
     sentence = WORDS["meet_said"].format(query=words.query, key=words.key)
     yield _frame("meet", WORDS["meet"], sentence, parts=[_vector(q.result), _vector(k.result)], named=[True, True])
 
@@ -157,7 +157,7 @@ def _row(trace: Trace, cell: Cell, words: Tokens) -> Iterator[Frame]:
     if "masked" in steps:
         masked = steps["masked"].array[cell.head]
         scores = masked[cell.query] if words.over_keys else masked[:, cell.key]
-        frames.append(_frame("row", WORDS["row"], WORDS["row_said"], **_vector(scores, at)))
+        frames.append(_frame("row", WORDS["row"], words.said(WORDS, "row_said"), **_vector(scores, at)))
     for line in cell.weight:
         if line.result.ndim == 1 and len(line.result) == len(words.line):
             frames.append(_frame("row", line.title, localised(line.sentence), **_vector(line.result, at)))
@@ -183,7 +183,7 @@ def _row(trace: Trace, cell: Cell, words: Tokens) -> Iterator[Frame]:
 def _output(cell: Cell, words: Tokens, mixed: Mixture | None) -> Iterator[Frame]:
     if mixed is None:
         return
-    sentence = WORDS["mix_said"].format(key=words.key)
+    sentence = words.said(WORDS, "mix_said").format(key=words.key)
     amounts = [words.amount(float(weight)) for weight in mixed.weights]
     weights = {
         "values": plain(mixed.weights),

@@ -51,6 +51,7 @@ FAULTS = Words(
 SIDE, MARGIN, GAP, MOST_BESIDE = 480, 24, 12, 64
 MOST_PIXELS = 640
 """The pixels of an image that are drawn along its longer side, at most."""
+SEEN = 6  # units from which on a pixel is seen as one of those that the model reads
 VEIL, VEILED = PAPER["ink"][0], 0.82
 """The colour that lies over a patch, and how much of it where the weight is 0."""
 FRAME = OVER_IMAGE
@@ -121,6 +122,20 @@ def over_image(trace: Trace, *, layer: int = -1, head: int = 0, query: int | str
     return _written(WORDS["title"].format(**names), about, [drawn, squares, _dashed(boxes[at])], left + width, boxes)
 
 
+def without_text(drawing: str) -> str:
+    """Return a drawing of `over_image` without what is written over and under it, to be shown small.
+
+    >>> without_text('<svg width="9" height="9" viewBox="0 0 9 9"><image x="4" y="2" width="5" height="4"/></svg>')
+    '<svg width="9" height="4" viewBox="0 2 9 4"><image x="4" y="2" width="5" height="4"/></svg>'
+    """
+    found = re.search(r'<image [^>]*\by="([\d.]+)"[^>]* height="([\d.]+)"', drawing)
+    if found is None:
+        return drawing
+    top, height = found.groups()
+    cut = rf'height="{height}" viewBox="0 {top} \1 {height}"'
+    return re.sub(r'height="\d+" viewBox="0 0 (\d+) \d+"', cut, drawing, count=1)
+
+
 def _grid(tokens: Sequence[str]) -> tuple[int, int, int]:
     """Return how many tokens stand before the patches, and the rows and columns of these. Raises ConfigError."""
     *_, last = tokens
@@ -173,7 +188,9 @@ def _image(pixels: Array, x: float, y: float, width: float, height: float) -> El
     """Return the image as an element that holds all of its pixels."""
     data = b64encode(_png(pixels)).decode("ascii")
     size = {"x": shown(x), "y": shown(y), "width": shown(width), "height": shown(height)}
-    more = {"preserveAspectRatio": "none", "style": "image-rendering:pixelated"}
+    more = {"preserveAspectRatio": "none"}
+    if width >= SEEN * pixels.shape[1]:  # else a photograph would be drawn in blocks
+        more["style"] = "image-rendering:pixelated"
     return ET.Element("image", size | more | {"href": f"data:image/png;base64,{data}"})
 
 

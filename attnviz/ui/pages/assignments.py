@@ -20,7 +20,7 @@ from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.run import run
 from attnviz.settings.language import Words
-from attnviz.ui.pages import explore
+from attnviz.ui.pages import pictures
 from attnviz.ui.pages.panels import PANELS
 from attnviz.ui.panels.classroom import answer_form, assignment_editor, grading_desk
 from attnviz.ui.panels.lesson import lesson_editor
@@ -160,7 +160,7 @@ def _heading(task: Assignment) -> None:
 def _pictures(trace: Trace, selection: Selection, task: Assignment) -> Selection:
     """Draw the steps of the run that are not hidden."""
     if task.pictures or task.panels:
-        selection = explore.pictures(trace, selection, key="task-maps", names=task.pictures)
+        selection = pictures.draw(trace, selection, key="task-maps", names=task.pictures)
     if task.panels:
         selection = _panel(trace, selection, task.panels)
     return selection

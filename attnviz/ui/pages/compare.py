@@ -85,12 +85,13 @@ two heads as in Llama 2 and 3 (arXiv:2305.13245)."""
 def page(trace: Trace, selection: Selection) -> Selection:
     """Draw the page; return the selection as the visitor leaves it."""
     config = trace.config.chosen
-    if not selection.changes:
-        _starters(config, selection)
     _, unfit = url_codec.apply_changes(
         config, selection.changes
     )  # the widgets hold only what fits, and so does what they say
-    selection = widgets.edit_overrides(config, selection, "changes", beside=lambda record: _step(trace, record))
+    with st.container(key="tools-compare"):
+        selection = widgets.edit_overrides(config, selection, "changes", beside=lambda record: _step(trace, record))
+    if not selection.changes:
+        _starters(config, selection)
     other, problems = url_codec.apply_changes(config, selection.changes)
     changed = [name for name, _ in selection.changes]
     typed_formula.explain_changes(other, changed, prefix="b_")

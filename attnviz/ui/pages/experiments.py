@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import streamlit as st
+
 from attnviz.engine.cost.need import Need
 from attnviz.engine.records.trace import Trace
 from attnviz.text.headline import headline
@@ -26,7 +28,8 @@ NEED = EXPERIMENTS["mask_values"].need
 def page(trace: Trace, selection: Selection) -> Selection:
     """Draw the chosen experiment; return the selection as the visitor leaves it."""
     selection = explore_panels.choose_layer(trace, selection)
-    selection = widgets.choose(selection, "experiment")
+    with st.container(key="tools-experiment"):
+        selection = widgets.choose(selection, "experiment")
     experiment = EXPERIMENTS[selection.experiment]
     refused = admission.refusal(experiment.need, trace) if trace.config.model else ""
     if refused:

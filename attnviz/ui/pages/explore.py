@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -21,6 +22,7 @@ from attnviz.pictures.stage_record import Stage
 from attnviz.pictures.step_path import LOGITS
 from attnviz.pictures.step_path import way as steps_of
 from attnviz.text import opening_sentence as tales
+from attnviz.text.format.patch_words import has_patches
 from attnviz.text.headline import headline
 from attnviz.ui.components.answer import cells_of_stage, drawer, rail
 from attnviz.ui.components.answer.drawer import Around
@@ -28,12 +30,13 @@ from attnviz.ui.components.pickers import film_strip, head_cards, overview, step
 from attnviz.ui.components.sentence import opening_sentence
 from attnviz.ui.components.sentence.opening_sentence import Opening
 from attnviz.ui.components.stage import heatmap, picking
-from attnviz.ui.components.stage.heatmap import Heads
+from attnviz.ui.components.stage.heatmap import Heads, Lettering
+from attnviz.ui.components.stage.held import Holding
 from attnviz.ui.components.stage.picking import Picked
 from attnviz.ui.components.stage.view import View
-from attnviz.ui.pages import held_fields, pinned
+from attnviz.ui.pages import held_fields, pictures, pinned
 from attnviz.ui.pages.panels import PANELS
-from attnviz.ui.panels import by_hand, explore_panels, model_views, stage_of_run, sweep, window
+from attnviz.ui.panels import by_hand, explore_panels, mask_builder, model_views, stage_of_run, sweep, what_if, window
 from attnviz.ui.panels import cell as cell_panel
 from attnviz.ui.panels.depth import many_sentences, next_word, owed_to, word_pair
 from attnviz.ui.panels.window import Seen
@@ -44,13 +47,24 @@ from attnviz.ui.session.selection import Selection
 
 KEY, WAY, SENTENCE, ANSWER, CELLS = "explore", "way", "telling", "answer", "cells"
 OPENED = {"owed_to": owed_to.opened, "many": many_sentences.opened}  # which head was pressed, by the panel
-TOOLS, STRIP = 248, 72  # pixels kept for what changes something, so that both are seen, and for a field's values
+STRIP = 72  # pixels kept for a field's values
 STRIPS = ("layer", "shown", "specials", "colours", "from_query", "from_key")  # what their pictures depend on
 GONE = ("flow",)  # once a tab, now the strip over the maps
 
 
 def page(trace: Trace, selection: Selection) -> Selection:
     """Draw the page; return the selection as the visitor leaves it."""
+    selection, cell = maps(trace, selection)
+    return selection if _has_every(trace, selection) else _draw_panel(trace, selection, cell)
+
+
+def _has_every(trace: Trace, selection: Selection) -> bool:
+    """Return whether the maps of all layers are shown."""
+    return selection.every and len(trace.layers) > 1
+
+
+def maps(trace: Trace, selection: Selection) -> tuple[Selection, Cell | None]:
+    """Draw the stage and what is said of the run; return the selection, and the cell that is chosen."""
     if selection.panel in GONE:
         selection = replace(selection, panel="cell", shown=selection.step)
     selection = _updated(trace, selection)
@@ -58,10 +72,10 @@ def page(trace: Trace, selection: Selection) -> Selection:
     stage = st.container(key="stage", gap=None)
     with stage:
         selection = model_views.choose(trace, selection, next_word.link)
-        if selection.every and len(trace.layers) > 1:
+        if _has_every(trace, selection):
             selection = word_pair.draw(trace, selection)
             paragraph(headline(trace), notes=trace.notes)
-            return selection
+            return selection, None
         seen = window.seen(trace, selection)
         head, query = _described(trace, selection, seen)
     cells = browser_facts.cells_of(trace, selection.layer)
@@ -72,7 +86,7 @@ def page(trace: Trace, selection: Selection) -> Selection:
     if cells is not None:  # the browser explains it by the numbers in the maps
         cell = _explain(trace, selection, head, cells)
     paragraph(headline(trace), notes=trace.notes)  # one more moves nothing, and what is below keeps its own
-    return _draw_panel(trace, selection, cell)
+    return selection, cell
 
 
 def _draw_maps(trace: Trace, selection: Selection, seen: Seen, about: tuple[int, int], cells: CellFacts | None) -> None:
@@ -84,13 +98,19 @@ def _draw_maps(trace: Trace, selection: Selection, seen: Seen, about: tuple[int,
     shown = stage_of_run.shown(trace, selection)
     names, front = [stage.name for stage in shown], _in_front(shown, selection.shown)
     way = steps_of(trace, selection.layer, head)
-    of_heads = head, trace.config.n_heads
-    step_path.show(way, key=WAY, words=len(trace.query_tokens), shown=names, front=front, head=of_heads)
+    of_heads, patches = (head, trace.config.n_heads), has_patches(trace)
+    holding = by_hand.holding(trace, selection, KEY)
+    if selection.panel in places.CHANGING:
+        _band(trace, selection, holding)
+    else:
+        step_path.show(
+            way, key=WAY, words=len(trace.query_tokens), shown=names, front=front, head=of_heads, of_image=patches
+        )
     opening = Opening(head, query, _roles(trace, selection, shown), selection.query == query, seen.queries, seen.keys)
     follow = held_fields.of_run(trace, selection)
     edited = partial(by_hand.keep_sentence, SENTENCE) if follow and "sentence" in follow["fields"] else None
     opening_sentence.show(trace, selection.layer, opening, key=SENTENCE, edited=edited)
-    picked = _picked(seen.inside(selection), shown)
+    picked = pictures.picked_of(seen.inside(selection), shown)
     is_opening = not picked and seen.has(query)
     heads = Heads(
         film=_film(trace, selection),
@@ -99,7 +119,6 @@ def _draw_maps(trace: Trace, selection: Selection, seen: Seen, about: tuple[int,
         overview=window.overview(trace, selection, seen),
         opening=(head, seen.position(query)) if is_opening else None,
     )
-    holding = by_hand.holding(trace, selection, KEY)
     swept = sweep.laid_out(trace.config.chosen, [getattr(selection, name) for name in STRIPS])
     view = replace(_view(selection), reserved=STRIP if swept else 0)
     kept = partial(sweep.keep_chosen, KEY)
@@ -109,6 +128,7 @@ def _draw_maps(trace: Trace, selection: Selection, seen: Seen, about: tuple[int,
         picked=picked,
         view=view,
         heads=heads,
+        lettering=Lettering(of_patches=patches),
         holding=holding,
         follow=follow and follow | {"pinned": pinned.address(selection, follow)},
         swept=swept,
@@ -117,25 +137,38 @@ def _draw_maps(trace: Trace, selection: Selection, seen: Seen, about: tuple[int,
     )
 
 
+def _band(trace: Trace, selection: Selection, holding: Holding | None) -> None:
+    """Draw what a place adds to the maps, in the band of the path."""
+    with places.band(trace.config.chosen, selection):
+        if selection.panel == "mask":
+            mask_builder.band(trace, selection, paints=holding is not None and holding.paints is not None)
+        else:
+            what_if.band(trace, selection, holds=holding is not None)
+
+
 def _draw_panel(trace: Trace, selection: Selection, cell: Cell | None) -> Selection:
     """Draw one panel in detail below the maps; return the selection. `cell` is the one that was chosen, derived."""
     with st.container(key="all-lines"):
         selection = places.choose_panel(
             selection, has_seed=not trace.config.model, writes_on=next_word.is_offered(trace)
         )
-        panel = PANELS[selection.panel]
-        if not panel.has_room(trace):
-            return selection
-        if selection.panel == "cell" and cell is not None:
-            selection = widgets.draw(selection, "all_lines")
-            return contained(cell_panel.panel, trace, selection, cell) if selection.all_lines else selection
-        return panel.draw(trace, selection)
+        return panel_of(trace, selection, cell)
+
+
+def panel_of(trace: Trace, selection: Selection, cell: Cell | None, *further: Any) -> Selection:
+    """Draw the panel that is chosen, with whatever it takes `further`; return the selection."""
+    panel = PANELS[selection.panel]
+    if not panel.has_room(trace):
+        return selection
+    if selection.panel == "cell" and cell is not None:
+        selection = widgets.draw(selection, "all_lines")
+        return contained(cell_panel.panel, trace, selection, cell) if selection.all_lines else selection
+    return panel.draw(trace, selection, *further)
 
 
 def _view(selection: Selection) -> View:
     """Return the share of the window that the maps have."""
-    tools = TOOLS if selection.panel in places.CHANGING else 0
-    return View(fill=True, first=selection.shown, tools=tools, has_answer=selection.query is not None)
+    return View(fill=True, first=selection.shown, has_answer=selection.query is not None)
 
 
 def _in_front(stages: Sequence[Stage], first: str) -> str:
@@ -149,6 +182,10 @@ def _explain(trace: Trace, selection: Selection, head: int, cells: CellFacts | N
     with st.container(key=CELLS):
         cells_of_stage.send(cells, key=f"{CELLS}-facts")
     around = Around(selection.play, rail.chips(trace.config), selection.head, selection.focus)
+    if selection.query is not None and has_patches(trace):
+        of_head = head if selection.head is None or selection.key is None else selection.head
+        image = explore_panels.over_patches(trace, selection.layer, of_head, selection.query, small=True)
+        around = replace(around, image=image)
     if selection.query is None:
         drawer.show(None, key=ANSWER, around=around)
         return None
@@ -183,7 +220,7 @@ def _changed(trace: Trace, selection: Selection) -> Selection:
     picked = _chosen(trace, selection)
     selection = _opened(trace, selection)
     if picked is not None:
-        selection = seen.outside(selection, _selected(selection, *picked))
+        selection = seen.outside(selection, pictures.selected(selection, *picked))
     elif drawer.is_closed(ANSWER):
         selection = replace(selection, query=None, key=None, dimension=None)
     if drawer.wants_all(ANSWER):
@@ -264,57 +301,3 @@ def _film(trace: Trace, selection: Selection) -> film_strip.Strip | None:
     hidden = np.broadcast_to(forbidden(steps), weights.shape)
     kept = np.where(hidden, np.nan, weights)
     return film_strip.Strip(window.seen(trace, selection).of_weights(kept), selection.focus)
-
-
-def pictures(trace: Trace, selection: Selection, *, key: str, names: Collection[str] = columns.OPENING) -> Selection:
-    """Draw the named stages of a layer side by side; return the selection with what was picked in them."""
-    selection = explore_panels.choose_layer(trace, selection)
-    everywhere = replace(selection, focus=None)
-    everywhere = window.moved(everywhere, window.seen(trace, everywhere), overview.moved(key))
-    seen = window.seen(trace, everywhere)
-    stages = columns.opening(trace, selection.layer)
-    shown = [seen.part(stage) for stage in stages if stage.name in names]
-    if not shown:
-        return selection
-    picked = heatmap.show(
-        shown,
-        key=key,
-        picked=_picked(seen.inside(everywhere), shown),
-        heads=Heads(overview=window.overview(trace, everywhere, seen)),
-    )
-    if picked is not None:
-        everywhere = window.held(seen.outside(everywhere, _selected(everywhere, picked, shown)), seen)
-    return replace(everywhere, focus=selection.focus)
-
-
-def _picked(selection: Selection, stages: list[Stage]) -> Picked | None:
-    """Return the selected cell or row as the pictures know it."""
-    head, query, key = selection.head, selection.query, selection.key
-    if query is None:
-        return None
-    leading = sorted(stages, key=lambda stage: (not stage.leads, stage.axes != ("query", "key")))
-    stage = next((stage for stage in leading if stage.axes[0] == "query"), None)
-    if stage is None:
-        return None
-    output = next((stage for stage in stages if stage.name == "heads"), None)
-    if output is not None and None not in (head, selection.dimension):
-        return Picked(output.name, head, query, selection.dimension)
-    whole = None not in (head, key) and stage.axes[1] == "key"
-    return Picked(stage.name, head, query, key) if whole else Picked(stage.name, None, query, None)
-
-
-def _selected(selection: Selection, picked: Picked, stages: list[Stage]) -> Selection:
-    """Return the selection with what was picked; a word alone lets go of head and key."""
-    axes = next(stage.axes for stage in stages if stage.name == picked.stage)
-    head = picked.head if selection.focus is None or picked.head is None else selection.focus
-    row, column = picked.row, picked.column
-    named = selection.head if head is None else head
-    if axes == ("query", "key"):
-        return replace(selection, head=head, query=row, key=column, dimension=None)
-    if picked.stage == "heads":
-        if row is None:  # the number of a column is no position of any word
-            return selection
-        return replace(selection, head=named, query=row, key=None, dimension=column)
-    if axes[0] == "query":
-        return replace(selection, head=named, query=row)
-    return replace(selection, key=row) if axes[0] == "key" else selection

@@ -99,7 +99,7 @@ def _may_learn(config: Config) -> bool:
 
 def _tasks(config: Config, selection: Selection) -> None:
     """Draw a button for each task, which opens the setting in which it is learned well."""
-    with st.container(horizontal=True, gap="small"):
+    with st.container(key="tools-task", horizontal=True, gap="small", vertical_alignment="center"):
         for name, task in TASKS.items():
             chosen = name == (config.task if INITIALISERS[config.initialiser].learned else opening.TASK)
             st.button(

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
 import streamlit as st
 
+from attnviz.arithmetic.cell import Cell
 from attnviz.engine.cost.need import Need
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
@@ -17,8 +18,7 @@ from attnviz.exports.formats import ExportTarget
 from attnviz.settings.faults import ConfigError
 from attnviz.settings.fields import settings
 from attnviz.settings.language import Words
-from attnviz.text.headline import headline
-from attnviz.ui.pages import explore, exports, panels
+from attnviz.ui.pages import explore, exports
 from attnviz.ui.session import admission, session_state, widget_values, widgets
 from attnviz.ui.session.callback import callback
 from attnviz.ui.session.notices import notice, paragraph
@@ -69,7 +69,7 @@ EXAMPLES: dict[str, tuple[str, dict[str, str]]] = {
 """Tokens and texts that show what can be pasted."""
 
 NEED = Need(drawn=40, any_length=True)
-PANELS = {name: panels.PANELS[name] for name in ("cell", "word", "flow", "statistics", "table")}
+PANELS = ("cell", "word", "statistics", "table")
 LIMITS = {
     item.name: int(item.metadata["kind"].high)
     for item in settings(Selection)
@@ -103,7 +103,8 @@ def page(config: Config, selection: Selection) -> Selection:
     """Draw the page; return the selection as the visitor leaves it. `config` is the current setting, which applies."""
     if _HELD not in st.session_state:
         _keep(_example_of("weights"))
-    _bring(config)
+    with st.sidebar, st.container(key="own-data"):
+        _bring(config)
     if st.session_state.get(_PROBLEM):
         notice(st.session_state[_PROBLEM], kind="fault")
     upload = st.session_state[_HELD]
@@ -111,17 +112,20 @@ def page(config: Config, selection: Selection) -> Selection:
     if not admission.admitted(NEED, again() if upload.saved else to_trace.sizes(upload.kind, upload.parts, config)):
         return selection
     trace = again()
-    paragraph([*headline(trace), *_about_setting(st.session_state[_HELD], config)])
-    notice(*trace.notes, *session_state.of_address(outside(selection, trace)))
-    selection = explore.pictures(trace, within(selection, trace), key="own")
-    selection = widgets.choose_available(
-        selection, "panel", TEXTS["panel"], [*PANELS], words=_panel_named, buttons=True, label_visibility="collapsed"
-    )
-    panel = PANELS.get(selection.panel, PANELS["cell"])
-    if not panel.has_room(trace):
-        return selection
-    further = (again,) if selection.panel == "table" else ()
-    selection = panel.draw(trace, within(selection, trace), *further)
+    notice(*session_state.of_address(outside(selection, trace)))
+    selection, cell = explore.maps(trace, within(selection, trace))
+    return _below(trace, selection, cell, again)
+
+
+def _below(trace: Trace, selection: Selection, cell: Cell | None, again: Callable[[], Trace]) -> Selection:
+    """Draw one panel in detail below the maps, and the files; `again` makes the run anew."""
+    with st.container(key="all-lines"):
+        selection = replace(selection, panel=selection.panel if selection.panel in PANELS else "cell")
+        selection = widgets.choose_available(
+            selection, "panel", TEXTS["panel"], PANELS, words=_panel_named, buttons=True, label_visibility="collapsed"
+        )
+        further = (again,) if selection.panel == "table" else ()
+        selection = explore.panel_of(trace, within(selection, trace), cell, *further)
     target = ExportTarget(selection.layer, head=selection.head, query=selection.query, key=selection.key)
     with st.expander(TEXTS["take"], key="own-files"):
         for title, column in zip(("Pictures", "Data"), st.columns(2, gap="medium")):
@@ -139,39 +143,35 @@ def pasted_into() -> list[str]:
 def _bring(config: Config) -> None:
     """Draw the widgets for files and pasted text."""
     upload: HeldUpload = st.session_state[_HELD]
-    kind, example = st.columns([4, 1], vertical_alignment="bottom")
-    with kind:
-        chosen = (
-            st.segmented_control(
-                TEXTS["kind"],
-                KINDS,
-                format_func=KINDS.__getitem__,
-                key=_KIND,
-                default=widget_values.start(_KIND, upload.kind),
-                required=True,
-                on_change=_other_kind,
-                args=(config,),
-            )
-            or upload.kind
+    chosen = (
+        st.segmented_control(
+            TEXTS["kind"],
+            KINDS,
+            format_func=KINDS.__getitem__,
+            key=_KIND,
+            default=widget_values.start(_KIND, upload.kind),
+            required=True,
+            on_change=_other_kind,
+            args=(config,),
         )
-    example.button(TEXTS["example"], key="own_example", on_click=_example, args=(config, chosen), width="stretch")
-    file, *areas = st.columns([1] * (1 + len(PARTS[chosen])))
-    with file:
-        st.file_uploader(TEXTS["file"], key=_FILE, on_change=_uploaded, args=(config,), max_upload_size=5)
-    for area, part in zip(areas, PARTS[chosen]):
-        label = TEXTS["paste"] if len(areas) == 1 else TEXTS["paste_part"].format(part=part.upper())
+        or upload.kind
+    )
+    st.button(TEXTS["example"], key="own_example", on_click=_example, args=(config, chosen))
+    parts = PARTS[chosen]
+    for part in parts:
+        label = TEXTS["paste"] if len(parts) == 1 else TEXTS["paste_part"].format(part=part.upper())
         key = _PASTE.format(part=part)
         text = widget_values.start(key, upload.texts.get(part, ""))
         start = "" if key in st.session_state and len(text) > _MOST_RESENT else text
-        area.text_area(
-            label, start, key=key, height=104, max_chars=MAX_PASTED_CHARACTERS, on_change=_pasted, args=(config,)
+        high = 128 if len(parts) == 1 else 80
+        st.text_area(
+            label, start, key=key, height=high, max_chars=MAX_PASTED_CHARACTERS, on_change=_pasted, args=(config,)
         )
-    queries, keys = st.columns(2)
-    typed = {_TOKENS: (queries, upload.tokens), _KEY_TOKENS: (keys, upload.key_tokens)}
-    for key, (container, words) in typed.items():
+    for key, words in ((_TOKENS, upload.tokens), (_KEY_TOKENS, upload.key_tokens)):
         label = TEXTS[key.removeprefix("own_")]
-        container.text_input(label, widget_values.start(key, words), key=key, on_change=_named, args=(config,))
-    paragraph([TEXTS["private"]])
+        st.text_input(label, widget_values.start(key, words), key=key, on_change=_named, args=(config,))
+    st.file_uploader(TEXTS["file"], key=_FILE, on_change=_uploaded, args=(config,), max_upload_size=5)
+    paragraph([TEXTS["private"], *_about_setting(upload, config)])
 
 
 def _about_setting(upload: HeldUpload, config: Config) -> Sequence[str]:

@@ -24,14 +24,15 @@ from attnviz.exports import tables
 from attnviz.exports.formats import ExportTarget
 from attnviz.pictures import pipeline_strip, stages
 from attnviz.pictures.static.svg_image import WORDS as TITLE
-from attnviz.pictures.static.svg_image import over_image
+from attnviz.pictures.static.svg_image import over_image, without_text
+from attnviz.pictures.step_path import way
 from attnviz.settings.counting import ordinal
 from attnviz.settings.language import Words, aside
 from attnviz.text import step_names
 from attnviz.text.captions import NAMES
 from attnviz.text.cost_ledger import ledger
 from attnviz.ui.components import formula, number_tables
-from attnviz.ui.components.pickers import head_cards, step_strip
+from attnviz.ui.components.pickers import head_cards, step_path
 from attnviz.ui.components.sentence import attention_lines
 from attnviz.ui.components.stage import heatmap
 from attnviz.ui.panels import window
@@ -40,7 +41,7 @@ from attnviz.ui.session import admission, widgets
 from attnviz.ui.session.notices import notice, paragraph
 from attnviz.ui.session.selection import Selection
 
-CARDS = "cards"
+CARDS, PATH = "cards", "steps"
 SEEDS = 10
 FEWEST_SEEDS = 2
 BUTTONS_UP_TO = 12
@@ -49,7 +50,7 @@ WIDTH = 560
 SEED_AVERAGE = Need(drawn=40, excludes_models=True)
 TEXTS = Words(
     {
-        "flow": "Choose a step to see it large. Steps that change nothing here are folded.",
+        "flow": "Choose a step to see it large.",
         "ledger": "Shapes, parameters and multiply-adds",
         "plan": "The layer as it is computed: each step, its axes, and what it is made of. `plan_of` says the same in "
         "Python.",
@@ -94,13 +95,19 @@ def sentence_panel(trace: Trace, selection: Selection) -> Selection:
     return replace(selection, query=request.query, head=request.head)
 
 
+def over_patches(trace: Trace, layer: int, head: int, query: int, *, small: bool = False) -> dict[str, Any]:
+    """Return the weights of a patch over the image that the model reads, as an address, and what is said of it."""
+    drawing = over_image(trace, layer=layer, head=head, query=query)
+    data = b64encode((without_text(drawing) if small else drawing).encode()).decode("ascii")
+    named = {"layer": ordinal(layer), "head": ordinal(head), "query": trace.query_tokens[query]}
+    said = {"alt": TITLE["title"].format(**named), "src": f"data:image/svg+xml;base64,{data}"}
+    return {"head": head, "query": query, **said}
+
+
 def _over_image(trace: Trace, selection: Selection) -> None:
     """Draw the weights of a patch over the image that the model reads."""
-    layer, head, query = selection.layer, selection.head or 0, selection.query or 0
-    data = b64encode(over_image(trace, layer=layer, head=head, query=query).encode()).decode("ascii")
-    named = {"layer": ordinal(layer), "head": ordinal(head), "query": trace.query_tokens[query]}
-    said = escape(TITLE["title"].format(**named))
-    st.html(f'<img alt="{said}" width="{WIDTH}" style="max-width: 100%" src="data:image/svg+xml;base64,{data}">')
+    image = over_patches(trace, selection.layer, selection.head or 0, selection.query or 0)
+    st.html(f'<img alt="{escape(image["alt"])}" width="{WIDTH}" style="max-width: 100%" src="{image["src"]}">')
 
 
 def steps_panel(trace: Trace, selection: Selection) -> Selection:
@@ -108,8 +115,15 @@ def steps_panel(trace: Trace, selection: Selection) -> Selection:
     paragraph([TEXTS["flow"]])
     entries = pipeline_strip.entries(trace, selection.layer)
     names = [entry.name for entry in entries]
-    chosen = step_strip.show(entries, key="strip", chosen=selection.step if selection.step in names else "weights")
-    selection = replace(selection, step=chosen or (selection.step if selection.step in names else "weights"))
+    pressed = step_path.chosen(PATH)
+    if pressed in names:
+        selection = replace(selection, step=pressed)
+    selection = widgets.choose_available(
+        selection, "step", TEXTS["step"], names, words=NAMES.__getitem__, otherwise="weights"
+    )
+    selection = replace(selection, step=selection.step if selection.step in names else "weights")
+    path = way(trace, selection.layer, min(selection.head or 0, trace.config.n_heads - 1))
+    step_path.show(path, key=PATH, words=len(trace.query_tokens), shown=[selection.step])
     entry = entries[names.index(selection.step)]
     step = step_names.steps(trace, selection.layer)[entry.name]
     formula.show(entry.formula)

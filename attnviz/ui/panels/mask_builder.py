@@ -21,20 +21,20 @@ from attnviz.engine.tables.row_names import MaskName
 from attnviz.exports.mask_code import code, expression
 from attnviz.settings.counting import ordinal
 from attnviz.settings.faults import ConfigError
-from attnviz.settings.language import Plural, Words, sign
+from attnviz.settings.language import Words
 from attnviz.ui.components import mask_painter
 from attnviz.ui.session import session_state
 from attnviz.ui.session.callback import callback
 from attnviz.ui.session.notices import notice, paragraph
 from attnviz.ui.session.selection import Selection
 
-BESIDE_UP_TO = 24
-"""Keys up to which the controls stand beside the grid, not above it."""
+WHOLE_UP_TO = 24
+"""Queries up to which a mask as code is seen whole."""
 STARTS = tuple(name for name in MASKS if name not in ("none", "custom"))
 TEXTS = Words(
     {
         "counted": "{n:,} of {all:,} cells are allowed.",
-        "more": "{rows} and {n} more",
+        "drag": "Press or drag over cells of A.",
         "all": "Allow all",
         "none": "Forbid all",
         "invert": "Invert",
@@ -52,25 +52,31 @@ TEXTS = Words(
         "refused": "This mask is too long to keep as a list of cells: {why}. The previous one is kept.",
     }
 )
-EMPTY = Plural(
-    "Nothing to attend to for row {rows}: weights and output are zeros there.",
-    "Nothing to attend to for rows {rows}: weights and output are zeros there.",
-)
 _REFUSED, _WHY = "_mask_refused", "_mask_refused_why"
-_MOST_ROWS = 12
+
+
+def band(trace: Trace, selection: Selection, *, paints: bool) -> None:
+    """Draw what changes the mask as a whole, for the band over the maps; `paints`: their cells can be painted."""
+    allowed = _masks(trace, selection)[1]
+    with st.popover(TEXTS["from"], width="content"):
+        _starts(trace, selection)
+    _buttons(trace, selection, allowed)
+    drag = [TEXTS["drag"]] if paints else []
+    with st.container(key="band-said"):
+        paragraph([*drag, TEXTS["counted"].format(n=allowed.sum(), all=allowed.size)])
+    if _WHY in st.session_state:
+        with st.container(key="let_go"):  # over the page, so that it moves nothing
+            notice(st.session_state.pop(_WHY), kind="fault")
 
 
 def panel(trace: Trace, selection: Selection) -> Selection:
-    """Draw the current mask as a grid to paint, what it may start from, and the same mask as programs take it.
+    """Draw the current mask as a grid to paint, and the same mask as programs take it.
 
     Where each head has a mask of its own, that of the head that is looked at is drawn, and all are in the code.
     """
-    step, head = trace.layers[selection.layer]["allowed"], selection.head or 0
-    whole, allowed = np.asarray(step.array, dtype=bool), np.asarray(step.head(head), dtype=bool)
-    narrow = allowed.shape[1] <= BESIDE_UP_TO
-    panel = st.container(key="mask-panel")  # by its key it stays the same, also where a note above comes or goes
-    grid, controls = panel.columns(2, gap="medium") if narrow else (panel.container(), panel.container())[::-1]
-    with grid:
+    whole, allowed = _masks(trace, selection)
+    with st.container(key="mask-panel"):  # by its key it stays the same, also where a note above comes or goes
+        paragraph([TEXTS["of_head"].format(head=ordinal(selection.head or 0))] if whole.ndim > 2 else [])
         mask_painter.show(
             allowed,
             trace.query_tokens,
@@ -79,30 +85,15 @@ def panel(trace: Trace, selection: Selection) -> Selection:
             painted=partial(_adopt_cells, trace.config.chosen, selection),
             refused=st.session_state.get(_REFUSED, 0),
         )
-    with controls:
-        paragraph([TEXTS["of_head"].format(head=ordinal(head))] if whole.ndim > 2 else [])
-        _draw_counts(allowed)
-        _buttons(trace, selection, allowed)
-        _starts(trace, selection)
     paragraph([TEXTS["forms"]])
     _forms(trace, whole)
     return selection
 
 
-def counted(allowed: Array) -> list[str]:
-    """Describe the allowed cells by their number, and name the empty rows.
-
-    >>> counted(np.array([[True, False, True], [False, False, False]]))
-    ['2 of 6 cells are allowed.', 'Nothing to attend to for row 2: weights and output are zeros there.']
-    """
-    sentences = [TEXTS["counted"].format(n=allowed.sum(), all=allowed.size)]
-    empty = [str(ordinal(int(i))) for i in np.flatnonzero(~allowed.any(axis=-1))]
-    if empty:
-        rows = sign(", ").join(empty[:_MOST_ROWS])
-        if len(empty) > _MOST_ROWS:
-            rows = TEXTS["more"].format(rows=rows, n=len(empty) - _MOST_ROWS)
-        sentences.append(EMPTY.format(n=len(empty), rows=rows))
-    return sentences
+def _masks(trace: Trace, selection: Selection) -> tuple[Array, Array]:
+    """Return the masks of all heads, and that of the head that is looked at."""
+    step = trace.layers[selection.layer]["allowed"]
+    return np.asarray(step.array, dtype=bool), np.asarray(step.head(selection.head or 0), dtype=bool)
 
 
 def with_cells(config: Config, allowed: Array) -> Config:
@@ -113,19 +104,12 @@ def with_cells(config: Config, allowed: Array) -> Config:
     return replace(config, mask=("custom",), custom_cells=compact(allowed))
 
 
-def _draw_counts(allowed: Array) -> None:
-    paragraph(counted(allowed))
-    if _WHY in st.session_state:
-        notice(st.session_state.pop(_WHY), kind="fault")
-
-
 def _buttons(trace: Trace, selection: Selection, allowed: Array) -> None:
     """Draw the masks that need no choice: all, none, and the other way round."""
-    with st.container(horizontal=True):
-        config = trace.config.chosen
-        st.button(TEXTS["all"], key="mask_all", on_click=_adopt, args=(config, selection, ("none",)))
-        st.button(TEXTS["none"], key="mask_none", on_click=_adopt_cells, args=(config, selection, allowed & False))
-        st.button(TEXTS["invert"], key="mask_invert", on_click=_adopt_cells, args=(config, selection, ~allowed))
+    config = trace.config.chosen
+    st.button(TEXTS["all"], key="mask_all", on_click=_adopt, args=(config, selection, ("none",)))
+    st.button(TEXTS["none"], key="mask_none", on_click=_adopt_cells, args=(config, selection, allowed & False))
+    st.button(TEXTS["invert"], key="mask_invert", on_click=_adopt_cells, args=(config, selection, ~allowed))
 
 
 def _starts(trace: Trace, selection: Selection) -> None:
@@ -169,7 +153,7 @@ def _forms(trace: Trace, allowed: Array) -> None:
 
 def _height(allowed: Array) -> int | Literal["content"]:
     """Return the height of a text of many lines: it is copied, not read, and need not be seen whole."""
-    return "content" if allowed[..., 0].size <= BESIDE_UP_TO else 260
+    return "content" if allowed[..., 0].size <= WHOLE_UP_TO else 260
 
 
 @callback

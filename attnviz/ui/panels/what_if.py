@@ -17,7 +17,7 @@ from attnviz.exports import tables
 from attnviz.pictures import stages
 from attnviz.settings import url_codec
 from attnviz.settings.faults import ConfigError
-from attnviz.settings.language import Words
+from attnviz.settings.language import Plural, Words
 from attnviz.text import edit_table
 from attnviz.text.captions import NAMES
 from attnviz.text.edit_table import EditedMatrix
@@ -41,6 +41,7 @@ WORDS = Words(
         "pasted": "Rows of numbers, as a spreadsheet copies them; headings may stand around them",
         "upload": "Or a CSV file",
         "set": "Set these numbers",
+        "drag": "Drag a number in the maps up or down, or type it.",
         "undo": "Undo",
         "undo_all": "Undo all",
         "compare": "Compare with the unchanged run",
@@ -51,6 +52,7 @@ WORDS = Words(
         "solved": "The matrices that were made by hand stay as they were before any change.",
     }
 )
+CHANGED = Plural("{n} number is changed.", "{n} numbers are changed.")
 _FAULT, _BASE, _EMPTIED = "_what_if_fault", "_what_if_base", "_what_if_emptied"
 
 
@@ -78,6 +80,20 @@ def panel(trace: Trace, selection: Selection) -> Selection:
     _list(trace, selection)
     heatmap.show([stages.stage(trace, steps[name], NAMES[name], steps[name].meaning)], key="what-if")
     return selection
+
+
+def band(trace: Trace, selection: Selection, *, holds: bool) -> None:
+    """Draw what can be done with all changes, for the band over the maps; `holds`: their numbers can be dragged."""
+    config = trace.config.chosen
+    with st.container(key="band-said"):
+        n = len(config.edits)
+        paragraph([CHANGED.format(n=n)] if n else [WORDS["drag"]] * holds)
+    if not config.edits:
+        return
+    none = replace(config, edits=())
+    beside = replace(selection, page="compare", changes=url_codec.difference(none, config))
+    st.button(WORDS["undo_all"], key="undo_all", on_click=session_state.adopt, args=(none, selection))
+    st.button(WORDS["compare"], key="compare_edits", on_click=session_state.adopt, args=(none, beside))
 
 
 def _table(trace: Trace, selection: Selection, on: EditedMatrix) -> None:
@@ -179,8 +195,3 @@ def _list(trace: Trace, selection: Selection) -> None:
         undo.button(WORDS["undo"], key=f"undo-{number}", on_click=session_state.adopt, args=(fewer, selection))
     if len(config.edits) > MOST_LISTED:
         paragraph([WORDS["more"].format(n=len(config.edits) - MOST_LISTED)])
-    none = replace(config, edits=())
-    beside = replace(selection, page="compare", changes=url_codec.difference(none, config))
-    with st.container(horizontal=True, gap="small"):
-        st.button(WORDS["undo_all"], key="undo_all", on_click=session_state.adopt, args=(none, selection))
-        st.button(WORDS["compare"], key="compare_edits", on_click=session_state.adopt, args=(none, beside))

@@ -5,13 +5,16 @@ A link names pages and panels, as it always has; the place follows from them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import html
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 import streamlit as st
 
+from attnviz.engine.records.config import Config
 from attnviz.settings.language import Words
-from attnviz.ui.session import widgets
+from attnviz.ui.session import session_state, widgets
 from attnviz.ui.session.selection import (
     FIRST_LESSON,
     LESSON_NAMES,
@@ -35,6 +38,9 @@ WORDS = Words(
         "export": "Export",
         "two": "Two settings",
         "this_run": "This seed",
+        "done": "Done",
+        "hint": "Click a cell to see how its number is computed, a word to see what it attends to, or the name of a "
+        "head to see that head alone.",
     }
 )
 PLACES: Mapping[str, tuple[str, ...]] = {
@@ -113,6 +119,8 @@ def choose(selection: Selection) -> Selection:
         now = present.part if present.part in parts else parts[0]
         if len(parts) > 1:
             now = _choose(replace(present, part=now), "part", WORDS["parts"], parts, _part_names()).part
+        if chosen == "explore":
+            st.html(f'<p class="attn-hint">{html.escape(WORDS["hint"])}</p>')
     return selection if now == present.part else led_to(selection, now)
 
 
@@ -134,6 +142,16 @@ def choose_panel(selection: Selection, *, has_seed: bool = True, writes_on: bool
         labels = names | ({"statistics": WORDS["this_run"]} if has_seed else {})
         now = _choose(_Place("", "", way=now), "way", WORDS["ways"], panels, labels).way
     return replace(selection, panel=now)
+
+
+@contextmanager
+def band(config: Config, selection: Selection) -> Iterator[None]:
+    """Draw the band over the maps for what a place adds to them, between its name and the way back to Explore."""
+    with st.container(key="band", horizontal=True, vertical_alignment="center", gap="small"):
+        st.markdown(f"**{PANEL_NAMES[selection.panel].label}**", width="content")
+        yield
+        back = led_to(selection, "explore")
+        st.button(WORDS["done"], key="band-done", type="tertiary", on_click=session_state.adopt, args=(config, back))
 
 
 def _part_names() -> Mapping[str, str]:

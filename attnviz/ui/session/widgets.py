@@ -247,7 +247,7 @@ def edit_overrides(
     reset_invalid_choice(name, options, shown_value(item, getattr(holder, name)))
     shown = [at for at in st.session_state.get(name, overrides) if not _is_wide(kind.of, at)]
     in_line = len(shown) if len(shown) <= IN_LINE else 0  # a few stand in the same row
-    left, *fields, right = st.columns([2, *[1.2] * in_line, 1])
+    left, *fields, right = st.columns([2, *[1.3] * in_line, 1.5])
     with left:
         chosen = st.multiselect(
             translate(item.metadata["label"]),
@@ -264,8 +264,9 @@ def edit_overrides(
     texts = [at for at in chosen if _is_wide(kind.of, at)]
     for at in texts:
         other = draw(other, at, prefix=kind.prefix)
-    columns = fields or st.columns(3)
-    for number, at in enumerate(at for at in chosen if at not in texts):
+    others = [at for at in chosen if at not in texts]
+    columns = fields or (st.columns(3) if others else [])
+    for number, at in enumerate(others):
         with columns[number % len(columns)]:
             other = draw(other, at, prefix=kind.prefix)
     written = {at.name: at.metadata["kind"].write(getattr(other, at.name)) for at in settings(kind.of)}

@@ -131,7 +131,7 @@ def test_two_strokes_at_once_are_both_kept(browser_page: Any, app: Any) -> None:
 
 def test_a_stroke_in_progress_is_not_drawn_over(browser_page: Any, app: Any) -> None:
     page = opened(browser_page, app, "sentence=a+b+c&n_heads=1&mask=none")
-    page.get_by_role("button", name="Invert").scroll_into_view_if_needed()
+    cell(page, 3, 3).scroll_into_view_if_needed()
     page.mouse.move(*middle(page, 1, 1))
     page.mouse.down()
     page.mouse.move(*middle(page, 1, 3))

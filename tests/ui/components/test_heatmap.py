@@ -81,7 +81,7 @@ def test_the_maps_are_told_how_the_language_writes_a_number() -> None:
     try:
         for code, sign in (("de", ","), ("en", ".")):
             set_language(code)
-            assert heatmap._words(is_question=False)["decimal"] == sign
+            assert heatmap._words(heatmap.Lettering())["decimal"] == sign
     finally:
         set_language("en")
 
@@ -91,10 +91,10 @@ def test_no_maps_go_by_the_name_of_a_field() -> None:
     found: set[str] = set()
     for path in UI.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            if isinstance(node, ast.Call) and ast.unparse(node.func) in ("heatmap.show", "explore.pictures"):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) in ("heatmap.show", "pictures.draw"):
                 keys = [each.value for each in node.keywords if each.arg == "key"]
                 found.update(str(key.value) for key in keys if isinstance(key, ast.Constant))
-    assert {"own", "redeal"} <= found
+    assert {"redeal", "task-maps"} <= found
     assert found & {field.name for record in (Config, Selection) for field in fields(record)} == set()
 
 

@@ -121,3 +121,17 @@ def test_sentences_of_the_prompts_are_not_offered_to_it(vit: str) -> None:
     assert clean(at)
     assert "Over 2 sentences of 20 tokens together." in page_text(at)
     assert not [button for button in at.button if button.key == "many-take"], "no image of them can be drawn"
+
+
+def test_the_stage_speaks_of_patches_and_shows_the_image_beside_a_row(vit: str) -> None:
+    at = opened(model=vit, sentence="red circle", query="2")
+    assert clean(at)
+    sent = [bytes(element.proto.bytes).decode(errors="replace") for element in at.get("bidi_component")]
+    stage = next(each for each in sent if '"stages"' in each)
+    assert '"patch"' in stage
+    assert "how each patch (row, query) attends to each (column, key)" in stage
+    assert not re.search(r"over [\d.]+ words|how well each word", stage)
+    answer = next(each for each in sent if '"in_words"' in each)
+    assert "its scaled scores with all patches" in answer + "".join(sent)
+    assert '"src":"data:image/svg+xml;base64,' in answer.replace(" ", "")
+    assert any('"image"' in each and '"10 tokens"' in each for each in sent)

@@ -15,7 +15,7 @@ from streamlit.testing.v1 import AppTest
 from attnviz import Config, of_scores, of_vectors, of_weights, run
 from attnviz.engine.cost import estimate as cost
 from attnviz.exports import archive
-from attnviz.ui.pages import your_data
+from attnviz.ui.pages import panels, your_data
 from attnviz.ui.session import admission
 from attnviz.ui.session.selection import Selection
 from attnviz.uploads import parse_text, to_trace
@@ -132,7 +132,7 @@ def test_a_file_is_shown_with_its_tokens_and_a_bad_one_leaves_it_there() -> None
 @pytest.mark.parametrize("which", your_data.KINDS)
 def test_every_panel_works_on_every_kind(which: str) -> None:
     at = kind(opened(), which) if which != "weights" else opened()
-    at.session_state["held"] = Selection(head=0, query=2, key=0)
+    at.session_state["held"] = Selection(head=0, query=2, key=0, all_lines=True)
     for panel in reversed(your_data.PANELS):
         at.segmented_control(key="pick-panel").set_value(panel)
         settled(at.run())
@@ -146,7 +146,7 @@ def test_a_panel_that_is_none_of_this_page_is_charged_as_the_one_that_is_shown(m
     monkeypatch.setattr(admission, "admitted", lambda need, *of: asked.append(need) or admitted(need, *of))
     at.session_state["held"] = Selection(panel="backward")
     settled(at.run())
-    assert asked == [your_data.NEED, your_data.PANELS["cell"].need]
+    assert asked == [your_data.NEED, panels.PANELS["cell"].need]
 
 
 def test_pasted_numbers_and_typed_tokens_are_taken_and_never_reach_markdown() -> None:

@@ -81,7 +81,7 @@ def test_invert_forbid_and_allow_are_settings_of_their_own() -> None:
     at = opened(panel="mask", mask="causal", sentence="a b c")
     at.button(key="mask_invert").click().run()
     assert (query(at)["mask"], query(at)["custom_cells"]) == ("custom", "1: 2-3, 2: 3")
-    assert "row 3: weights and output are zeros there." in page_text(at)
+    assert "Row 3 has nothing to attend to: weights and output are zeros there." in page_text(at)
     at.button(key="mask_none").click().run()
     assert query(at)["custom_cells"] == ""
     assert "0 of 9 cells" in page_text(at)
@@ -122,15 +122,6 @@ def sent(at: AppTest) -> bytes:
         element.proto for element in at.get("bidi_component") if element.proto.component_name == "attnviz_mask_painter"
     ]
     return bytes(grids[0].bytes)
-
-
-@pytest.mark.parametrize(("empty", "words"), [([], None), ([1], "row 2:"), (range(14), "and 2 more:")])
-def test_empty_rows_are_named_as_far_as_that_helps(empty: Any, words: str | None) -> None:
-    mask = np.ones((15, 2), dtype=bool)
-    mask[list(empty)] = False
-    sentences = mask_builder.counted(mask)
-    assert len(sentences) == (1 if words is None else 2)
-    assert words is None or words in sentences[1]
 
 
 def test_the_lab_draws_five_pictures_and_its_tables() -> None:

@@ -8,7 +8,7 @@ import { isDark } from "../colours.js";
 import { Answers } from "./answers.js";
 import { Player } from "./motion_player.js";
 import { markOf, matches } from "./marks.js";
-import { append, drawLine, drawWords } from "./drawer_pictures.js";
+import { append, drawLine, drawWords, imageOf } from "./drawer_pictures.js";
 import { Rail, SHEET } from "./rail.js";
 
 /** @typedef {{ close: boolean, all: boolean, key: number }} Values  that Python is sent */
@@ -69,13 +69,12 @@ class Drawer {
   draw() {
     const answer = this.data?.answer;
     this.box.toggleAttribute("data-aside", this.answers.isAside);
-    const shown = answer ? this.answers.appearance(this.setting(answer)) : "";
+    const image = imageOf(this.data?.image, answer), shown = answer ? this.answers.appearance(this.setting(answer)) + (image?.alt ?? "") : "";
     if (shown === this.shown) return;
     this.shown = shown;
     if (!answer || !this.data) return this.empty();
     const focused = this.focusedClass(), { words } = this.data;
-    const cell = String([answer.head, answer.query, answer.key]);
-    const isAnother = this.cell !== cell;
+    const cell = String([answer.head, answer.query, answer.key]), isAnother = this.cell !== cell;
     const playing = isAnother ? null : this.player;
     this.waitsToPlay = false;
     this.player?.end();
@@ -88,6 +87,7 @@ class Drawer {
     this.drawTop(answer);
     this.box.dataset.open = "";
     this.body = append(this.box, "div", "ad-body");
+    if (image) Object.assign(append(this.body, "img", "ad-image"), { src: image.src, alt: image.alt });
     answer.lines.forEach((line, at) => drawLine(this.body, line, at + 1, setting, line.name === "match" ? this.answers.heads : null));
     drawWords(this.body, words.in_words, this.answers.said);
     const foot = append(this.box, "div", "ad-foot");

@@ -1,7 +1,7 @@
 // The bars, shares and cells of an answer. All text enters through textContent.
 
 /** @import { Mark } from "../../types" */
-/** @import { AnswerCells, AnswerLine, AnswerRow, AnswerTerms } from "./types" */
+/** @import { Answer, AnswerCells, AnswerData, AnswerLine, AnswerRow, AnswerTerms } from "./types" */
 import { between, inkOn } from "../colours.js";
 import { setMark } from "./marks.js";
 
@@ -30,6 +30,14 @@ export function append(parent, tag, name, text) {
   if (text !== undefined) element.textContent = text;
   return parent.appendChild(element);
 }
+
+/**
+ * What a row attends to in the image that is read, once Python has sent that of this row.
+ *
+ * @param {AnswerData["image"] | undefined} image
+ * @param {Answer | null | undefined} answer
+ */
+export const imageOf = (image, answer) => (image && image.head === answer?.head && image.query === answer.query ? image : null);
 
 /** @param {number} number */
 const percent = (number) => `${(100 * number).toFixed(2)}%`;

@@ -39,6 +39,8 @@ export interface AnswerData {
   chips: Chip[];
   /** The head of the cell that was chosen last, and the one that is shown alone. */
   chosen: { head: number | null; focus: number | null };
+  /** What the row attends to in the image that a model reads. */
+  image: { head: number; query: number; src: string; alt: string } | null;
 }
 
 /** A field of the setting, and what it is set to. */

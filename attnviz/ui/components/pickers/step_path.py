@@ -11,7 +11,15 @@ from attnviz.settings.language import Words
 from attnviz.ui.session.browser import transport
 from attnviz.ui.session.browser.component import component, ignore, report
 
-WORDS = Words({"strip": "From the sentence to the output", "words": "words", "token": ("1 word", "{n} words")})
+WORDS = Words(
+    {
+        "strip": "From the sentence to the output",
+        "words": "words",
+        "token": ("1 word", "{n} words"),
+        "image": "image",
+        "patches": ("1 token", "{n} tokens"),
+    }
+)
 
 _component = component(__file__)
 
@@ -24,14 +32,20 @@ def show(
     shown: Sequence[str],
     front: str = "",
     head: tuple[int, int] = (0, 1),
+    of_image: bool = False,
 ) -> None:
     """Draw the way; `shown` are the steps that the columns show, a narrow window only the one in `front`.
 
     `chosen` tells at the next run what was pressed.
 
-    head  whose pictures they are, of how many
+    head  whose pictures they are, of how many;  of_image  the tokens are those of an image
     """
-    _component(key=key, data=packed(nodes, words, shown, front, head), height="content", on_shown_change=ignore)
+    _component(
+        key=key,
+        data=packed(nodes, words, shown, front, head, of_image=of_image),
+        height="content",
+        on_shown_change=ignore,
+    )
 
 
 def chosen(key: str) -> str | None:
@@ -44,14 +58,20 @@ def chosen(key: str) -> str | None:
 
 
 def packed(
-    nodes: Sequence[PathStep], words: int, shown: Sequence[str], front: str = "", head: tuple[int, int] = (0, 1)
+    nodes: Sequence[PathStep],
+    words: int,
+    shown: Sequence[str],
+    front: str = "",
+    head: tuple[int, int] = (0, 1),
+    *,
+    of_image: bool = False,
 ) -> bytes:
     """Pack the data for the browser: a line of JSON, a zero byte, and the pixels of all small pictures."""
     scales = list(dict.fromkeys(node.colours for node in nodes))
-    one, many = WORDS["token"]
+    one, many = WORDS["patches" if of_image else "token"]
     data = {
         "strip": WORDS["strip"],
-        "words": WORDS["words"],
+        "words": WORDS["image" if of_image else "words"],
         "count": one if words == 1 else many.format(n=words),
         "counts": [one, many],
         "front": front,

@@ -109,28 +109,3 @@ export interface PathData {
   scales: [light: string[], dark: string[]][];
   nodes: PathStep[];
 }
-
-/** A step of the strip. */
-export interface FlowStep {
-  name: string;
-  label: string;
-  symbol: string;
-  shape: string;
-  words: string;
-  formula: string;
-  meaning: string;
-  stage: number;
-  folded: boolean;
-  changes: boolean;
-  scale: number;
-  size: [width: number, height: number];
-}
-
-/** The strip of all steps, as `step_strip.py` sends it; the bytes of all pictures follow. */
-export interface StripData {
-  chosen: string | null;
-  words: Record<"strip" | "all" | "fewer" | "same", string>;
-  masked: string;
-  scales: string[][];
-  steps: FlowStep[];
-}

@@ -13,6 +13,7 @@ from attnviz.pictures.colours import DARK, SHARE
 from attnviz.settings.counting import ordinal
 from attnviz.settings.language import Words
 from attnviz.text import opening_sentence
+from attnviz.text.format import patch_words
 from attnviz.text.query_sentences import query_weights
 from attnviz.ui.components.sentence import movable_words
 from attnviz.ui.session.browser import transport
@@ -76,7 +77,7 @@ def chosen_query(key: str, words: int) -> int | None:
 def packed(trace: Trace, layer: int, opening: Opening, *, can_edit: bool = False) -> bytes:
     """Pack the data by which the browser answers every hover: the words, and the weights of one head."""
     head = query_weights(trace, layer, opening.head)
-    words = opening_sentence.WORDS
+    words = patch_words.table_of(opening_sentence.WORDS, patches=patch_words.has_patches(trace))
     rows, columns = (
         range(n) if positions is None else positions
         for n, positions in zip(head.weights.shape, (opening.queries, opening.keys))

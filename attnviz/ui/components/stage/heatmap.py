@@ -22,6 +22,7 @@ from attnviz.pictures.stage_record import ALLOWED, FORBIDDEN, MASKED_WORD, Stage
 from attnviz.settings import language
 from attnviz.settings.language import InContext, Words
 from attnviz.text.format.number_format import DECIMAL_COMMA
+from attnviz.text.format.patch_words import table_of
 from attnviz.ui.components.answer import drawer
 from attnviz.ui.components.pickers import film_strip, overview
 from attnviz.ui.components.pickers.overview import Overview
@@ -39,6 +40,7 @@ WORDS: Words[Any] = Words(
         "empty": "(empty)",
         "wide": "wide",
         "word": InContext("word", "above the rows of a map"),
+        "patch": InContext("patch", "above the rows of a map"),
         "to": InContext("to", "before the columns of a map"),
         "dimension": "dimension",
         "total": "total",
@@ -65,6 +67,7 @@ WORDS: Words[Any] = Words(
         "differs": "outlined: larger by 0.1 or more, dashed: smaller",
         "unlike": "another size",
         "close": "close",
+        "row_says": "attends to {key} {amount}",
         "number": "The number of this cell. Up and down change it, with Shift finer; Enter keeps it, Escape does not.",
         "no_number": "This is no number, so nothing is kept.",
         "out_of_range": "It goes from {low} to {high}; nothing else is kept.",
@@ -108,11 +111,13 @@ class Lettering:
 
     signs        a minus also in negative cells that are too small for their number, as always in print
     is_question  a number that is NaN is one that a question asks for
+    of_patches   the tokens are the patches of an image
     is_unnamed   a cell is to be found by its row and its column, so what stands beside the pointer names neither
     """
 
     signs: bool = False
     is_question: bool = False
+    of_patches: bool = False
     is_unnamed: bool = False
 
 
@@ -144,7 +149,7 @@ def show(
         "key": key,
         "picked": asdict(picked) if picked else None,
         "view": _shared(view),
-        "words": _words(is_question=lettering.is_question),
+        "words": _words(lettering),
         "axes": {axis: language.translate(axis) for stage in stages for axis in stage.axes},
         **{"signs": lettering.signs, "unnamed": lettering.is_unnamed},
         "focus": None if heads.film is None else heads.film.head,
@@ -194,10 +199,12 @@ def _shared(view: View) -> dict[str, Any]:
     return {**asdict(view), "sheet": drawer.HEIGHT}
 
 
-def _words(*, is_question: bool) -> dict[str, str]:
+def _words(lettering: Lettering) -> dict[str, str]:
     of_headings = {**headings.SWITCH, **headings.PAINT, **headings.WORDS}
     of_masks = {"masked": MASKED_WORD, "may": ALLOWED, "may_not": FORBIDDEN, "range": "{low} to {high}"}
     translated = {name: language.translate(word) for name, word in of_masks.items()}
-    mark = {"nan": WORDS["question"], "mark": "?"} if is_question else {"mark": "NaN"}
+    mark = {"nan": WORDS["question"], "mark": "?"} if lettering.is_question else {"mark": "NaN"}
     decimal = {"decimal": "," if language.current_language() in DECIMAL_COMMA else "."}
-    return {**WORDS, **of_headings, **translated, **mark, **decimal}
+    said = table_of(WORDS, patches=lettering.of_patches)
+    said["word"] = said["patch"] if lettering.of_patches else said["word"]
+    return {**said, **of_headings, **translated, **mark, **decimal}

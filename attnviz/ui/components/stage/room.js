@@ -25,7 +25,7 @@ const SCROLLBAR = 24; // pixels by which the width may grow without another layo
 export function roomFor(view, { width, height: left, window }, has) {
   const [isWide, isNarrow] = [window >= BESIDE_FROM, width < NARROWEST_PAGE];
   const fill = view.fill && !(view.beside && isNarrow);
-  const reserved = view.reserved + (isNarrow ? 0 : view.tools);
+  const { reserved } = view;
   let height = fill || view.fit ? left : null;
   if (height !== null && view.least && (isNarrow || height - reserved < view.least)) height = null;
   if (height !== null) height = Math.max(height - reserved, LEAST);

@@ -47,6 +47,7 @@ export type StageWords = Record<
   | "differs"
   | "unlike"
   | "close"
+  | "row_says"
   | "number"
   | "no_number"
   | "out_of_range"
@@ -150,7 +151,6 @@ export interface Sharing {
   beside: boolean;
   first: string;
   reserved: number;
-  tools: number;
   least: number;
   large: boolean;
   has_answer: boolean;

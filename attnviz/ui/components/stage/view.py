@@ -15,7 +15,6 @@ class View:
     beside      fill it only where the stages stand side by side
     first       the stage that is shown where there is room for one at a time; otherwise the one that leads
     reserved    pixels of the window below the maps that are for something else
-    tools       more of them where the stages stand side by side
     least       pixels of height below which the page is scrolled rather than the maps made smaller, as it is where
                 stages stand one below the other; 0: they fit in any case
     has_answer  there is an answer; in a narrow window it comes from the foot and takes its room of theirs, in a wide
@@ -29,7 +28,6 @@ class View:
     beside: bool = False
     first: str = ""
     reserved: int = 0
-    tools: int = 0
     least: int = 0
     has_answer: bool = False
     large: bool = False

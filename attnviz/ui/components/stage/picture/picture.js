@@ -4,6 +4,7 @@
 /** @import { Cell, Highlight } from "../types" */
 import { svg } from "../ink.js";
 import { Lettered } from "./lettering.js";
+import { drawRowSummary } from "./row_summary.js";
 
 /**
  * A highlight in the cells of one picture; `positions` are those of the arrays, of which a cell may hold several.
@@ -75,6 +76,7 @@ export class Picture extends Lettered {
     if (!opening || axes[0] !== "query" || opening[0] >= heads.length || opening[1] >= rows.length) return; // of numbers that are on their way
     const mark = { head: opening[0], row: Math.floor(opening[1] / block[0]), column: null, positions: [opening[1], null] };
     this.drawMark(mark, 1.5, false);
+    if (!this.heatmap.holding.isHeld) drawRowSummary(this, mark.head, mark.row);
   }
 
   /** Return a highlight in this picture's own cells; axes that it does not have are ignored. @param {Highlight} mark @returns {CellMark} */

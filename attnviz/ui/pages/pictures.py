@@ -1,0 +1,70 @@
+"""Stages of a run side by side on a page that is no Explore page, and what is picked in any stages as a selection."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+
+from attnviz.engine.records.trace import Trace
+from attnviz.pictures import columns
+from attnviz.pictures.stage_record import Stage
+from attnviz.ui.components.pickers import overview
+from attnviz.ui.components.stage import heatmap
+from attnviz.ui.components.stage.heatmap import Heads
+from attnviz.ui.components.stage.picking import Picked
+from attnviz.ui.panels import explore_panels, window
+from attnviz.ui.session.selection import Selection
+
+
+def draw(trace: Trace, selection: Selection, *, key: str, names: Collection[str] = columns.OPENING) -> Selection:
+    """Draw the named stages of a layer side by side; return the selection with what was picked in them."""
+    selection = explore_panels.choose_layer(trace, selection)
+    everywhere = replace(selection, focus=None)
+    everywhere = window.moved(everywhere, window.seen(trace, everywhere), overview.moved(key))
+    seen = window.seen(trace, everywhere)
+    stages = columns.opening(trace, selection.layer)
+    shown = [seen.part(stage) for stage in stages if stage.name in names]
+    if not shown:
+        return selection
+    picked = heatmap.show(
+        shown,
+        key=key,
+        picked=picked_of(seen.inside(everywhere), shown),
+        heads=Heads(overview=window.overview(trace, everywhere, seen)),
+    )
+    if picked is not None:
+        everywhere = window.held(seen.outside(everywhere, selected(everywhere, picked, shown)), seen)
+    return replace(everywhere, focus=selection.focus)
+
+
+def picked_of(selection: Selection, stages: list[Stage]) -> Picked | None:
+    """Return the selected cell or row as the pictures know it."""
+    head, query, key = selection.head, selection.query, selection.key
+    if query is None:
+        return None
+    leading = sorted(stages, key=lambda stage: (not stage.leads, stage.axes != ("query", "key")))
+    stage = next((stage for stage in leading if stage.axes[0] == "query"), None)
+    if stage is None:
+        return None
+    output = next((stage for stage in stages if stage.name == "heads"), None)
+    if output is not None and None not in (head, selection.dimension):
+        return Picked(output.name, head, query, selection.dimension)
+    whole = None not in (head, key) and stage.axes[1] == "key"
+    return Picked(stage.name, head, query, key) if whole else Picked(stage.name, None, query, None)
+
+
+def selected(selection: Selection, picked: Picked, stages: list[Stage]) -> Selection:
+    """Return the selection with what was picked; a word alone lets go of head and key."""
+    axes = next(stage.axes for stage in stages if stage.name == picked.stage)
+    head = picked.head if selection.focus is None or picked.head is None else selection.focus
+    row, column = picked.row, picked.column
+    named = selection.head if head is None else head
+    if axes == ("query", "key"):
+        return replace(selection, head=head, query=row, key=column, dimension=None)
+    if picked.stage == "heads":
+        if row is None:  # the number of a column is no position of any word
+            return selection
+        return replace(selection, head=named, query=row, key=None, dimension=column)
+    if axes[0] == "query":
+        return replace(selection, head=named, query=row)
+    return replace(selection, key=row) if axes[0] == "key" else selection
