@@ -7,7 +7,7 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from attnviz.pictures.stage_bytes import unpacked
-from attnviz.ui.pages.explore import GONE, TOOLS
+from attnviz.ui.pages.explore import GONE
 from attnviz.ui.session import places, session_state
 from attnviz.ui.session.selection import PAGE_NAMES, PANEL_NAMES, Selection
 from tests.support.cases import for_each
@@ -65,11 +65,14 @@ def test_presses_lead_from_place_to_place_and_what_was_looked_at_stays() -> None
     assert not at.exception
 
 
-def test_where_something_is_changed_the_maps_leave_room_for_it() -> None:
-    for query, kept in (({}, 0), ({"panel": "what_if"}, TOOLS)):
-        protos = [each.proto for each in opened(**query).get("bidi_component")]
+def test_where_something_is_changed_the_maps_have_the_room_that_they_have_elsewhere() -> None:
+    views = []
+    for panel in ("cell", *places.CHANGING):
+        protos = [each.proto for each in opened(panel=panel).get("bidi_component")]
         maps = next(proto for proto in protos if proto.component_name == "attnviz_heatmap")
-        assert unpacked(maps.bytes)[0]["view"]["tools"] == kept
+        views.append(unpacked(maps.bytes)[0]["view"])
+    assert views == views[:1] * len(views)
+    assert len(views) > 2
 
 
 def test_a_place_that_is_chosen_is_kept_where_another_run_ends_the_one_that_heard_it(
