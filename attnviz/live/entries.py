@@ -22,9 +22,6 @@ FIRST = ("queries", "keys", "values", "bias")
 BY_ENTRY = ("+", "*", "/", "tanh", "only_where", "setting")
 """Operations of which an entry follows from the same entry of what they read: `OF_ENTRIES` in entry.js."""
 
-_FEWER = {"normalise": 1, "mix": 2}
-"""How much of what it reads says an operation that reads the rest for its rounding, or for numbers of its line."""
-
 
 def trees_of(plan: Plan, recorded: Container[str]) -> dict[str, Tree]:
     """Return the tree of each step on the way to what the heads return, as far as all is there that it reads.
@@ -65,7 +62,7 @@ def tree_of(value: Value) -> Tree:
         return value.number
     if value.op == "setting":
         return ["setting", value.name]
-    return value.name or [value.op, *map(tree_of, _read(value))]
+    return value.name or [value.op, *map(tree_of, value.said)]
 
 
 def operations_of(tree: Tree) -> Iterator[str]:
@@ -91,14 +88,10 @@ def settings_in(tree: Tree) -> Iterator[str]:
         yield from parts if tree[0] == "setting" else (name for part in parts for name in settings_in(part))
 
 
-def _read(value: Value) -> tuple[Value, ...]:
-    return value.args[: _FEWER.get(value.op)]
-
-
 def _names(value: Value) -> Iterator[str]:
     """Yield the names of what a value is made of, without where a query may attend, which every browser knows."""
     if value.name and not value.is_number:
         yield from () if value.name == "allowed" else (value.name,)
         return
-    for arg in _read(value):
+    for arg in value.said:
         yield from _names(arg)
