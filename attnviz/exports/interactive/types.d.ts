@@ -85,7 +85,7 @@ export interface Computation {
 
 export type Word =
   | "scaled" | "capped" | "keys" | "masked" | "forbidden" | "given" | "edited" | "query" | "key" | "entry" | "Query" | "Key" | "Entry"
-  | "score" | "bias" | "mask" | "row" | "column" | "largest" | "below" | "threshold" | "weight" | "values" | "output"
+  | "score" | "bias" | "mask" | "row" | "column" | "largest" | "below" | "threshold" | "weight" | "values"
   | "quoted" | "cells" | "lines" | "all" | "average" | "each" | "nearer"
   | "undo" | "as_saved" | "paint" | "paint_hint" | "painted" | "painted_keys"
   | "number_hint" | "was" | "forbid" | "allow" | "back" | "head_off" | "head_on"
