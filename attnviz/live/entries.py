@@ -1,4 +1,4 @@
-"""What one entry of each step of attention is made of, as a browser reads it: `Tree` in types.d.ts.
+"""The entries of the steps of attention, and what each is made of, as a browser reads it: `Tree` in types.d.ts.
 
 A tree is a list of an operation and what it reads; a name is a step, and a number of the setting is marked as one. The
 browser computes and writes single entries by it (`entry.js`), so that it says nothing of its own about a layer.

@@ -47,7 +47,7 @@ class Value:
 
     @property
     def said(self) -> tuple[Value, ...]:
-        """What is read, without that which only says how to round, and which values take part."""
+        """The values that are read, without those that only say how to round, or which keys take part."""
         if self.op == "normalise":
             return (self.args[0], *self.args[3:])
         return self.args[:2] if self.op == "mix" else self.args
