@@ -34,7 +34,7 @@ function said({ stage, cell }) {
 function point(stage, cell, event) {
   if (view.held) return; // that is spoken of
   view.lit = cell && { stage, cell };
-  const tip = element("tip");
+  const tip = element("tip", HTMLElement);
   tip.hidden = !cell;
   if (view.lit && event) {
     tip.textContent = tipOf(view.lit);
@@ -48,7 +48,7 @@ const tipOf = (marked) => said(marked) + (isPainted(marked.stage) ? ` · ${words
 
 /** @param {number} x @param {number} y */
 function placeTip(x, y) {
-  const tip = element("tip"), [wide, high] = [tip.offsetWidth, tip.offsetHeight];
+  const tip = element("tip", HTMLElement), [wide, high] = [tip.offsetWidth, tip.offsetHeight];
   tip.style.left = Math.max(4, Math.min(x + 14, innerWidth - wide - 4)) + "px";
   tip.style.top = (y + 18 + high > innerHeight ? y - high - 10 : y + 18) + "px";
 }
@@ -56,7 +56,7 @@ function placeTip(x, y) {
 /** Speak of the number that is held, beside its cell. @param {Marked} held */
 function pointAtHeld(held) {
   view.lit = held;
-  const tip = element("tip");
+  const tip = element("tip", HTMLElement);
   tip.hidden = false;
   tip.textContent = said(held);
   placeTip(...pictureOf(held.stage).foot(held.cell));
@@ -67,10 +67,10 @@ function choose(stage, cell) {
   if (!cell) return;
   if (view.chosen && view.chosen.cell[0] !== cell[0]) follow(cell[0]);
   view.chosen = { stage, cell };
-  element("said").textContent = said(view.chosen);
+  element("said", HTMLElement).textContent = said(view.chosen);
   FIELDS.forEach((field, axis) => (field.value = String(cell[axis] + 1)));
-  element("column").textContent = stage.worded ? words.Key : words.Entry;
-  const list = element("lines");
+  element("column", HTMLElement).textContent = stage.worded ? words.Key : words.Entry;
+  const list = element("lines", HTMLElement);
   list.replaceChildren();
   for (const [title, text] of lines(stage, cell)) {
     make("dt", list, title);
@@ -89,7 +89,7 @@ function connect() {
   const stage = weightStage();
   if (!stage) return;
   const head = Number(element("of-head", HTMLSelectElement).value);
-  drawLines(element("between"), head, stage.widths.length, (cell) => choose(stage, cell));
+  drawLines(element("between", HTMLElement), head, stage.widths.length, (cell) => choose(stage, cell));
 }
 
 /** @param {number} head  whose lines are to be seen, as one of its cells was chosen */
@@ -97,20 +97,20 @@ function follow(head) {
   const select = element("of-head", HTMLSelectElement);
   if (select.value === String(head)) return;
   select.value = String(head);
-  if (!element("as-lines").hidden) connect();
+  if (!element("as-lines", HTMLElement).hidden) connect();
 }
 
 let headsDrawn = false; // of all layers, which takes long in a large file
 
 /** @param {View} wanted */
 function look(wanted) {
-  for (const name of VIEWS) element(`as-${name}`).hidden = name !== wanted;
+  for (const name of VIEWS) element(`as-${name}`, HTMLElement).hidden = name !== wanted;
   document.querySelectorAll("#views button").forEach((button, at) => button.setAttribute("aria-pressed", String(VIEWS[at] === wanted)));
-  element("layers").hidden = wanted === "all" || data.layers.length < 2;
+  element("layers", HTMLElement).hidden = wanted === "all" || data.layers.length < 2;
   if (wanted === "cells") redraw();
   if (wanted === "lines") connect();
   if (wanted === "all" && !headsDrawn) {
-    drawHeads(element("as-all"), open);
+    drawHeads(element("as-all", HTMLElement), open);
     headsDrawn = true;
   }
 }
@@ -130,7 +130,7 @@ function open(layer, head) {
 function offer() {
   const stage = weightStage();
   if (!stage) return;
-  const [views, select] = [element("views"), element("of-head", HTMLSelectElement)];
+  const [views, select] = [element("views", HTMLElement), element("of-head", HTMLSelectElement)];
   make("option", select, words.average).value = "-1";
   range(stage.widths.length).forEach((h) => (make("option", select, String(h + 1)).value = String(h)));
   select.value = "0";
@@ -148,7 +148,7 @@ function offer() {
 function show() {
   const kept = view.chosen;
   [view.lit, view.chosen] = [null, null];
-  const parent = element("stages");
+  const parent = element("stages", HTMLElement);
   parent.replaceChildren();
   pictures = data.layers[view.layer].stages.map((stage) => new Picture(stage, parent, { point, choose }));
   pictures.forEach((each) => makeHoldable(each.box, each.stage, (event) => each.locate(event), (cell) => choose(each.stage, cell), moved));
@@ -157,13 +157,13 @@ function show() {
   const name = kept ? kept.stage.name : data.first;
   const picture = pictures.find((each) => each.stage.name === name) ?? pictures[0];
   choose(picture.stage, picture.within(kept ? kept.cell : [0, 0, 0]));
-  if (!element("as-lines").hidden) connect();
+  if (!element("as-lines", HTMLElement).hidden) connect();
 }
 
 function redraw() {
-  if (element("as-cells").hidden) return; // what is hidden has no width
+  if (element("as-cells", HTMLElement).hidden) return; // what is hidden has no width
   const isLong = pictures.some((each) => each.rows > LONG || each.columns > LONG);
-  element("stages").classList.toggle("long", isLong);
+  element("stages", HTMLElement).classList.toggle("long", isLong);
   pictures.forEach((each) => each.measure());
   const most = Math.max(...pictures.filter((each) => each.stage.worded).map((each) => each.columns));
   const alike = isLong ? [] : pictures.filter((each) => each.columns <= most);
@@ -183,31 +183,31 @@ function moved() {
     headsDrawn = false;
     showWhatHolds();
     if (view.held) pointAtHeld(view.held);
-    else if (view.lit) element("tip").textContent = tipOf(view.lit);
+    else if (view.lit) element("tip", HTMLElement).textContent = tipOf(view.lit);
     pictures.forEach((each) => each.renew());
     if (view.chosen) choose(view.chosen.stage, view.chosen.cell);
-    const shown = VIEWS.find((name) => !element(`as-${name}`).hidden) ?? "cells";
+    const shown = VIEWS.find((name) => !element(`as-${name}`, HTMLElement).hidden) ?? "cells";
     if (shown !== "cells") look(shown);
   });
 }
 
-element("sentence").textContent = data.sentence;
-element("setting").textContent = data.link;
+element("sentence", HTMLElement).textContent = data.sentence;
+element("setting", HTMLElement).textContent = data.link;
 if (data.layers.length > 1) {
   const select = element("layer", HTMLSelectElement);
-  element("layers").hidden = false;
+  element("layers", HTMLElement).hidden = false;
   data.layers.forEach(({ number }, n) => (make("option", select, String(number)).value = String(n + 1)));
   select.addEventListener("change", () => {
     view.layer = Number(select.value) - 1;
     show();
   });
 }
-element("choose").addEventListener("change", () => {
+element("choose", HTMLElement).addEventListener("change", () => {
   if (!view.chosen) return;
   const [head, row, column] = FIELDS.map((field) => (Math.floor(Number(field.value)) || 1) - 1);
   choose(view.chosen.stage, pictureOf(view.chosen.stage).within([head, row, column]));
 });
-element("page").hidden = false;
+element("page", HTMLElement).hidden = false;
 // A frame of a notebook may run this before it has its own width, and tells no listener of "resize" when it gets it.
 let width = document.documentElement.clientWidth;
 offer();
