@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -29,10 +29,14 @@ def all_kinds(trace: Trace, weights: Array) -> list[HeadKind]:
 
     weights  of any heads of the run, (heads, queries, keys), masked ones 0 or NaN
     """
-    if trace.config.is_cross_attention:
-        return head_kinds(np.nan_to_num(weights), is_self=False)
-    tokens = trace.query_tokens
-    words = special_tokens.words(tokens) if special_tokens.has_both(tokens) else range(len(tokens))
+    return kinds_of(() if trace.config.is_cross_attention else trace.query_tokens, weights)
+
+
+def kinds_of(tokens: Sequence[str], weights: Array) -> list[HeadKind]:
+    """Return the kinds of heads by their weights over these tokens; without tokens, over those of another text."""
     weights_or_0 = np.nan_to_num(weights)
+    if not tokens:
+        return head_kinds(weights_or_0, is_self=False)
+    words = special_tokens.words(tokens) if special_tokens.has_both(tokens) else range(len(tokens))
     weights_or_0[:, np.setdiff1d(np.arange(len(tokens)), list(words))] = 0.0
     return head_kinds(weights_or_0, tokens=tokens)

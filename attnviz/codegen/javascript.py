@@ -12,10 +12,16 @@ from collections.abc import Callable
 from attnviz.codegen.steps import plain_number, steps
 from attnviz.formula.graph import REDUCTIONS, Formula, Node
 
-REDUCERS = """\
+SUM = """\
 const sumOf = (n, f) => { let s = 0; for (let d = 0; d < n; d++) s += f(d); return s; };
+"""
+LIST = """\
 const listOf = (n, f) => Array.from({ length: n }, (_, d) => f(d));
+"""
+MOST = """\
 const mostOf = (n, f, sign) => sign * Math.max(...listOf(n, (d) => sign * f(d)));
+"""
+NORM = """\
 const normOf = (n, f) => {
   const largest = mostOf(n, (d) => Math.abs(f(d)), 1), safe = largest > 0 && largest < Infinity ? largest : 1;
   return safe * Math.sqrt(sumOf(n, (d) => (f(d) / safe) ** 2));
@@ -60,8 +66,11 @@ const floorOf = (a, b) => {
   return Math.round((a - r) / b) - (r !== 0 && (r < 0) !== (b < 0) ? 1 : 0);
 };
 """
-PRELUDE = f"{REDUCERS}{LEVEL}{TOP}{MOD}{FLOOR}"
-"""The helpers that the functions call."""
+HELPERS = {
+    **{"normOf": NORM, "mostOf": MOST, "listOf": LIST, "sumOf": SUM},
+    **{"levelOf": LEVEL, "isTop": TOP, "modOf": MOD, "floorOf": FLOOR},
+}
+"""The helpers that the functions call, each before those that it calls itself."""
 
 _SAME = ("+", "-", "*", "/", "<", "<=", ">", ">=")
 _OTHER = {"==": "===", "!=": "!==", "and": "&&", "or": "||"}
@@ -91,6 +100,18 @@ def javascript(formula: Formula, *, every: bool = False) -> str:
     }
     """
     return CellWriter(formula, every=every).source()
+
+
+def helpers(code: str) -> str:
+    """Return the helpers that some functions call.
+
+    >>> print(helpers("sumOf(3, (d) => x[d])"), end="")
+    const sumOf = (n, f) => { let s = 0; for (let d = 0; d < n; d++) s += f(d); return s; };
+    """
+    called = ""
+    for name, text in HELPERS.items():
+        called += text if f"{name}(" in code + called else ""
+    return called
 
 
 class EntryWriter:

@@ -9,13 +9,11 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 
-from attnviz.codegen.javascript import FLOOR, LEVEL, MOD, TOP, EntryWriter
+from attnviz.codegen.javascript import EntryWriter, helpers
 from attnviz.codegen.steps import steps
 from attnviz.formula.evaluation.numbers import factors
 from attnviz.formula.graph import ALONG, HIDDEN, REDUCTIONS, Formula, Node
 from attnviz.formula.names import place_of
-
-HELPERS = {"levelOf": LEVEL, "isTop": TOP, "modOf": MOD, "floorOf": FLOOR}
 
 Knobs = Mapping[str, str]
 """The names of numbers that a person may set, as the line has them, each with the name of its setting."""
@@ -112,9 +110,6 @@ class _LoopWriter(EntryWriter):
     def _knob_lines(self, each: str) -> list[str]:
         return [f"const knob_{name} = help.each(set[{json.dumps(key)}], {each});" for name, key in self._knobs.items()]
 
-    def _helpers(self, code: str) -> list[str]:
-        return [text.rstrip() for name, text in HELPERS.items() if name in code]
-
 
 class _RowWriter(_LoopWriter):
     """A writer of the weights of one row at once."""
@@ -137,7 +132,7 @@ class _RowWriter(_LoopWriter):
             else:
                 code.append(self._statement(name, node))
                 self._names[id(node)] = name
-        before = [*self._helpers("".join(code)), *lists]
+        before = [*helpers("".join(code)).splitlines(), *lists]
         head = "(help) => (size) => {"
         return "\n".join([head, *before, "return (x, w, n, c) => {", *code, "};", "}"])
 
@@ -203,7 +198,7 @@ class _PairWriter(_LoopWriter):
         everything = " ".join(line for lines in self._code.values() for line in lines)
         return [
             "(help) => {",
-            *self._helpers(everything),
+            *helpers(everything).splitlines(),
             "return (given, z, out, h0, h1, i0, i1) => {",
             "const { n, m, D, A, set } = z, { q, k } = given;" if self._has_vectors else "const { n, m, set } = z;",
             *([f"const {', '.join(given)};"] if given else []),

@@ -13,6 +13,7 @@ _TYPES = re.compile(r"^/\*\* @import .*\*/\n", re.MULTILINE)
 _IMPORT = re.compile(r'^import \{[^}]*\} from "(\.{1,2}/[\w/.]+\.js)";\n', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?!default\b)", re.MULTILINE)
 _LINE = re.compile(r"^[ \t]*// .*\n", re.MULTILINE)
+_CAST = re.compile(r"/\*\* @type [^*\n]*\*/ ")
 _DESCRIPTION = re.compile(r"^[ \t]*/\*\*(?:(?!\*/).)*\*/\n", re.MULTILINE | re.DOTALL)
 
 
@@ -48,9 +49,9 @@ def without_descriptions(script: str) -> str:
 
 
 def without_comments(script: str) -> str:
-    """Return a script without its descriptions and without the comments that have lines of their own.
+    """Return a script without its descriptions, the types inside lines, and the comments that have lines of their own.
 
-    >>> without_comments("// of numbers\\nconst two = 2; // exact\\n")
-    'const two = 2; // exact\\n'
+    >>> without_comments("// of numbers\\nconst two = /** @type {number} */ (2); // exact\\n")
+    'const two = (2); // exact\\n'
     """
-    return _LINE.sub("", without_descriptions(script))
+    return _CAST.sub("", _LINE.sub("", without_descriptions(script)))

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from attnviz.arrays import Array
-from attnviz.codegen.javascript import PRELUDE, javascript
+from attnviz.codegen.javascript import helpers, javascript
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.records.typed_rows import normaliser_of, score_of
 from attnviz.exports.bundle import joined, without_comments
@@ -29,6 +29,7 @@ from attnviz.exports.links import setting_of
 from attnviz.exports.script.next_words import model_that_writes_on
 from attnviz.formula.graph import Formula
 from attnviz.formula.names import STEPS
+from attnviz.live.entries import named_numbers
 from attnviz.live.lines import named_normaliser, named_score
 from attnviz.pictures.answer import row_functions
 from attnviz.pictures.colours import PAPER
@@ -171,7 +172,7 @@ def _formulas(trace: Trace) -> str:
     score, normaliser = _definitions(trace)
     functions = [f"{name}: {javascript(f)}" for name, f in (("score", score), ("normaliser", normaliser)) if f]
     listed = ",\n".join(functions)
-    return f"{PRELUDE}const TYPED = {{\n{listed}\n}};" if functions else NO_FORMULAS
+    return f"{helpers(listed)}const TYPED = {{\n{listed}\n}};" if functions else NO_FORMULAS
 
 
 NOT_WRITTEN = "const written = () => null;"
@@ -246,6 +247,7 @@ def described(trace: Trace) -> dict[str, Any]:
             "over": config.normalise_over,
             "group": group,
             "d_a": config.d_a,
+            **named_numbers(trace),
             "typed": _typed(trace),
             "knobs": _knobs(trace),
             **widths,

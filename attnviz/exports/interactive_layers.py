@@ -12,6 +12,7 @@ from attnviz.arrays import Array
 from attnviz.engine.records.trace import Step, Trace
 from attnviz.exports.interactive_live import Live
 from attnviz.exports.interactive_part import Part, kept
+from attnviz.live.entries import trees_of_layer
 from attnviz.pictures.colours import SIGNED
 from attnviz.pictures.headings import end_of_scale, sum_up
 from attnviz.pictures.stage_record import Stage
@@ -34,6 +35,7 @@ def _whole(trace: Trace, layer: int) -> dict[str, Any]:
     return {
         "stages": [_stage(stage) for stage in side_by_side(trace, layer)],
         "steps": {step.name: _step(step) for step in kept(trace, layer)},
+        "plan": trees_of_layer(trace, layer),
     }
 
 

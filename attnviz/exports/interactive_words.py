@@ -27,7 +27,6 @@ WORDS = Words(
         "threshold": "Threshold",
         "weight": "Weight",
         "values": "Weights times values",
-        "output": "Output",
         "quoted": "“{token}”",
         "cells": "Cells",
         "lines": InContext("Lines", "drawn from word to word"),

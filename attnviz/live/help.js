@@ -89,7 +89,7 @@ export const help = {
     let top = -Infinity, low = Infinity, count = 0;
     for (let l = 0; l < n; l++) {
       top = Math.max(top, x[l]);
-      low = Math.min(low, x[l]);
+      if (x[l] !== -Infinity) low = Math.min(low, x[l]);
     }
     const below = Math.max(1e-9 * top - 1e-9 * low, 2 ** -44 * Math.max(Math.abs(top), Math.abs(low), size));
     const least = top - (Number.isFinite(below) ? below : 0);

@@ -36,6 +36,9 @@ MOVED = (
 SIZES = ("d_k", "d_v", "n_heads")
 """The settings that are lengths of axes: another number is another run, which no program computes."""
 
+DIVISORS = ("softcap",)
+"""Settings that are off at 0, which is another plan: where a run divides by them, another number than 0 may be set."""
+
 LARGEST = 1e6
 """Of what a number in a typed line may be moved to."""
 
@@ -112,7 +115,8 @@ def _typed(config: Config, read: Container[str]) -> Iterator[Data]:
 
 def _knob(name: str, label: str, value: float, kind: Number, most: int = 0) -> Data:
     low, high = _ends(kind, value, most)
-    ends = {"low": low, "high": high, "least": kind.low, "most": kind.high}
+    least = low if name in DIVISORS else kind.low
+    ends = {"low": low, "high": high, "least": least, "most": kind.high}
     return {"name": name, "label": label, "value": value, "whole": kind.integer, **ends}
 
 

@@ -187,3 +187,7 @@ export interface Knob {
   text?: string;
   after?: string;
 }
+
+/** What an entry of a step is made of: an operation and what it reads, the name of a step, or a number. */
+export type Tree = number | string | Node;
+type Node = [operation: string, ...read: Tree[]];

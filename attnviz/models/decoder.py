@@ -128,6 +128,10 @@ class Decoder(Writer):
         found.tokenise = Shifted(encoder.tokenise, self._start)
         return found
 
+    def __repr__(self) -> str:
+        shape, read = self.shape, "" if self.encoded is None else f", beside {shorten(self.encoded.config.sentence)}"
+        return f"<Decoder of {self.family}: {shape.n_layers} layers of {shape.n_heads} heads{read}>"
+
     @property
     def scale(self) -> float:
         """The factor on the scores."""

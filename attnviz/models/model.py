@@ -93,6 +93,9 @@ class Model(Answering):
         model.tokenise = tokenise
         return model
 
+    def __repr__(self) -> str:
+        return f"<Model of {self.family}: {self.shape.n_layers} layers of {self.shape.n_heads} heads>"
+
     def _load(self, config: Mapping[str, Any], tensors: Mapping[str, Array]) -> None:
         family, self.shape = family_of(config)
         self.family = str(config["model_type"])

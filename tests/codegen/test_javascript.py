@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from attnviz.codegen.javascript import PRELUDE, javascript
+from attnviz.codegen.javascript import helpers, javascript
 from attnviz.formula.evaluation.arrays import of_normaliser
 from attnviz.formula.evaluation.numbers import weights
 from attnviz.formula.reader import parse
@@ -58,7 +58,7 @@ def wrong(cases: list[tuple[str, list[dict[str, Any]], list[float], str]], path:
         for source, cells, wanted, text in cases
     )
     script = path / "run.js"
-    script.write_text(f'"use strict";\n{PRELUDE}\nconst cases = [{listed}];\n{CHECK}', encoding="utf-8")
+    script.write_text(f'"use strict";\n{helpers(listed)}\nconst cases = [{listed}];\n{CHECK}', encoding="utf-8")
     done = subprocess.run([str(NODE), str(script)], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-2000:]
     return json.loads(done.stdout)

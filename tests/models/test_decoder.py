@@ -149,6 +149,7 @@ def test_a_table_of_tokens_that_is_shared_may_have_any_of_its_names(name: str) -
         ("t5", {"feed_forward_proj": "gated-swish2"}, "feed_forward_proj is 'gated-swish2'; what is read here: gated-"),
         ("t5", {"relative_attention_num_buckets": 7}, "relative_attention_num_buckets is 7; .*: an even number from 4"),
         ("t5", {"relative_attention_max_distance": 8}, "max_distance is 8; what is read here: a number above 8"),
+        ("t5", {"relative_attention_max_distance": 16}, "max_distance is 16; .*: a number above 16 beside a decoder"),
         ("t5", {"num_decoder_layers": 3}, r"no array 'decoder\.block\.2\.layer\.0\.SelfAttention\.q\.weight'"),
         ("bart", {"normalize_before": True}, "normalize_before is True; what is read here: False"),
         ("bart", {"scale_embedding": 4}, "scale_embedding is 4; what is read here: true, false"),

@@ -13,8 +13,22 @@ from typing import Any
 import numpy as np
 import pytest
 
-from attnviz import Config, ConfigError, Trace, attribute, behaviours, gradients, knock_out, load, of_model, patch, run
-from attnviz.analysis.circuits.behaviours import ways
+from attnviz import (
+    Config,
+    ConfigError,
+    Trace,
+    attribute,
+    behaviours,
+    gradients,
+    knock_out,
+    load,
+    of_model,
+    patch,
+    run,
+    study,
+)
+from attnviz.analysis.circuits.behaviours import KINDS, ways
+from attnviz.analysis.circuits.prompts import prompts
 from attnviz.arithmetic.cell_position import CellPosition
 from attnviz.exports.script import model_parameters, next_words
 from attnviz.exports.script.notebook import notebook
@@ -332,6 +346,31 @@ def test_ways_back_are_measured_in_the_decoder_s_own_columns(name: str) -> None:
         assert each.n == len(rows) > 0
         np.testing.assert_allclose(each.weight[::2], weight, rtol=0, atol=1e-12)
         assert not each.weight[1::2].any(), "to its own text the other attention gives nothing"
+
+
+@for_each("name", PAIRS)
+def test_so_they_are_over_the_prompts_and_in_a_study(name: str) -> None:
+    decoder = model(name).decoder(ONE)
+    shape = f"{len(decoder.facts.parts) // 2} layers of {decoder.shape.n_heads} heads"
+    assert repr(decoder) == f"<Decoder of {name}: {shape}, beside {ONE!r}>"
+    lists = [decoder(each.text) for each in prompts() if not each.word]
+    found, expected = behaviours(decoder), behaviours(lists)
+    assert {*found} == {*KINDS[:3]}
+    for kind, each in found.items():
+        assert each.n == expected[kind].n > 0
+        np.testing.assert_array_equal(each.weight, expected[kind].weight)
+    texts = ["the king and the queen and the king", "a cat sat"]
+    measured, traces = study(decoder, texts), [decoder(text) for text in texts]
+    assert measured.elsewhere == (1, 3)
+    assert "attended to in layers 1, 3" in repr(measured)
+    for at, layer in ((0, 0), (2, 2)):
+        own = [trace.layers[layer]["weights"].array[..., -len(trace.query_tokens) :] for trace in traces]
+        before = np.concatenate([np.diagonal(A, offset=-1, axis1=1, axis2=2) for A in own], axis=1).mean(axis=1)
+        np.testing.assert_allclose(measured["share_on_previous"].array[at], before, rtol=0, atol=1e-12)
+        assert np.isfinite(measured["induction"].array[at]).all()
+    for measure in ("mean_distance", "share_on_previous", "share_on_first", "duplicate", "induction"):
+        assert np.isnan(measured[measure].array[1::2]).all(), measure
+    assert np.isfinite(measured["entropy"].array).all()
 
 
 def weights_of(trace: Trace) -> list[Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import random
 import subprocess
@@ -14,6 +15,7 @@ import pytest
 
 from attnviz import BIASES, MASKS, NORMALISERS, SCORES, Config, ConfigError, Trace, run
 from attnviz.arithmetic.cell import derive
+from attnviz.engine.plan import page, plans
 from attnviz.exports.bundle import joined
 from attnviz.live.program import arrays_of
 from attnviz.pictures import stage_bytes
@@ -23,6 +25,7 @@ from attnviz.settings.language import set_language
 from attnviz.text.query_sentences import query_weights
 from attnviz.ui.components.answer import drawer
 from attnviz.ui.components.sentence import opening_sentence
+from tests.arithmetic.test_other_page import OTHERS, SETTING, of_page
 from tests.support.sample_settings import repeated_words
 
 SCRIPT = Path(browser_facts.__file__).with_name("explanation.js")
@@ -176,6 +179,39 @@ def test_a_weight_that_was_set_by_hand_is_said_to_be(normaliser: Any, node: str,
     assert share["value"] == "−1.500"
     assert share["note"] == f"set by hand; computed from the scores it would be {was}"
     assert disagreeing([(normaliser, trace, 0)], node, tmp_path) == []
+
+
+ASK_MASKED = """
+const { readFileSync } = require("node:fs");
+console.log(JSON.stringify(JSON.parse(process.argv[2]).map((file) => {
+  const cells = new Cells(unpackStage(new Uint8Array(readFileSync(file))), {});
+  return cells.facts.d_k.map((_, h) => cells.facts.visible.query.map((_, i) => cells.maskedRow(h, i).map(String)));
+})));
+"""
+
+
+def test_the_scores_of_another_page_enter_the_normaliser(
+    node: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source, files, made = inspect.getsource(page), [], []
+    for old, new in OTHERS.items():
+        trace = of_page(source.replace(old, new), SETTING, monkeypatch)
+        data = browser_facts.cells_of(trace, 0)
+        assert (data is None) == ("3 * score" in new or "* mix" in new or "/ 4" in new), new
+        if data is not None:
+            files.append(tmp_path / f"{len(files)}.bin")
+            files[-1].write_bytes(stage_bytes.packed(data.header | {"head": data.head}, data.arrays))
+            made.append(trace["masked"].array)
+    monkeypatch.undo()
+    plans.layer_plan.cache_clear()
+    script = "\n".join([joined(Path(stage_bytes.__file__).with_suffix(".js")), joined(SCRIPT), ASK_MASKED])
+    (tmp_path / "masked.cjs").write_text(f'"use strict";\n{script}', "utf-8")
+    command = [node, str(tmp_path / "masked.cjs"), json.dumps([*map(str, files)])]
+    done = subprocess.run(command, capture_output=True, encoding="utf-8", check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    for found, wanted_there in zip(json.loads(done.stdout), made, strict=True):
+        numbers = np.array([[[float(x) for x in row] for row in head] for head in found])
+        assert np.allclose(numbers, wanted_there, rtol=1e-12, atol=0)
 
 
 HELD = Path(drawer.__file__).with_name("held_cells.js")

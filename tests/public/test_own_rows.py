@@ -30,7 +30,7 @@ from attnviz import (
 from attnviz.arithmetic.cell import derive
 from attnviz.classroom.question_codec import item, to_question
 from attnviz.classroom.question_kinds import resolve
-from attnviz.codegen.javascript import PRELUDE, javascript
+from attnviz.codegen.javascript import helpers, javascript
 from attnviz.engine.records.typed_rows import normaliser_of, score_of
 from attnviz.engine.tables.added_rows import load_rows
 from attnviz.exports import archive, interactive_html
@@ -241,7 +241,7 @@ def test_the_page_of_its_own_computes_it(trace: Trace, node: str) -> None:
     numbers = {name: value[h] if isinstance(value, list | tuple) else value for name, value in numbers.items()}
     cell, row = cell | numbers, row | numbers
     script = f"console.log(JSON.stringify([({score})({json.dumps(cell)}).value, ({weight})({json.dumps(row)}).value]))"
-    done = subprocess.run([node, "-e", f"{PRELUDE}\n{script}"], capture_output=True, text=True, check=True)
+    done = subprocess.run([node, "-e", f"{helpers(script)}\n{script}"], capture_output=True, text=True, check=True)
     wanted = [layer["scores"].array[h, i, j], layer["weights"].array[h, i, j]]
     np.testing.assert_allclose(json.loads(done.stdout), wanted, rtol=1e-12)
 

@@ -9,6 +9,7 @@ import subprocess
 import zlib
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from attnviz import Trace
 from attnviz.exports import interactive_html
@@ -25,6 +26,8 @@ _RUN = """
     return Array.from({ length: shape[0] * shape[1] * shape[2] }, (_, n) => [
       Math.floor(n / shape[2] / shape[1]), Math.floor(n / shape[2]) %% shape[1], n %% shape[2]]);
   };
+  const asked = %(asked)s;
+  if (asked) return lines({ name: asked[0] }, asked[1]);
   data.layers.forEach((_, layer) => {
     view.layer = layer;
     for (const name of ["weights", "heads"])
@@ -48,10 +51,19 @@ def unpacked(drawn: str) -> str:
 
 def disagreeing(traces: Sequence[Trace], node: str, folder: Path) -> list[list[str]]:
     """For each run the lines whose number is not the one that is recorded, as the file itself says it."""
+    return outcomes([of_file(trace) for trace in traces], node, folder)
+
+
+def of_file(trace: Trace, asked: tuple[str, tuple[int, int, int]] | None = None) -> str:
+    """The script of a file that finds such lines, or that says the lines of a cell of a step, each with its title."""
     script = joined(interactive_html.SCRIPT.with_name("cell.js"))
-    runs = ",".join(_RUN % {"run": _data(trace), "script": _filled(script, trace)} for trace in traces)
+    return _RUN % {"run": _data(trace), "script": _filled(script, trace), "asked": json.dumps(asked)}
+
+
+def outcomes(scripts: Sequence[str], node: str, folder: Path) -> list[list[Any]]:
+    """What scripts of files find, in one process."""
     path = folder / "cells.js"
-    path.write_text(f'"use strict";\nconsole.log(JSON.stringify([{runs}]));', encoding="utf-8")
+    path.write_text(f'"use strict";\nconsole.log(JSON.stringify([{",".join(scripts)}]));', encoding="utf-8")
     made = subprocess.run([node, str(path)], capture_output=True, encoding="utf-8", check=False)
     assert made.returncode == 0, made.stderr[-2000:]
     return json.loads(made.stdout)

@@ -22,6 +22,7 @@ from attnviz.arrays import Array
 from attnviz.engine.pretrained.read_text import read_text
 from attnviz.engine.records.trace import Step, Trace
 from attnviz.models import boxed
+from attnviz.models.decoder import Decoder
 from attnviz.models.model import Model
 from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import Words
@@ -90,12 +91,13 @@ class Behaviour(Mapping[str, Step]):
 
 
 def behaviours(
-    traces: Sequence[Trace] | Model, words: Sequence[tuple[str | int, str | int]] = ()
+    traces: Sequence[Trace] | Model | Decoder, words: Sequence[tuple[str | int, str | int]] = ()
 ) -> dict[str, Behaviour]:
     """Return for each of `KINDS` what every head does of it, over runs of one model.
 
     traces  the runs;  `words` for each of them the next word and the one instead of it, for the last two kinds, which
-            are left out without. Or a model, which then reads the 200 prompts in the package: the first three kinds
+            are left out without. Or a model, or the decoder of one beside a text, as in
+            `behaviours(model.decoder(text))`, which then reads the 200 prompts in the package: the first three kinds
             are measured on a hundred lists said again, the others on a hundred sentences in which one of two people
             gives something to the other. A kind that has no row there, as the last two of an encoder, is left out
 
@@ -111,7 +113,7 @@ def behaviours(
     >>> found["weight"].axes, found["share"].to_pandas().to_dict()
     (('layer', 'head'), {0: {0: 0.0}})
     """
-    if isinstance(traces, Model):
+    if isinstance(traces, Model | Decoder):
         return _over_prompts(traces)
     for trace in traces if isinstance(traces, Sequence) else [traces]:
         check(trace, "behaviours")
@@ -129,7 +131,7 @@ def behaviours(
     return {kind: _mean(kind, each, size) for kind, each in rows.items()}
 
 
-_MEASURED: WeakKeyDictionary[Model, dict[str, Behaviour]] = WeakKeyDictionary()
+_MEASURED: WeakKeyDictionary[Model | Decoder, dict[str, Behaviour]] = WeakKeyDictionary()
 
 
 def is_measured(model: Model) -> bool:
@@ -158,7 +160,7 @@ def _of_card(digest: str) -> dict[str, Behaviour] | None:
     }
 
 
-def _over_prompts(model: Model) -> dict[str, Behaviour]:
+def _over_prompts(model: Model | Decoder) -> dict[str, Behaviour]:
     """Return what the heads of a model do over the prompts: the first three kinds on lists, the others on two names."""
     if model not in _MEASURED:
         rows: Rows = {kind: [] for kind in KINDS}
@@ -167,7 +169,7 @@ def _over_prompts(model: Model) -> dict[str, Behaviour]:
                 _add_ways(rows, trace)
             else:
                 _add_end(rows, trace, *words)
-        size = model.shape.n_layers, model.shape.n_heads
+        size = len(model.facts.parts), model.shape.n_heads
         _MEASURED[model] = {kind: _mean(kind, each, size) for kind, each in rows.items() if each}
     return dict(_MEASURED[model])
 

@@ -17,6 +17,7 @@ import numpy as np
 from attnviz.arrays import Array
 from attnviz.engine.numerics import cancellation
 from attnviz.engine.records.trace import Trace
+from attnviz.models.decoder import Decoder
 from attnviz.models.model import Model
 from attnviz.settings.faults import ConfigError
 
@@ -43,14 +44,17 @@ def prompts() -> tuple[Prompt, ...]:
     return tuple(Prompt(text, word, instead_of) for word, instead_of, text in lines)
 
 
-def runs(model: Model) -> Iterator[tuple[Trace, tuple[int, int] | None]]:
+def runs(model: Model | Decoder) -> Iterator[tuple[Trace, tuple[int, int] | None]]:
     """Yield a run of every prompt that has a test, and the numbers of its two words, None for a list.
 
-    A prompt about two people is left out where the model does not write on, or a name is no single word of it.
+    A prompt about two people is left out where the model does not write on, or a name is no single word of it, and for
+    a decoder beside an encoder, whose logits are not taken apart.
     """
     for prompt in prompts():
         cancellation.check()
         words = None
+        if prompt.word and isinstance(model, Decoder):
+            continue
         if prompt.word:
             try:
                 words = model.word_number(prompt.word), model.word_number(prompt.instead_of)

@@ -103,7 +103,7 @@ def _comparison(one: Study, other: Study, apart: Sums) -> Comparison:
         meaning = MEANINGS["change"].format(name=one[name].meaning.rstrip("."))
         measures[name] = measure(name, other[name].array - one[name].array, kind="signed", meaning=meaning)
     kinds = np.where(one.kinds == other.kinds, one.kinds, one.kinds + " → " + other.kinds)
-    return Comparison(measures, kinds, one.n_texts, one.n_rows, one, other)
+    return Comparison(measures, kinds, one.n_texts, one.n_rows, one, other, elsewhere=one.elsewhere)
 
 
 def _apart(name: str, array: Array, axes: tuple[str, ...] = AXES) -> Step:

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from attnviz.analysis import special_tokens, statistics
-from attnviz.analysis.all_heads import all_kinds
+from attnviz.analysis.all_heads import kinds_of
 from attnviz.analysis.circuits.behaviours import ways
 from attnviz.analysis.corpus.copying import copying
 from attnviz.analysis.head_kinds import KINDS
 from attnviz.analysis.statistics import STATISTICS
 from attnviz.arrays import Array
 from attnviz.engine.numerics import cancellation
+from attnviz.engine.pretrained.read_text import read_text
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Step, Trace
 from attnviz.engine.run import run
@@ -72,12 +73,15 @@ class Study(Mapping[str, Step]):
               equally frequent ones the first there; in how many of the texts, which may be less than half, says
               `study["kind_share"]`, and with how much of its weight `study["kind_weight"]`
     n_texts, n_rows  how many texts and rows there were
+    elsewhere  the layers, counted from 0, that attend to another text, as every second one of `model.decoder(text)`:
+               there is no previous token and no same word before there, so what asks for one is NaN
     """
 
     measures: Mapping[str, Step]
     kinds: Array
     n_texts: int
     n_rows: int
+    elsewhere: tuple[int, ...] = field(default=(), kw_only=True)
 
     def __getitem__(self, name: str) -> Step:
         if name in self.measures:
@@ -113,13 +117,16 @@ class Study(Mapping[str, Step]):
     def __repr__(self) -> str:
         layers, heads = self.kinds.shape
         size = f"{layers} layers of {heads} heads over {self.n_texts} texts, {self.n_rows} rows"
-        return f"<{type(self).__name__}: {size}; {', '.join(self)}>"
+        listed = ", ".join(map(str, self.elsewhere))
+        other = f"; another text is attended to in layers {listed}, where measures of one's own are NaN" * bool(listed)
+        return f"<{type(self).__name__}: {size}; {', '.join(self)}{other}>"
 
 
 def study(model: ModelOf, texts: Iterable[str]) -> Study:
     """Return what every head of a model does over many texts: entropy, distances, kinds, induction, copying, sinks.
 
-    model  `load(folder)`, or a function from a text to a Trace, or a Config, whose sentence each text then is
+    model  `load(folder)`, `load(folder).decoder(text)`, or a function from a text to a Trace, or a Config, whose
+           sentence each text then is
     texts  a list or any other iterable: they are read one at a time, and no run is kept
 
     Entropy is in nats, distances in tokens, all else in shares of a row's weight. `share_on_first` is how much of a
@@ -164,6 +171,19 @@ def given(texts: Iterable[str]) -> Iterator[str]:
         raise ConfigError(FAULTS["none"])
 
 
+def _own_text(trace: Trace) -> tuple[list[int], int]:
+    """Return the layers whose rows attend to their own text, counted from 0, and the first column of that.
+
+    A decoder beside an encoder has one layer of two that does, and the columns of both texts.
+    """
+    texts = [read_text(trace.config, layer, trace.query_tokens, trace.key_tokens) for layer in range(len(trace.layers))]
+    own = [layer for layer, text in enumerate(texts) if text is None or text.is_own]
+    if any(texts):
+        return own, len(trace.key_tokens) - len(trace.query_tokens)
+    n, m = trace.layers[0]["weights"].shape[1:]
+    return ([] if trace.config.is_cross_attention or n != m else own), 0
+
+
 @dataclass
 class Sums:
     """The sums over rows that a study is made of: all that is kept of the runs that it has seen."""
@@ -173,6 +193,7 @@ class Sums:
     totals: dict[str, Array] = field(default_factory=dict)
     counts: dict[str, Array] = field(default_factory=dict)
     copying: Array = field(default_factory=lambda: np.zeros((0, 0)))
+    elsewhere: list[int] = field(default_factory=list)
 
     def add(self, trace: Trace) -> None:
         """Add the rows of a run. Raises ConfigError for one of other layers or heads than those before."""
@@ -184,27 +205,38 @@ class Sums:
             fault = {"here": "{} and {}".format(*size), "before": "{} and {}".format(*before)}
             raise ConfigError(FAULTS["sizes"].format(n=ordinal(self.n_texts), **fault))
         self.n_texts, self.n_rows = self.n_texts + 1, self.n_rows + A.shape[2]
-        is_self = not trace.config.is_cross_attention and A.shape[-1] == A.shape[-2]
+        own, first = _own_text(trace)
+        self.elsewhere = [layer for layer in range(len(A)) if layer not in own]
+        A_own = A[own][..., first:]
         for name in OF_ROWS:
-            if is_self or not STATISTICS[name].self_only:
+            if not STATISTICS[name].self_only:
                 self.add_rows(name, STATISTICS[name].fn(A))
-        if is_self:
-            self._add_words(trace, A)
-        for at, kind in enumerate(all_kinds(trace, A.reshape(-1, *A.shape[2:]))):
-            layer, head = divmod(at, A.shape[1])
-            for name, amount in (("kind", 1.0), ("kind_weight", kind.share)):
-                total = self.totals.setdefault(name, np.zeros((len(KINDS), *size)))
-                total[KINDS.index(kind.kind), layer, head] += amount
+            elif own:
+                self._add_own(name, own, STATISTICS[name].fn(A_own))
+        if own:
+            self._add_words(trace, own, A_own)
+        for layer in range(len(A)):
+            tokens, weights = (trace.query_tokens, A[layer][..., first:]) if layer in own else ((), A[layer])
+            for head, kind in enumerate(kinds_of(tokens, weights)):
+                for name, amount in (("kind", 1.0), ("kind_weight", kind.share)):
+                    total = self.totals.setdefault(name, np.zeros((len(KINDS), *size)))
+                    total[KINDS.index(kind.kind), layer, head] += amount
 
-    def _add_words(self, trace: Trace, A: Array) -> None:
-        """Add what depends on the words: (layers, heads, queries, keys) are the weights."""
+    def _add_words(self, trace: Trace, own: list[int], A: Array) -> None:
+        """Add what depends on the words, of some layers: (layers, heads, queries, keys) are their weights."""
         tokens = trace.query_tokens
         words = list(special_tokens.words(tokens))
         if special_tokens.has_both(tokens):
-            self.add_rows("special_tokens", 1 - statistics.shares(A)[:, :, words][..., words].sum(axis=-1))
+            self._add_own("special_tokens", own, 1 - statistics.shares(A)[:, :, words][..., words].sum(axis=-1))
         for name, row, keys in ways(trace.token_ids or tokens):
             if name in ("duplicate", "induction"):
-                self.add_rows(name, A[:, :, row, keys].sum(axis=-1, keepdims=True))
+                self._add_own(name, own, A[:, :, row, keys].sum(axis=-1, keepdims=True))
+
+    def _add_own(self, name: str, own: list[int], rows: Array) -> None:
+        """Add a number for every row of the heads of some layers, (those layers, heads, rows)."""
+        every = np.full((len(self.copying), *rows.shape[1:]), np.nan)
+        every[own] = rows
+        self.add_rows(name, every)
 
     def add_rows(self, name: str, rows: Array) -> None:
         """Add a number for every row of every head, (layers, heads, rows); NaN where it is not defined."""
@@ -226,7 +258,8 @@ class Sums:
         measures["copying"] = measure("copying", self.copying, kind="signed")
         measures["kind_share"] = measure("kind_share", often / self.n_texts)
         measures["kind_weight"] = measure("kind_weight", weights / often)
-        return Study(measures, np.array(KINDS, dtype=object)[most], self.n_texts, self.n_rows)
+        kinds = np.array(KINDS, dtype=object)[most]
+        return Study(measures, kinds, self.n_texts, self.n_rows, elsewhere=tuple(self.elsewhere))
 
 
 def measure(name: str, array: Array, *, kind: str = "share", axes: tuple[str, ...] = AXES, **about: Any) -> Step:

@@ -3,6 +3,9 @@
 The two functions are called with symbols in the place of arrays. What they say becomes a plan: named steps over named
 axes, from which every reading follows: arrays, slopes, scripts, formulas, sizes. Nothing else decides what is computed.
 
+What is said becomes what a reader sees: a workbook has a block of cells for each step, on a sheet for each head as far
+as a step has heads; a script has a line. What `score` and `normalise` are is the row that the setting chooses.
+
 A condition is an `if`; a bias that is off is None, and to add None adds nothing. Rows are queries, columns are keys, a
 vector is a row. Each step is named as a run records it, in the order in which it is recorded.
 

@@ -45,6 +45,13 @@ class Value:
         """Return whether it is a number, of the setting or of the page itself, and no array."""
         return self.op in ("setting", "number")
 
+    @property
+    def said(self) -> tuple[Value, ...]:
+        """The values that are read, without those that only say how to round, or which keys take part."""
+        if self.op == "normalise":
+            return (self.args[0], *self.args[3:])
+        return self.args[:2] if self.op == "mix" else self.args
+
     def __add__(self, other: Value | None) -> Value:
         return self if other is None else Value("+", (self, other), _wider(self, other))
 
@@ -76,7 +83,8 @@ class Value:
             return f"{self.number:g}"
         parts = [str(arg) for arg in self.args]
         if self.op not in PRECEDENCE:
-            return f"{self.op}({', '.join(parts)})"
+            read = [str(arg) for arg in self.said]
+            return f"{self.op}({', '.join(read[::-1] if self.op == 'only_where' else read)})"
         own = PRECEDENCE[self.op]
         inside = [f"({p})" if not a.name and PRECEDENCE.get(a.op, 9) < own else p for p, a in zip(parts, self.args)]
         return f" {self.op} ".join(inside)

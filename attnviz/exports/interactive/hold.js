@@ -89,7 +89,7 @@ function typeInto(picture, cell, text, moved) {
   const { box, stage: { name } } = picture, [first, wasHeld] = [at(name, ...cell), isHeld(name, cell)], outer = box.getBoundingClientRect();
   const field = make("input", box, undefined, "typed"), [right, foot] = picture.foot(cell);
   field.inputMode = "decimal";
-  field.setAttribute("aria-label", element("held", HTMLElement).textContent.trim());
+  field.setAttribute("aria-label", element("held").textContent.trim());
   field.style.left = `${Math.max(0, Math.min(right - outer.left + 4, box.clientWidth - field.offsetWidth))}px`;
   field.style.top = `${foot - outer.top - picture.cell}px`;
   const type = () => {

@@ -36,7 +36,7 @@ const stopOf = ({ low, high, whole }, x) => (whole ? x : halfway(x, low, high));
  */
 export function offerKnobs(moved) {
   if (!data.live) return;
-  const parent = element("knobs", HTMLElement);
+  const parent = element("knobs");
   /** @type {(() => void)[]} */
   const back = [];
   for (const knob of data.live.knobs) {
@@ -52,6 +52,12 @@ export function offerKnobs(moved) {
       slider.setAttribute("aria-valuetext", exact(value));
       field.value = String(value);
     };
+    /** @param {number} value */
+    const set = (value) => {
+      show(value);
+      moveSetting(knob.name, value);
+      moved();
+    };
     slider.addEventListener("input", () => {
       const value = numberAt(knob, Number(slider.value));
       field.value = String(value);
@@ -61,23 +67,15 @@ export function offerKnobs(moved) {
     });
     field.addEventListener("change", () => {
       const typed = field.valueAsNumber;
-      const value = Number.isFinite(typed) ? Math.min(Math.max(knob.whole ? Math.round(typed) : typed, knob.least), knob.most) : knob.value;
-      show(value);
-      moveSetting(knob.name, value);
-      moved();
+      set(Number.isFinite(typed) ? Math.min(Math.max(knob.whole ? Math.round(typed) : typed, knob.least), knob.most) : knob.value);
     });
-    label.addEventListener("keydown", ({ key }) => {
-      if (key !== "Escape") return;
-      show(knob.value);
-      moveSetting(knob.name, knob.value);
-      moved();
-    });
+    label.addEventListener("keydown", ({ key }) => key === "Escape" && set(knob.value));
     show(knob.value);
     back.push(() => show(numberNow(knob)));
   }
   /** @param {string} id @param {string} text @param {() => void} change */
   const offer = (id, text, change) => {
-    const button = make("button", element("moves", HTMLElement), text), after = () => {
+    const button = make("button", element("moves"), text), after = () => {
       change();
       for (const each of back) each();
       moved();
@@ -101,18 +99,18 @@ export function offerKnobs(moved) {
   });
   for (const kind of ["pointerup", "pointercancel", "change"]) document.addEventListener(kind, settle);
   document.addEventListener("focusout", ({ target }) => target instanceof HTMLInputElement && settle());
-  parent.hidden = element("moves", HTMLElement).hidden = false;
+  parent.hidden = element("moves").hidden = false;
 }
 
 /** Say what is said of the run as it was saved to be so while its numbers are others. What stands above the pictures keeps its place. */
 export function showWhatHolds() {
-  element("linked", HTMLElement).hidden = view.moved || !data.link;
-  element("overview", HTMLElement).classList.toggle("past", view.moved);
-  const note = element("as-saved", HTMLElement);
+  element("linked").hidden = view.moved || !data.link;
+  element("overview").classList.toggle("past", view.moved);
+  const note = element("as-saved");
   [note.textContent, note.style.visibility] = [canMove ? words.as_saved : "", view.moved ? "" : "hidden"];
   if (!canMove) return;
-  element("back", HTMLElement).style.visibility = view.moved ? "" : "hidden";
-  element("undo", HTMLElement).style.visibility = canUndo() ? "" : "hidden";
+  element("back").style.visibility = view.moved ? "" : "hidden";
+  element("undo").style.visibility = canUndo() ? "" : "hidden";
 }
 
 /** @param {Stage} stage @param {Cell} cell @returns {boolean} whether a number can be held: it is there, and not masked */
@@ -133,7 +131,7 @@ export function showHeld({ stage, cell }) {
   if (!canMove) return;
   const [field, button] = [element("number", HTMLInputElement), element("allowed", HTMLButtonElement)];
   const [h, i, j] = cell, open = canHold(stage, cell);
-  element("held", HTMLElement).hidden = !open;
+  element("held").hidden = !open;
   if (open && document.activeElement !== field) field.value = String(at(stage.name, ...cell));
   button.hidden = !stage.worded || !hasMask();
   button.textContent = stage.worded && hasMask() && !mayAttend(i, j) ? words.allow : words.forbid;
@@ -151,7 +149,7 @@ export function showHeld({ stage, cell }) {
 export function offerNumber(moved) {
   if (!canMove) return;
   const field = element("number", HTMLInputElement);
-  element("hint", HTMLElement).append(` ${words.number_hint}`);
+  element("hint").append(` ${words.number_hint}`);
   field.addEventListener("input", () => {
     if (!view.chosen || !Number.isFinite(field.valueAsNumber)) return;
     moveNumber(view.chosen.stage.name, view.chosen.cell, field.valueAsNumber);

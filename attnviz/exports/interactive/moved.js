@@ -4,7 +4,7 @@
 /** @import { Cell, Stage } from "./types" */
 import { compile } from "../../live/live.js";
 import { range } from "./formats.js";
-import { at, data, numbersOf, setting, step, view } from "./run.js";
+import { data, isClosed, numbersOf, setting, step, view } from "./run.js";
 
 /**
  * The lines of the rows; Python writes them here as functions, since the rules of the file forbid to compile a text.
@@ -153,7 +153,7 @@ export function moveNumber(name, cell, value) {
 export const isHeld = (name, cell) => entries.has(`${name}.${view.layer}:${placeOf(name, cell)}`);
 
 /** Whether no number of a stage stands in a cell; in a run without a mask there may be one since. @param {Pick<Stage, "masked" | "worded">} stage @param {Cell} cell */
-export const isMasked = ({ masked, worded }, [h, i, j]) => (masked || (worded && view.moved)) && Boolean(step("masked")) && at("masked", h, i, j) === -Infinity;
+export const isMasked = ({ masked, worded }, cell) => (masked || (worded && view.moved)) && isClosed(cell);
 
 /** Whether some cell of the layer is masked that was not. */
 export const hasPainted = () => [...entries.values()].some(({ step, value }) => step === `allowed.${view.layer}` && !value);

@@ -1,10 +1,10 @@
 // The arithmetic of a weight, from the scores of its row or column.
 
-/** @import { Cell, Line, Normalised } from "./types" */
+/** @import { Cell, Line, Normalised, Said } from "./types" */
 import { sizeOfTerms, thresholdOf, winnersOf } from "../../pictures/answer/rows.js";
-import { exact, factor, list, range, short } from "./formats.js";
-import { at, data, digitsOf, held, setting, step, words } from "./run.js";
-import { READ, hasTyped, typedWeight } from "./typed.js";
+import { exact, factor, list, short } from "./formats.js";
+import { at, data, setting, words } from "./run.js";
+import { READ, hasTypedWeight, typedWeight } from "./typed.js";
 
 /**
  * Share among the largest, which tells rounding from what is apart.
@@ -16,9 +16,8 @@ import { READ, hasTyped, typedWeight } from "./typed.js";
  */
 export function winners(x, place, head) {
   const shape = { n: data.queries.length, m: data.keys.length, width: setting.d_k[head], group: setting.group, scale: setting.scale[head] };
-  // Equal but for rounding is equal.
-  const { m, least, n } = winnersOf(x, sizeOfTerms(head, shape, READ));
-  return [[[words.largest, exact(m)]], x[place] >= least ? `1 / ${n}` : "0", x[place] >= least ? 1 / n : 0];
+  const { n, weights } = winnersOf(x, sizeOfTerms(head, shape, READ));
+  return [[[words.largest, exact(Math.max(...x))]], weights[place] ? `1 / ${n}` : "0", weights[place]];
 }
 
 /**
@@ -44,20 +43,21 @@ export function above(x, place, power) {
  */
 const written = () => null;
 
-/** @param {Cell} cell @returns {Line[]} */
-export function weightLines([h, i, j]) {
-  const recorded = at("weights", h, i, j);
-  if (!step("masked")) return [[words.weight, `${words.given}: ${digitsOf("weights", recorded)}`]];
-  if (step("weights")?.form === "rounded") return [[words.weight, digitsOf("weights", recorded)]];
-  const over = setting.over === "keys";
-  const x = range(over ? data.keys.length : data.queries.length).map((l) => (over ? at("masked", h, i, l) : at("masked", h, l, j)));
-  const place = over ? j : i;
-  /** @type {Line[]} */
-  const rows = [[over ? words.row : words.column, list(x)]];
-  if (x.every((v) => v === -Infinity)) return [...rows, [words.weight, held(0, recorded)]];
-  if (hasTyped.normaliser) return [...rows, ...typedWeight(x, place, [h, i, j], recorded)];
-  const said = x.some((v) => Number.isNaN(v) || v === Infinity) ? null : written(x, place, h);
-  if (!said) return [...rows, [words.weight, exact(recorded)]];
-  const [lines, text, made, size] = said;
-  return [...rows, ...lines, [words.weight, `${text} = ${held(made, recorded, size)}`]];
+/**
+ * Say a weight by the scores of its row or column.
+ *
+ * @param {number[]} x
+ * @param {number} place
+ * @param {Cell} cell
+ * @param {Line[]} lines  to which those before the last are added
+ * @returns {Said}
+ */
+export function saidWeight(x, place, cell, lines) {
+  const own = { title: words.weight, isNew: true };
+  if (x[place] === -Infinity) return { text: "", value: 0, size: 0, ...own };
+  if (hasTypedWeight) return { ...typedWeight(x, place, cell, lines), ...own };
+  const isNumeric = x.every((v) => v < Infinity), found = isNumeric ? written(x, place, cell[0]) : null;
+  const [before, text, value, size = Math.abs(value)] = found ?? [[], "", at("weights", ...cell)]; // no line says it
+  lines.push(...before);
+  return { text, value, size, ...own };
 }

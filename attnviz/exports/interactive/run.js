@@ -6,11 +6,11 @@ import { exact, range, short, writeComma } from "./formats.js";
 /**
  * Find an element of the page by its id.
  *
- * @template {HTMLElement} Kind
+ * @template {HTMLElement} [Kind=HTMLElement]
  * @param {string} id
- * @param {new () => Kind} kind
+ * @param {new () => Kind} [kind]
  */
-export function element(id, kind) {
+export function element(id, kind = /** @type {new () => Kind} */ (HTMLElement)) {
   const found = document.getElementById(id);
   if (!(found instanceof kind)) throw new Error(`the page has no ${id} of this kind`);
   return found;
@@ -66,6 +66,9 @@ export function at(name, ...place) {
   return numbersOf(found)[where];
 }
 
+/** @param {Cell} cell @returns {boolean} whether the query may not attend to the key */
+export const isClosed = (cell) => Boolean(step("masked")) && at("masked", ...cell) === -Infinity;
+
 /**
  * Return what looks up a weight of a layer, which is null where it is masked.
  *
@@ -97,9 +100,6 @@ export function digitsOf(name, x, write = exact, digits = 3) {
 
 /** @param {Stage} stage @param {number} head @returns {string} its name; what it does was said of the numbers as they were saved */
 export const headName = ({ heads }, head) => (view.moved ? heads[head].split(" · ")[0] : heads[head]);
-
-/** @param {string} name @param {number} head @param {number} row @param {number} width */
-export const vector = (name, head, row, width) => range(width).map((d) => at(name, head, row, d));
 
 /**
  * Write what was computed beside what the run holds: the same but for rounding, or changed by hand.

@@ -1,47 +1,43 @@
 // The score and the normaliser: the functions of one cell that Python writes, and their lines.
 
-/** @import { Cell, Computation, Line, Named, Terms } from "./types" */
+/** @import { TypedScore } from "../../pictures/answer/types" */
+/** @import { Cell, Computation, Line, Named, Said, Terms } from "./types" */
 import { help } from "../../live/help.js";
 import { rowArguments, scoreArguments } from "../../pictures/answer/rows.js";
 import { exact, list, products, sum, total } from "./formats.js";
-import { at, data, held, setting, step, words } from "./run.js";
+import { at, data, setting, step, words } from "./run.js";
 
-/** @type {Partial<Record<"score" | "normaliser", (given: Record<string, unknown>) => Computation>>} */
+/** @typedef {(given: Record<string, unknown>) => Computation} Made */
+
+/** @type {Partial<Record<"score" | "normaliser", Made>>} */
 const TYPED = {};
 export const READ = { has: (/** @type {string} */ name) => Boolean(step(name)), at };
 
-export const hasTyped = { score: "score" in TYPED, normaliser: "normaliser" in TYPED };
+export const hasTypedWeight = "normaliser" in TYPED;
 
-/** @param {Terms} terms @returns {string} what is added up, with the sign that leads on to the sum */
+/** @param {Terms} terms @returns {string} what is added up, nothing where nothing is */
 function added(terms) {
   const [left, right] = terms.map((each) => each.map(Number));
   if (!left) return "";
-  return `${right ? products(left, right) : total(left)} = `;
+  return right ? products(left, right) : total(left);
 }
 
 /**
- * Write the lines of a computation, the last of them held against what was recorded.
+ * Say a computation: its lines, and the last of them.
  *
- * @param {string} title
- * @param {string} text
+ * @param {string} line
  * @param {Computation} computation
- * @param {number} recorded
- * @param {number} size
- * @returns {Line[]}
+ * @param {number} size  of what it reads
+ * @param {Line[]} lines  to which those before the last are added
+ * @returns {Said}
  */
-const told = (title, text, { lines, value, terms }, recorded, size) => [
-  ...lines.map(
-    /** @returns {Line} */ ([name, made, its]) => [
-      name,
-      Array.isArray(made) ? list(made.map(Number)) : added(its) + exact(Number(made)),
-    ],
-  ),
-  [title, `${text.split(";").slice(-1)[0].trim().replace(/\s+/g, " ")} = ${added(terms)}${held(value, recorded, size)}`],
-];
-/** @param {Computation} computation */
-const sizeOf = ({ lines, value, terms }) =>
-  sum([...lines.flatMap(([, made, its]) => [made, ...its].flat()), ...terms.flat()].map(Number).filter(Number.isFinite).map(Math.abs)) +
-  Math.abs(value);
+function saidBy(line, { lines: before, value, terms }, size, lines) {
+  for (const [name, made, its] of before)
+    lines.push([name, Array.isArray(made) ? list(made.map(Number)) : [added(its), exact(Number(made))].filter(Boolean).join(" = ")]);
+  const last = line.split(";").slice(-1)[0].trim().replace(/\s+/g, " ");
+  const sizes = [...before.flatMap(([, made, its]) => [made, ...its].flat()), ...terms.flat()].map(Number).filter(Number.isFinite).map(Math.abs);
+  return { text: [last, added(terms)].filter(Boolean).join(" = "), value, size: size + sum(sizes) + Math.abs(value), isNew: true };
+}
 
 /** What the names of a line stand for in a head. @param {Named} named @param {number} h @returns {Record<string, number>} */
 const numbersOfLine = ({ keys }, h) => Object.fromEntries(Object.entries(keys).map(([name, key]) => [name, help.each(setting.knobs[key] ?? at(key, h, 0), h)]));
@@ -49,24 +45,21 @@ const numbersOfLine = ({ keys }, h) => Object.fromEntries(Object.entries(keys).m
 /** A line with its numbers as they are now. @param {{ text: string } & Named} named @returns {string} */
 const textOf = ({ text, keys }) => text.replace(/\btyped_\d+\b/g, (name) => exact(Number(setting.knobs[keys[name]])));
 
-/** @param {number[]} q @param {number[]} k @param {Cell} cell @param {number} recorded @returns {Line[]} */
-export function typedScore(q, k, [h, i, j], recorded) {
-  const typed = setting.typed.score;
-  if (!typed || !TYPED.score) return [];
+/** @param {number[]} q @param {number[]} k @param {Cell} cell @param {Line[]} lines @returns {Said} */
+export function saidScore(q, k, [h, i, j], lines) {
+  const typed = /** @type {TypedScore & Named} */ (setting.typed.score), score = /** @type {Made} */ (TYPED.score);
   const shape = { n: data.queries.length, m: data.keys.length, heads: setting.d_k.length, hidden: setting.d_a };
   const given = scoreArguments(typed, q, k, [h, i, j], shape, READ);
-  const made = TYPED.score({ ...given, ...numbersOfLine(typed, h) });
-  const size = sizeOf(made) + sum(q.map(Math.abs)) * (1 + sum(k.map(Math.abs)));
-  return told(words.score, textOf(typed), made, recorded, size);
+  const made = score({ ...given, ...numbersOfLine(typed, h) });
+  return { ...saidBy(textOf(typed), made, sum(q.map(Math.abs)) * (1 + sum(k.map(Math.abs))), lines), title: words.score };
 }
 
-/** @param {number[]} row @param {number} place @param {Cell} cell @param {number} recorded @returns {Line[]} */
-export function typedWeight(row, place, [h, i, j], recorded) {
-  const typed = setting.typed.normaliser;
-  if (!typed || !TYPED.normaliser || row[place] === -Infinity) return [[words.weight, held(0, recorded)]];
+/** @param {number[]} row @param {number} place @param {Cell} cell @param {Line[]} lines @returns {Said} */
+export function typedWeight(row, place, [h, i, j], lines) {
+  const typed = /** @type {{ text: string } & Named} */ (setting.typed.normaliser), normaliser = /** @type {Made} */ (TYPED.normaliser);
   const over = setting.over === "keys";
   const n = over ? data.queries.length : data.keys.length;
   const given = rowArguments(row, place, [h, over ? i : j], { temperature: setting.temperature, n, heads: setting.d_k.length });
-  const made = TYPED.normaliser({ ...given, ...numbersOfLine(typed, h) });
-  return told(words.weight, textOf(typed), made, recorded, sizeOf(made) + sum(given.x.map(Math.abs)));
+  const made = normaliser({ ...given, ...numbersOfLine(typed, h) });
+  return saidBy(textOf(typed), made, sum(given.x.map(Math.abs)), lines);
 }

@@ -1,6 +1,6 @@
 // The run that Python writes into the file (`described` in interactive_html.py), and what the script makes of it.
 
-import type { Entry, Knob, Program, Settings } from "../../live/types";
+import type { Entry, Knob, Program, Settings, Tree } from "../../live/types";
 import type { TypedScore } from "../../pictures/answer/types";
 import type { WeightsFormula } from "../../pictures/weights_formula.js";
 
@@ -47,6 +47,8 @@ export interface Layer {
   /** What each head does on this sentence: in a word, and in a line. */
   does: [short: string, about: string][];
   steps: Partial<Record<string, Step>>;
+  /** What the steps of attention are made of; missing where only weights are held. */
+  plan?: Record<string, Tree>;
 }
 
 export interface Setting {
@@ -81,13 +83,9 @@ export interface Computation {
   terms: Terms;
 }
 
-/** A step between the scores and the normaliser that is made by one function of a number. */
-export type Passage = "scaled" | "capped";
-
 export type Word =
-  | Passage
-  | "keys" | "masked" | "forbidden" | "given" | "edited" | "query" | "key" | "entry" | "Query" | "Key" | "Entry"
-  | "score" | "bias" | "mask" | "row" | "column" | "largest" | "below" | "threshold" | "weight" | "values" | "output"
+  | "scaled" | "capped" | "keys" | "masked" | "forbidden" | "given" | "edited" | "query" | "key" | "entry" | "Query" | "Key" | "Entry"
+  | "score" | "bias" | "mask" | "row" | "column" | "largest" | "below" | "threshold" | "weight" | "values"
   | "quoted" | "cells" | "lines" | "all" | "average" | "each" | "nearer"
   | "undo" | "as_saved" | "paint" | "paint_hint" | "painted" | "painted_keys"
   | "number_hint" | "was" | "forbid" | "allow" | "back" | "head_off" | "head_on"
@@ -135,11 +133,22 @@ export type View = "cells" | "lines" | "all";
 /** One line of the arithmetic: its title, and its text. */
 export type Line = [title: string, text: string];
 
-/** The text of a computation and its result; rounding is judged by `size` where it is not that of the result. */
-export type Computed = [text: string, result: number, size?: number];
+/**
+ * What an entry is made of, in its numbers; rounding is judged by `size`. What has a title has lines of its own, and nothing
+ * new is said of what is only looked up or multiplied by 1.
+ */
+export interface Said {
+  text: string;
+  value: number;
+  size: number;
+  title?: string;
+  isNew: boolean;
+  /** The operation that joined it from two. */
+  op?: string;
+}
 
-/** What leads to a weight, then its own text and result. */
-export type Normalised = [lines: Line[], ...computed: Computed];
+/** What leads to a weight, and the weight. */
+export type Normalised = [lines: Line[], text: string, value: number, size?: number];
 
 /** What a picture tells the page. */
 export interface Listener {

@@ -35,6 +35,8 @@ _ENGLISH = (
     "what the next layer reads",
     "{name}: of the layers with the index {layers}",
     "the folder of the model: config.json, model.safetensors, its tokeniser",
+    "{name}: its name where this was made, which does not hand out its files",
+    "put your copy's folder here",
     "of each word, behind the last token",
     "the model squeezes them",
     "stands in this spare word",

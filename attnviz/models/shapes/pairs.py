@@ -32,9 +32,15 @@ def t5(facts: Facts) -> Shape:
 
 
 def t5_decoder(facts: Facts) -> Shape:
-    """Return the shape of T5's decoder: the encoder's but for the number of its layers."""
+    """Return the shape of T5's decoder: the encoder's but for the number of its layers.
+
+    It looks one way, so that twice as many distances have a number of their own.
+    """
     n_layers = facts.size("num_decoder_layers", "layers", otherwise=facts.size("num_layers", "layers"))
     shape = t5(facts)
+    if shape.max_distance <= shape.buckets // 2:
+        known = f"a number above {shape.buckets // 2} beside a decoder"
+        raise facts.odd("relative_attention_max_distance", shape.max_distance, known)
     scales = facts.get("scale_decoder_outputs", facts.get("tie_word_embeddings", True))
     factor = 1.0 if scales is False else shape.d_model**-0.5
     return replace(shape, n_layers=n_layers, windows=(None,) * n_layers, causal=True, logits_factor=factor)

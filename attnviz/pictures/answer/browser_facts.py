@@ -21,6 +21,7 @@ from attnviz.engine.records.trace import Trace
 from attnviz.engine.records.typed_rows import normaliser_of, score_of
 from attnviz.engine.tables.masks import MASKS, allowed, settings_of
 from attnviz.engine.tables.tokenisers import PAD
+from attnviz.live.entries import BY_ENTRY, Tree, operations_of, settings_in, trees_of_layer
 from attnviz.pictures.answer import explanation_parts, row_functions
 from attnviz.pictures.answer.explanation import MATCH, NOTES, notes
 from attnviz.pictures.answer.explanation import WORDS as TITLES
@@ -54,12 +55,23 @@ BETWEEN = ("scaled", "capped", "masked")
 """Steps that a browser computes anew from the scores, so that it does not see what was changed in them by hand."""
 
 
+ROWS = {"scores": "score", "weights": "normalise", "heads": "mix"}
+"""The other steps of attention, and the row or the operation that makes each."""
+
+SAID = {"scale", "softcap"}
+"""Numbers of the setting for which an answer has words where they stand between scores and weights."""
+
+
 def facts(trace: Trace, layer: int) -> dict[str, Any] | None:
     """Return the facts of a layer; None where a run explains its cells.
 
-    As numbers were brought along, or some between the scores and the weights were changed by hand.
+    As numbers were brought along, some between the scores and the weights were changed by hand, or the plan of the
+    layer says more of it than the words of an answer.
     """
     if is_external(trace) or any(edit[0] == layer and edit[1] in BETWEEN for edit in trace.edits):
+        return None
+    plan = between(trace, layer)
+    if plan is None:
         return None
     config, recorded = trace.config, [*trace.layers[layer]]
     its = normaliser_of(config)
@@ -73,6 +85,7 @@ def facts(trace: Trace, layer: int) -> dict[str, Any] | None:
         "d_v": d_v,
         "d_a": config.d_a,
         "scale": [row.scale(d) if config.scale is None else config.scale for d in d_k],
+        "plan": plan,
         "by_width": config.scale is None and row.is_over_root,
         "softcap": config.softcap,
         "temperature": config.temperature,
@@ -90,6 +103,29 @@ def facts(trace: Trace, layer: int) -> dict[str, Any] | None:
         "functions": row_functions.functions(config, recorded),
         "words": words(patches=has_patches(trace)) | {"notes": notes(trace, layer)},
     }
+
+
+def between(trace: Trace, layer: int) -> dict[str, Tree] | None:
+    """Return what the steps from the scores to the normaliser are made of; None where an answer has no words for it.
+
+    An answer speaks of one score, one normaliser and one sum of values, and of the numbers in `SAID` between them.
+
+    >>> from attnviz import Config, run
+    >>> between(run(Config(sentence="the cat", mask="causal")), 0)["masked"]
+    ['only_where', 'capped', 'allowed']
+    """
+    trees = trees_of_layer(trace, layer)
+    said = {name: tree for name, tree in trees.items() if name in BETWEEN}
+    others = {name: _row_of(tree) for name, tree in trees.items() if name not in BETWEEN}
+    settings = {name for tree in said.values() for name in settings_in(tree)}
+    operations = {op for tree in said.values() for op in operations_of(tree)}
+    is_said = others == ROWS and settings <= SAID and operations <= {*BY_ENTRY}
+    return said if is_said else None
+
+
+def _row_of(tree: Tree) -> str:
+    """Return the operation of a tree that reads steps alone, or nothing."""
+    return tree[0] if isinstance(tree, list) and all(isinstance(part, str) for part in tree[1:]) else ""
 
 
 def arrays(trace: Trace, layer: int) -> Mapping[str, NamedArray]:

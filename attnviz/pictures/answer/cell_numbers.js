@@ -1,7 +1,10 @@
 // The numbers of a cell that tell how it came to be, from the arrays of a stage: what `short_derivation.py` takes from
 // the full arithmetic. What the run holds is read, and only what lies between is computed.
 
-/** @import { Change, Functions, Reason, StageOfCells, SumOfTerms } from "./types" */
+/** @import { Tree } from "../../live/types" */
+/** @import { AnswerFacts, Change, Functions, Reason, StageOfCells, SumOfTerms } from "./types" */
+import { OF_ENTRIES } from "../../live/entry.js";
+import { help } from "../../live/help.js";
 import { largest, sumOf } from "./numerals.js";
 import { rowArguments, scoreArguments, sizeOfTerms, thresholdOf, winnersOf } from "./rows.js";
 
@@ -10,6 +13,9 @@ const ADDED_NEAR = 1e-9; // the part of all that is added up by which two orders
 
 /** @param {number} n */
 const upTo = (n) => Array.from({ length: n }, (_, at) => at);
+
+/** What a query sees of a key that it may attend to. @param {Tree} masked @returns {Tree} */
+const openly = (masked) => (typeof masked === "object" && masked[0] === "only_where" ? masked[1] : masked);
 
 export class Cells {
   /** @param {StageOfCells} stage @param {Functions} functions */
@@ -59,19 +65,30 @@ export class Cells {
 
   /** A score as it is after the bias and the mask. @param {number} h @param {number} i @param {number} j */
   masked(h, i, j) {
-    return this.may(h, i, j) ? this.biased(h, i, j) : -Infinity;
+    return this.entry("masked", [h, i, j]);
   }
 
-  /** @param {number} h @param {number} i @param {number} j @param {number} [factor]  in the place of the scale */
-  capped(h, i, j, factor = this.facts.scale[h]) {
-    const { softcap } = this.facts;
-    const scaled = factor * this.at("scores", h, i, j);
-    return softcap ? softcap * Math.tanh(scaled / softcap) : scaled;
+  /**
+   * A number of a step from the scores to the normaliser, as the plan of the layer makes it.
+   *
+   * @param {Tree} tree
+   * @param {[head: number, query: number, key: number]} cell
+   * @param {Partial<AnswerFacts>} [others]  numbers of the setting in the place of its own
+   * @returns {number}
+   */
+  entry(tree, cell, others = {}) {
+    if (typeof tree === "number") return tree;
+    if (typeof tree === "string") return this.entryOfStep(tree, cell, others);
+    const [operation, ...read] = tree, name = String(read[0]);
+    if (operation !== "setting") return OF_ENTRIES[operation](...read.map((each) => this.entry(each, cell, others)));
+    const numbers = /** @type {Record<string, number | number[]>} */ (/** @type {unknown} */ (name in others ? others : this.facts));
+    return help.each(numbers[name], cell[0]);
   }
 
-  /** @param {number} h @param {number} i @param {number} j */
-  biased(h, i, j) {
-    return this.capped(h, i, j) + (this.has("bias") ? this.at("bias", h, i, j) : 0);
+  /** @param {string} name @param {[head: number, query: number, key: number]} cell @param {Partial<AnswerFacts>} others @returns {number} */
+  entryOfStep(name, cell, others) {
+    if (name === "allowed") return Number(this.may(...cell));
+    return name in this.facts.plan ? this.entry(this.facts.plan[name], cell, others) : this.at(name, ...cell);
   }
 
   /** @param {number} h @param {number} i */
@@ -140,9 +157,8 @@ export class Cells {
   /** What happens to a score on its way to the normaliser. @param {number} h @param {number} i @param {number} j @returns {Change[]} */
   changes(h, i, j) {
     const { scale, softcap, temperature, is_indifferent, is_masked } = this.facts;
-    const scaled = scale[h] * this.at("scores", h, i, j);
-    const [capped, biased, masked] = [this.capped(h, i, j), this.biased(h, i, j), this.masked(h, i, j)];
-    const closed = !this.may(h, i, j) || biased === -Infinity;
+    const [scaled, capped, masked] = ["scaled", "capped", "masked"].map((name) => this.entry(name, [h, i, j]));
+    const biased = this.entry(openly(this.facts.plan.masked), [h, i, j]), closed = masked === -Infinity;
     const masks = is_masked || closed || this.maskedLine(h, i, j).includes(-Infinity);
     /** @type {[boolean, Change][]} */
     const all = [
@@ -159,15 +175,9 @@ export class Cells {
   weightWithoutWidth(h, i, j) {
     const { normaliser } = this.functions;
     if (!normaliser || !this.facts.by_width || !this.may(h, i, j)) return null;
-    const raw = (/** @type {number} */ at) => this.unscaled(h, this.overKeys ? i : at, this.overKeys ? at : j);
+    const raw = (/** @type {number} */ at) => this.entry("masked", this.overKeys ? [h, i, at] : [h, at, j], { scale: [1] });
     const x = upTo(this.overKeys ? this.m : this.n).map(raw);
     return Number(normaliser(this.arguments(x, h, i, j)).value);
-  }
-
-  /** A score after the bias and the mask, but without the scale. @param {number} h @param {number} i @param {number} j */
-  unscaled(h, i, j) {
-    if (!this.may(h, i, j)) return -Infinity;
-    return this.capped(h, i, j, 1) + (this.has("bias") ? this.at("bias", h, i, j) : 0);
   }
 
   /** What the function of the normaliser takes in a cell. @param {number[]} x @param {number} h @param {number} i @param {number} j */

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from attnviz.codegen.javascript import PRELUDE, javascript
+from attnviz.codegen.javascript import helpers, javascript
 from attnviz.codegen.steps import steps
 from attnviz.engine.records.typed_rows import ChosenRows, normaliser_of, score_of
 from attnviz.engine.rows.line_row import CellLine
@@ -31,7 +31,8 @@ def functions(config: ChosenRows, recorded: Sequence[str]) -> str:
     score = javascript(_score_lines(config, recorded), every=True)
     normaliser = javascript(_normaliser_lines(config), every=True) if its.lines else "null"
     written = f"(above, winners) => (x, place, head) => {its.written.browser}" if its.written else "null"
-    return f"{PRELUDE}export default {{\nscore: {score},\nnormaliser: {normaliser},\nwritten: {written},\n}};\n"
+    code = f"export default {{\nscore: {score},\nnormaliser: {normaliser},\nwritten: {written},\n}};\n"
+    return helpers(code) + code
 
 
 def arguments(formula: Formula) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 // What a cell gives to the functions of its rows, and the normalisers that sort: for the page and for the interactive file.
 
 /** @import { Parameter, Read, Shape, TypedScore } from "./types" */
+import { help } from "../../live/help.js";
 
 const HIDDEN = ["d_a", "d_b", "d_c", "d_e", "d_f", "d_g", "d_h"];
 
@@ -71,7 +72,7 @@ export function rowArguments(row, place, [h, along], { temperature, n, heads }) 
 }
 
 /**
- * Find the threshold above which the entries add up to one.
+ * Find the threshold above which the entries add up to one: the largest is as far above it as its weight says.
  *
  * @param {number[]} x
  * @param {1 | 2} half  2 for entmax with α = 1.5, which halves the scores
@@ -79,33 +80,22 @@ export function rowArguments(row, place, [h, along], { temperature, n, heads }) 
  * @returns {{ m: number, z: number[], tau: number }}
  */
 export function thresholdOf(x, half, temperature) {
-  const m = Math.max(...x);
-  const z = x.map((v) => (v - m) / (temperature * half));
-  const falling = [...z].filter((v) => v !== -Infinity).sort((a, b) => b - a);
-  let tau = 0;
-  falling.forEach((v, place) => {
-    const n = place + 1;
-    const first = falling.slice(0, n);
-    const total = first.reduce((sum, u) => sum + u, 0);
-    const mean = total / n;
-    const spread = first.reduce((sum, u) => sum + u * u, 0) - n * mean * mean;
-    const made = half === 1 ? mean - 1 / n : mean - Math.sqrt(Math.max((1 - spread) / n, 0));
-    if (made <= v && (half === 2 || 1 + n * v > total)) tau = made;
-  });
-  return { m, z, tau };
+  const m = Math.max(...x), z = x.map((v) => (v - m) / (temperature * half)), weights = new Float64Array(x.length);
+  help.above(Float64Array.from(z, (v) => v * half), weights, x.length, half);
+  return { m, z, tau: -(Math.max(...weights) ** (1 / half)) };
 }
 
 /**
- * Find the largest, which tells rounding from what is apart: from `least` on all are equal to it, `n` of them.
+ * Share among the largest: what is equal to it but for rounding gets as much.
  *
  * @param {number[]} x
  * @param {number} size  of the numbers whose sums they are
+ * @returns {{ n: number, weights: Float64Array }} how many share, and what each gets
  */
 export function winnersOf(x, size) {
-  const m = Math.max(...x);
-  const low = Math.min(...x.filter((v) => v !== -Infinity));
-  const least = m - Math.max(1e-9 * (m - low), 2 ** -44 * Math.max(Math.abs(m), Math.abs(low), size));
-  return { m, least, n: x.filter((v) => v >= least).length };
+  const weights = new Float64Array(x.length);
+  help.winners(Float64Array.from(x), weights, x.length, size);
+  return { n: weights.filter(Boolean).length, weights };
 }
 
 /**

@@ -1,5 +1,7 @@
 // The answer to what was chosen, and what it is made from.
 
+import type { Tree } from "../../live/types";
+
 /** The scores or weights of a row; null is one that is no finite number. */
 export interface AnswerRow {
   values: (number | null)[];
@@ -146,6 +148,8 @@ export interface AnswerFacts {
   d_v: number[];
   d_a: number;
   scale: number[];
+  /** What the steps from the scores to the normaliser are made of. */
+  plan: Record<string, Tree>;
   by_width: boolean;
   softcap: number;
   temperature: number;

@@ -11,12 +11,14 @@ from typing import Any
 import streamlit as st
 
 from attnviz.engine.cost.need import Need
+from attnviz.engine.pretrained import model_registry
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.run import run
 from attnviz.exports import links
 from attnviz.exports.formats import FORMATS, ExportTarget, export
 from attnviz.exports.script.lines import without_bytes
+from attnviz.exports.script.model_parameters import are_in_script, is_handed_out
 from attnviz.pictures.static import png
 from attnviz.settings import language, url_codec
 from attnviz.settings.faults import ConfigError
@@ -70,6 +72,8 @@ WORDS: Words[Any] = Words(
         "frame.",
         "script": "The NumPy script",
         "bytes": "The bytes of the model's matrices are left out here: ... stands for them. The file has them.",
+        "folder": "The matrices of this model are too many for a script: the code reads them from the model's own "
+        "folder, which is not handed out here. FOLDER in it names that, and the hash {digest} is checked.",
         "fault": "{error}.",
     }
 )
@@ -85,6 +89,8 @@ def page(trace: Trace, selection: Selection) -> Selection:
             st.markdown(f"#### {language.translate(title)}")
             for name in names:
                 offer(name, trace, target)
+            if names == GROUPS["Code"]:
+                _say_where_from(trace)
     _links(trace, selection)
     with st.expander(WORDS["script"], key="script"):
         refused = admission.refusal(FORMATS["py"].need, trace)
@@ -96,6 +102,13 @@ def page(trace: Trace, selection: Selection) -> Selection:
                 st.caption(WORDS["bytes"])
             st.code(shown, language="python", height=480)
     return selection
+
+
+def _say_where_from(trace: Trace) -> None:
+    """Say that the code of a large model needs its files, where they do not come with this package."""
+    model = model_registry.find(trace.config.model)
+    if model is not None and not are_in_script(model) and not is_handed_out(model):
+        st.caption(WORDS["folder"].format(digest=model.digest))
 
 
 def target_of(selection: Selection) -> ExportTarget:

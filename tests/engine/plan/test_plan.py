@@ -13,6 +13,7 @@ from attnviz.engine.plan.lengths import axes_of, lengths_of
 from attnviz.engine.plan.plans import plan_of
 from attnviz.engine.plan.tracing import Page
 from attnviz.engine.plan.values import Value, side_by_side
+from attnviz.exports.workbook.layers import sheets
 from tests.support.slopes import anything
 
 PLAIN = """\
@@ -26,9 +27,9 @@ allowed [query, key]         given
 scores [head, query, key]  = score(queries, keys)
 scaled [head, query, key]  = scores * scale
 capped [head, query, key]  = scaled
-masked [head, query, key]  = only_where(capped, allowed)
-weights [head, query, key] = normalise(masked, queries, keys)
-heads [head, query, d_v]   = mix(weights, values, queries, allowed)
+masked [head, query, key]  = only_where(allowed, capped)
+weights [head, query, key] = normalise(masked)
+heads [head, query, d_v]   = mix(weights, values)
 concat [query, joined]     = side_by_side(heads)
 w_o [joined, out]            weight
 output [query, out]        = concat @ w_o"""
@@ -68,6 +69,16 @@ def test_a_factor_in_the_page_is_followed_by_the_run_and_by_the_slopes(monkeypat
         assert np.allclose(slopes["values"].array, of_values, rtol=1e-12, atol=0)
     finally:
         plans.layer_plan.cache_clear()
+
+
+def test_a_workbook_has_a_block_for_each_line_of_a_head() -> None:
+    config = Config(sentence="a b c", n_heads=2, mask="causal", bias="alibi", softcap=2.0)
+    steps = [name for name, value in plan_of(config).items() if value.axes[0] in ("head", "kv_head")]
+    steps = [name for name in steps if plan_of(config)[name].op != "weight"]
+    for sheet in sheets(run(config)).sheets[-3:-1]:
+        headings = [block.heading.split(" · ") for block in sheet.blocks]
+        named = [heading[1] for heading in headings if len(heading) == 4]
+        assert sorted(named) == sorted(steps), sheet.name
 
 
 def test_axes_that_do_not_meet_are_refused() -> None:

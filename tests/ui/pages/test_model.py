@@ -16,6 +16,7 @@ from attnviz.analysis.twins import twin
 from attnviz.engine.cost.need import Need
 from attnviz.engine.pretrained.model_registry import MODELS
 from attnviz.exports.formats import FORMATS, export
+from attnviz.exports.script import model_parameters
 from attnviz.models import hosting
 from attnviz.pictures import step_path
 from attnviz.settings import url_codec
@@ -48,6 +49,22 @@ def test_the_page_says_of_how_many_experts_a_block_is_made() -> None:
     assert clean(at)
     assert "feed-forward blocks of width 32." in page_text(at)
     assert "Each block is made of 4 experts, of which a token takes 2." in page_text(at)
+
+
+def test_the_export_page_says_where_the_code_of_a_large_model_has_its_matrices_from(
+    bert: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = f"FOLDER in it names that, and the hash {MODELS['bert'].digest} is checked."
+    assert not any(said in each.value for each in opened(page="take", model=bert, sentence="the king").caption)
+    monkeypatch.setattr(model_parameters, "MOST", 100)
+    at = opened(page="take", model=bert, sentence="the king")
+    assert clean(at)
+    assert any(said in each.value for each in at.caption)
+    script = str(export("py", run(Config(sentence="the king", model=bert))))
+    assert "# bert: its name where this was made, which does not hand out its files\n" in script
+    assert "# put your copy's folder here\nFOLDER = 'bert'" in script
+    hosting.offer([f"small={FOLDER / 'gpt2'}"])
+    assert "its name where" in str(export("py", run(Config(sentence="the king", model="small"))))
 
 
 def test_the_page_says_that_heads_have_sinks() -> None:
