@@ -201,22 +201,29 @@ def multi_head(
     X_kv = X if x_kv is None else checks.real("x_kv", x_kv)
     if w_o is None and b_o is not None:
         raise ValueError("b_o is given without w_o; give both, or neither")
-    Q = _read_only(_projected("q", X, w_q, b_q))
-    K = _read_only(_projected("k", X_kv, w_k, b_k))
-    V = _read_only(_projected("v", X_kv, w_v, b_v))
+    same = products.first_equals(X)
+    same_kv = same if X_kv is X else products.first_equals(X_kv)
+    Q = _read_only(_projected("q", X, w_q, b_q, same))
+    K = _read_only(_projected("k", X_kv, w_k, b_k, same_kv))
+    V = _read_only(_projected("v", X_kv, w_v, b_v, same_kv))
     a = attend(Q, K, V, **attention)
     C = _read_only(joined(a.output))
-    Y = C if w_o is None else _read_only(_projected("o", C, w_o, b_o))
+    Y = C if w_o is None else _read_only(_projected("o", C, w_o, b_o, products.first_equals(C)))
     return MultiHead(Q, K, V, a.scores, a.scaled, a.capped, a.masked, a.weights, a.output, C, Y)
 
 
-def _projected(which: str, X: Array, w: ArrayLike, b: ArrayLike | None) -> Array:
-    """Compute x @ W + b, a head at a time inside one stacked product: another head leaves the bits of these alone."""
+def _projected(which: str, X: Array, w: ArrayLike, b: ArrayLike | None, first: Array | None) -> Array:
+    """Compute x @ W + b, a head at a time inside one stacked product: another head leaves the bits of these alone.
+
+    first  which rows of X are equal, as `products.first_equals` says
+    """
     axes = 2 if which == "o" else 3
     W = checks.real(f"w_{which}", w)
     if W.ndim != axes or X.ndim < 2 or W.shape[-2] != X.shape[-1]:
         raise ValueError(f"w_{which} has shape {W.shape}; x has {X.shape}, so give {axes} axes with {X.shape[-1]} rows")
-    Y = products.product(X[..., None, :, :] if axes == 3 else X, W)
+    if axes == 3:
+        X, first = X[..., None, :, :], None if first is None else first[..., None, :]
+    Y = products.product(X, W, first)
     if b is None:
         return Y
     bias = checks.real(f"b_{which}", b)

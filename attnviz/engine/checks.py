@@ -17,6 +17,8 @@ from attnviz.engine.tables.scores import Score
 
 def real(name: str, x: ArrayLike) -> Array:
     """Return the argument as float64; raises ValueError if it holds anything but real numbers."""
+    if type(x) is np.ndarray and x.dtype == np.float64:
+        return x
     if np.ma.is_masked(x):
         raise ValueError(f"{name} has masked entries; fill them with numbers, and say who may attend with `allowed`")
     array = np.asarray(x)

@@ -90,7 +90,7 @@ def test_the_first_of_equal_rows_speaks_for_all():
     assert first_equals(A[0, :2]) is None
     assert first_equals(np.full((2, 2), np.nan)) is None
     assert spread(np.arange(6.0).reshape(3, 2), np.array([0, 1, 0])).tolist() == [[0, 1], [2, 3], [0, 1]]
-    np.testing.assert_array_equal(product(A, np.ones((2, 1))), A.sum(axis=-1, keepdims=True))
+    np.testing.assert_array_equal(product(A, np.ones((2, 1)), first), A.sum(axis=-1, keepdims=True))
 
 
 # Ties ----------------------------------------------------------------------------------------------------------------

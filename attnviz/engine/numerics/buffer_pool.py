@@ -38,7 +38,7 @@ def empty(shape: tuple[int, ...]) -> Array:
 
 def product(A: Array, B: Array) -> Array:
     """Return A @ B for stacks of matrices, added up in a fixed order where that is required."""
-    stack = np.broadcast_shapes(A.shape[:-2], B.shape[:-2])
+    stack = A.shape[:-2] if A.shape[:-2] == B.shape[:-2] else np.broadcast_shapes(A.shape[:-2], B.shape[:-2])
     out = empty((*stack, A.shape[-2], B.shape[-1]))
     return fixed_order.product(A, B, out) if fixed_order.is_required() else np.matmul(A, B, out=out)
 

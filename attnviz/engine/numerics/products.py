@@ -14,14 +14,15 @@ from attnviz.arrays import Array
 from attnviz.engine.numerics import buffer_pool
 
 
-def product(A: Array, B: Array) -> Array:
-    """Return A B for stacks of matrices, with equal rows wherever rows of A are equal.
+def product(A: Array, B: Array, first: Array | None) -> Array:
+    """Return A B for stacks of matrices, with equal rows wherever rows of A are equal: `first_equals(A)` says where.
 
     >>> A = np.array([[0.1, 0.7], [1.0, 0.0], [0.1, 0.7]])
-    >>> bool((product(A, A.T)[0] == product(A, A.T)[2]).all())
+    >>> Y = product(A, A.T, first_equals(A))
+    >>> bool((Y[0] == Y[2]).all())
     True
     """
-    return spread(buffer_pool.product(A, B), first_equals(A))
+    return spread(buffer_pool.product(A, B), first)
 
 
 def first_equals(A: Array, among: Array | None = None) -> Array | None:
@@ -32,18 +33,18 @@ def first_equals(A: Array, among: Array | None = None) -> Array | None:
     >>> first_equals(np.array([[1.0, 2.0], [1.0, 3.0], [1.0, 2.0]])).tolist()
     [0, 1, 0]
     """
-    n = A.shape[-2]
-    if n < 2 or not A.shape[-1]:
+    if A.ndim < 2 or A.shape[-2] < 2 or not A.shape[-1]:
         return None
     known = A[..., 0] if among is None else np.broadcast_to(among, A.shape[:-1])
     if not _has_repeats(known):  # the first column tells nearly always, at a fraction of the cost
         return None
-    first = np.broadcast_to(np.arange(n), A.shape[:-1]).copy()
+    order = np.arange(A.shape[-2])
+    first = np.broadcast_to(order, A.shape[:-1]).copy()
     for position in np.ndindex(A.shape[:-2]):
         _, group, sizes = np.unique(known[position], return_inverse=True, return_counts=True)
         rows = np.flatnonzero(sizes[group] > 1)
         first[position][rows] = rows[_first_in(A[position][rows], group[rows])]
-    return first if (first != np.arange(n)).any() else None
+    return first if (first != order).any() else None
 
 
 def spread(Y: Array, first: Array | None) -> Array:

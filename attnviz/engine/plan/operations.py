@@ -88,7 +88,7 @@ class Product:
     """A matrix product, with equal rows where rows of the left are equal."""
 
     def value(self, at: LayerFacts, v: Value, X: Array, W: Array) -> Array:
-        return products.product(X, W)
+        return products.product(X, W, at.first_equals(X))
 
     def back(self, at: LayerFacts, v: Value, G: Array, _: Array, X: Array, W: Array) -> Slopes:
         into_x = G @ swap(W)  # a head at a time: one large product would wake all threads

@@ -122,7 +122,7 @@ def is_unspaced(cluster: str) -> bool:
     [True, True, False, False, False]
     """
     code = ord(cluster[0])
-    return any(low <= code <= high for low, high in UNSPACED) and cluster[0].isalnum()
+    return code >= UNSPACED[0][0] and any(low <= code <= high for low, high in UNSPACED) and cluster[0].isalnum()
 
 
 def _kind(cluster: str) -> str:
