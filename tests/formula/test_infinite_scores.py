@@ -22,16 +22,18 @@ SIZES: tuple[dict[str, Any], ...] = ({"sentence": "a b a c d", "d_k": 3}, {"sent
 
 
 def runs(scores: tuple[str, ...] = SCORES) -> Iterator[Trace]:
-    """Every normaliser over keys and over queries, with every score, mask and size."""
+    """Every normaliser with every score and mask, over keys and over queries in turn.
+
+    Any three of the four meet in every way, in half of all combinations.
+    """
     rows = [{"normaliser": name} for name in NORMALISERS if name != "formula"]
     rows += [{"normaliser": "formula", "normaliser_formula": line} for line in TYPED]
     common = {"n_heads": 2, "d_model": 4, "initialiser": "normal", "score": "formula"}
     for at, row in enumerate(rows):
-        for formula in scores:
-            for mask in MASKS:
-                for over in ("keys", "queries"):
-                    size = SIZES[(at + len(mask)) % 2]
-                    yield run(Config(**common | row | size, score_formula=formula, mask=mask, normalise_over=over))
+        for k, formula in enumerate(scores):
+            for m, mask in enumerate(MASKS):
+                size, over = SIZES[(at + len(mask)) % 2], ("keys", "queries")[(at + k + m) % 2]
+                yield run(Config(**common | row | size, score_formula=formula, mask=mask, normalise_over=over))
 
 
 def named(trace: Trace) -> str:
@@ -49,7 +51,7 @@ def test_a_score_of_minus_infinity_has_a_weight_of_exactly_0() -> None:
         for S, A in zip(trace["masked"].array, trace["weights"].array):
             found += np.isnan(A).any() and np.isneginf(S).any()
             assert (A[np.isneginf(S)] == 0).all(), named(trace)
-    assert found > 100
+    assert found > 50
 
 
 def test_scripts_and_cells_say_what_the_page_shows() -> None:
@@ -63,6 +65,6 @@ def test_so_do_scripts_in_pytorch(torch: Any) -> None:
 
 
 def test_so_does_the_interactive_file(node: str, tmp_path: Path) -> None:
-    traces = list(runs())[::2]
+    traces = list(runs())
     found = zip(traces, interactive_file.disagreeing(traces, node, tmp_path))
     assert {named(trace): wrong[0] for trace, wrong in found if wrong} == {}
