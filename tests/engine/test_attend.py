@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from attnviz import BIASES, MASKS, NORMALISERS, SCORES, Config, attend, run
+from attnviz.engine.tables.scores import additive
 from tests import reference
 from tests.support.cases import for_each
 
@@ -268,6 +269,19 @@ def test_parameters_may_be_one_a_head(score):
 def test_a_parameter_with_and_one_without_a_head_axis():
     params = {**parameters("additive"), "W_k": numbers(3, D_K, 4), "v": numbers(3, 4)}
     agree(*qkv(3), score="additive", params=params)
+
+
+def test_additive_scores_of_a_few_heads_at_a_time_are_those_of_all_at_once(monkeypatch):
+    q, k, v = numbers(5, 4, 3), numbers(5, 6, 3), numbers(5, 6, 2)
+    q[3, 1, 0] = 900.0  # beyond the reach of exponentials, in one head
+    params = {"W_q": numbers(3, 2), "W_k": numbers(5, 3, 2, seed=2), "v": numbers(2)}
+    for queries, keys, values in ((q, k, v), (np.stack([q, -q]), k, v)):
+        whole = attend(queries, keys, values, score="additive", params=params).scores
+        for near in (1, 2 * params["v"].size * keys.shape[-2]):
+            monkeypatch.setattr(additive, "NEAR", near)
+            some = attend(queries, keys, values, score="additive", params=params).scores
+            np.testing.assert_array_equal(some, whole)
+        monkeypatch.undo()
 
 
 @for_each("score", ["general", "additive", "location"])

@@ -472,7 +472,7 @@ def test_shift_keeps_the_lens_and_a_finger_brings_it(new_page: Callable[..., Any
 
 
 @for_each("size, lang", itertools.product([DESK, PHONE], LANGUAGES))
-def test_the_places_are_few_and_in_one_line_and_what_changes_something_stands_under_the_maps(
+def test_the_places_are_few_and_in_one_line_and_what_changes_something_takes_no_room_of_the_maps(
     new_page: Callable[..., Any], app: Any, size: tuple[int, int], lang: str
 ) -> None:
     page = Page(new_page, app, size)
@@ -490,7 +490,7 @@ def test_the_places_are_few_and_in_one_line_and_what_changes_something_stands_un
     if size == DESK:
         check(page.page.evaluate(MEASURED), size, "beside what changes something")
         less = page.page.evaluate(MEASURED)["found"]["weights"]["chart"]
-        assert (less[1], less[3]) == (pytest.approx(whole[1], abs=1), pytest.approx(whole[3] - 248, abs=1))
+        assert (less[1], less[3]) == (pytest.approx(whole[1], abs=1), pytest.approx(whole[3], abs=1))
         assert page.page.get_by_test_id("stDataFrame").first.bounding_box()["y"] < size[1] - 100
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from attnviz.arrays import Array, Keys, Queries, Scores
@@ -11,6 +13,9 @@ from attnviz.engine.tables.scores.slopes import Slopes, swap
 
 REACH = 150.0
 """Sizes up to which e^2x and e^-2x, and their sums and products, are far from overflow and underflow."""
+
+NEAR = 2**15
+"""Numbers of which three arrays fit into the cache of one core, as most processors have it."""
 
 
 def additive(
@@ -45,18 +50,29 @@ def _tanh_sum(left: Queries, right: Keys, v: Array) -> Scores:
     left for each pair is a subtraction, an addition and a division, each exact to the last bits. Hidden units with an
     entry beyond REACH, where the exponentials could overflow, take the plain tanh.
     """
+    stack = left.shape[:-2]
+    right, v = np.broadcast_to(right, stack + right.shape[-2:]), np.broadcast_to(v, stack + v.shape[-1:])[..., None, :]
     left, right = left[..., None], np.ascontiguousarray(swap(right))
     far = ~((np.abs(left) <= REACH).all(axis=(-3, -1)) & (np.abs(right) <= REACH).all(axis=-1))[..., None]
     falling, rising = np.exp(-2.0 * np.clip(left, -REACH, REACH)), np.exp(2.0 * np.clip(right, -REACH, REACH))
-    scores = np.empty((*left.shape[:-2], right.shape[-1]))
-    for i in range(left.shape[-3]):
-        f = falling[..., i, :, :]
-        hidden = rising - f
-        hidden /= rising + f
-        if far.any():
-            np.copyto(hidden, np.tanh(left[..., i, :, :] + right), where=far)
-        scores[..., i, :] = buffer_pool.product(v[..., None, :], hidden)[..., 0, :]
+    scores, has_far = buffer_pool.empty((*left.shape[:-2], right.shape[-1])), bool(far.any())
+    for h in _within_reach(rising):
+        r, hidden, total = rising[h], np.empty(rising[h].shape), np.empty(rising[h].shape)
+        for i in range(left.shape[-3]):
+            f = falling[h][..., i, :, :]
+            np.divide(np.subtract(r, f, out=hidden), np.add(r, f, out=total), out=hidden)
+            if has_far:
+                np.copyto(hidden, np.tanh(left[h][..., i, :, :] + right[h]), where=far[h])
+            scores[h][..., i, :] = buffer_pool.product(v[h], hidden)[..., 0, :]
     return scores
+
+
+def _within_reach(hidden: Array) -> list[Any]:
+    """Return the indices of heads whose hidden values of one query stay in the memory that a core has for itself."""
+    if hidden.ndim < 3:
+        return [...]
+    step = max(1, NEAR * len(hidden) // max(hidden.size, 1))
+    return [slice(start, start + step) for start in range(0, len(hidden), step)]
 
 
 def back(
