@@ -108,7 +108,7 @@ class ResolvedQuestion:
 
     @property
     def misnamed(self) -> str:
-        """What is said of a wording with a name in braces that this question does not know; empty as a rule."""
+        """The sentence on a wording with a name in braces that this question does not know; empty as a rule."""
         if not self.unfilled:
             return ""
         near = dict.fromkeys(filter(None, (nearest(name, self.names) for name in self.unfilled)))

@@ -1,4 +1,4 @@
-"""What is said of words, said of patches: for a model whose tokens are the parts of an image."""
+"""Sentences on words, said of patches: for a model whose tokens are the parts of an image."""
 
 from __future__ import annotations
 

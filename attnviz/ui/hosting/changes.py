@@ -1,4 +1,4 @@
-"""A browser is sent what changes on the page, and nothing that it has.
+"""Messages to a browser: what changes on the page, and nothing that it has.
 
 Streamlit sends every element of a page in every run, and the browser takes away what a run has not sent. But in most
 runs hardly anything changes: a move of one slider, five elements of forty-odd. So here, at the socket, a message that a
@@ -50,7 +50,7 @@ class SendChanges:
 
 
 class _Node(NamedTuple):
-    """What a browser has at one place of the page.
+    """An element or a container that a browser has at a place of the page.
 
     digest    of the message that put it there
     name      what it is, whatever it says: the identity of a field or of a container; None where that is not known
@@ -66,7 +66,7 @@ class _Node(NamedTuple):
 
 @dataclass
 class Changes:
-    """What a browser has, and what of a run it need not be sent.
+    """The page as a browser has it, and what of a run it need not be sent.
 
     has        what is at each path, elements and containers
     long       what the messages are that a browser keeps, by digest: it is only told that again

@@ -206,5 +206,7 @@ def _words(lettering: Lettering) -> dict[str, str]:
     mark = {"nan": WORDS["question"], "mark": "?"} if lettering.is_question else {"mark": "NaN"}
     decimal = {"decimal": "," if language.current_language() in DECIMAL_COMMA else "."}
     said = table_of(WORDS, patches=lettering.of_patches)
-    said["word"] = said["patch"] if lettering.of_patches else said["word"]
+    of_patches = said.pop("patch")
+    if lettering.of_patches:
+        said["word"] = of_patches
     return {**said, **of_headings, **translated, **mark, **decimal}
