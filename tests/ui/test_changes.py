@@ -222,3 +222,63 @@ def test_a_browser_shows_the_same() -> None:
             assert sorted(spared_acted) == sorted(plain_acted), (seed, number)
             held, all_of_them = held + len(messages) - len(sent), all_of_them + len(messages)
     assert held > all_of_them / 8
+
+
+def _lifecycle(kind: str, *, long: int = 0, fragment: str = "") -> bytes:
+    """Return a message of a small page: a part with a clock, an element that stays, one as long as a browser keeps."""
+    message = ForwardMsg()
+    match kind:
+        case "new_session":
+            message.new_session.page_script_hash = "page"
+        case "auto_rerun":
+            message.auto_rerun.fragment_id = PART
+        case "script_finished":
+            message.script_finished = (
+                ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY if fragment else ForwardMsg.FINISHED_SUCCESSFULLY
+            )
+        case "long":
+            message.delta.new_element.text.body = message.hash = f"long {long}"
+            message.delta.fragment_id = fragment
+            message.metadata.cacheable = True
+            message.metadata.delta_path.extend((0, 0))
+        case _:
+            message.delta.new_element.text.body = message.hash = "stays"
+            message.delta.fragment_id = fragment
+            message.metadata.delta_path.extend((0, 1))
+    if fragment and kind in ("new_session", "script_finished"):
+        message.metadata.run.fragment_ids.append(fragment)
+    return message.SerializeToString()
+
+
+def test_the_clock_of_a_part_stops_with_a_run_of_the_whole_page() -> None:
+    changes, clocks = Changes(), set()
+    for kinds in (("auto_rerun",), (), ("auto_rerun",), ()):
+        for kind in ("new_session", "stays", *kinds, "script_finished"):
+            for data in changes.of(_lifecycle(kind)):
+                message = ForwardMsg.FromString(data)
+                match message.WhichOneof("type"):
+                    case "new_session" if not message.metadata.run.fragment_ids:
+                        clocks.clear()
+                    case "auto_rerun":
+                        clocks.add(message.auto_rerun.fragment_id)
+                    case "stop_auto_rerun":
+                        clocks.difference_update(message.stop_auto_rerun.fragment_ids)
+        assert clocks == ({PART} if kinds else set())
+
+
+def test_a_browser_gives_up_what_is_old() -> None:
+    for fragment in ("", PART):
+        changes, kept, most = Changes(), {}, 0
+        for run in range(300):
+            of = fragment if run else ""
+            for kind in ("new_session", "long", "stays", "script_finished"):
+                is_of = kind in ("long", "stays")
+                for data in changes.of(_lifecycle(kind, long=run, fragment=fragment if is_of else of)):
+                    message = ForwardMsg.FromString(data)
+                    if message.metadata.cacheable:
+                        kept[message.hash] = run
+                    ended = {*message.metadata.run.fragment_ids}
+                    if message.WhichOneof("type") == "script_finished" and ended <= {fragment}:
+                        kept = {digest: last for digest, last in kept.items() if run - last <= 30}
+            most = max(most, len(kept))
+        assert most <= 2 * 31 + 1

@@ -10,6 +10,7 @@ What a browser has is known of its connection alone: after a new one a whole run
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -23,6 +24,8 @@ NOTHING = ("none",)
 """Of which fragments a run was, where nothing is to be taken away: of one that no page has."""
 MOST_LONG = 256
 """Long messages that are remembered by what they are; a browser keeps those of thirty runs."""
+MOST_SPARED = 30
+"""Ends of runs in a row at which a browser may be told to forget nothing; at the next it gives up what is old."""
 WELL = ForwardMsg.FINISHED_SUCCESSFULLY, ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY
 
 
@@ -77,6 +80,8 @@ class Changes:
     fragments  what runs; empty where the whole page does
     config     the last message about the page as a whole, like its title
     page       which page of the app it is
+    spared     by what ran: its ends in a row that told a browser to forget nothing
+    clocks     the fragments that a browser asks for by itself, again and again
     """
 
     has: dict[Path, _Node] = field(default_factory=dict)
@@ -88,13 +93,15 @@ class Changes:
     fragments: tuple[str, ...] = ()
     config: bytes = b""
     page: str = ""
+    spared: Counter[tuple[str, ...]] = field(default_factory=Counter)
+    clocks: set[str] = field(default_factory=set)
 
     def of(self, data: bytes) -> Iterator[bytes]:
         """Yield what is to be sent in place of a message."""
         message = ForwardMsg.FromString(data)
         match message.WhichOneof("type"):
             case "new_session":
-                yield self._begun(message)
+                yield from self._begun(message)
             case "ref_hash" | "delta":
                 yield from self._drawn(message, data)
             case "page_config_changed":
@@ -103,20 +110,33 @@ class Changes:
                 self.config = data
             case "script_finished":
                 yield from self._ended(message, data)
+            case "auto_rerun":
+                self.clocks.add(message.auto_rerun.fragment_id)
+                yield data
             case _:
                 yield data
 
-    def _begun(self, message: ForwardMsg) -> bytes:
-        """Return the message that a run begins: no more of the page looks outdated than would in a run of its parts."""
+    def _begun(self, message: ForwardMsg) -> Iterator[bytes]:
+        """Yield the message that a run begins: no more of the page looks outdated than would in a run of its parts.
+
+        A browser stops its clocks where the whole page runs, and so it is told to where it does not know that.
+        """
         self.is_whole = self.is_whole and not self.is_other  # the run before has not come to its end
         self.drawn, self.held, self.is_other = set(), {}, False
         self.fragments = tuple(message.metadata.run.fragment_ids)
         if message.new_session.page_script_hash != self.page:
             self.page, self.is_whole = message.new_session.page_script_hash, False
-        if self.is_whole and not self.fragments:
+        is_of_all = not self.fragments
+        if self.is_whole and is_of_all:
             parts = {node.fragment for node in self.has.values() if node.fragment}
             message.metadata.run.fragment_ids.extend(sorted(parts) or NOTHING)
-        return message.SerializeToString()
+            if self.clocks:
+                stop = ForwardMsg()
+                stop.stop_auto_rerun.fragment_ids.extend(sorted(self.clocks))
+                yield stop.SerializeToString()
+        if is_of_all:
+            self.clocks.clear()
+        yield message.SerializeToString()
 
     def _drawn(self, message: ForwardMsg, data: bytes) -> Iterator[bytes]:
         """Yield the message about an element or a container, unless the browser has it."""
@@ -148,11 +168,12 @@ class Changes:
             yield data  # nothing is taken away, and what the run has not reached is there still
             return
         gone = [path for path, node in self.has.items() if path not in self.drawn and self._is_of_run(node)]
-        if gone or self.is_other:
+        if gone or self.is_other or self.spared[self.fragments] >= MOST_SPARED:
             yield from self._released()
         self.is_whole = not self.fragments or (self.is_whole and all(self.has[path].fragment for path in gone))
         for path in gone:
             del self.has[path]
+        self.spared[self.fragments] = self.spared[self.fragments] + 1 if self.held else 0
         if self.held:
             del message.metadata.run.fragment_ids[:]
             message.metadata.run.fragment_ids.extend(NOTHING)
