@@ -159,3 +159,14 @@ def test_the_row_that_a_page_opens_on_says_to_what_it_attends_and_what_a_click_d
     page.mouse.click(weights["x"] + 12, weights["y"] + 12)
     page.locator(".attn-drawer[data-open]").wait_for()
     assert page.locator(".attn-row-says").count() == 0
+
+
+def test_a_row_that_leaves_one_cell_free_does_not_write_the_share_of_another_word_into_it(
+    new_page: Callable[..., Any], app: Any
+) -> None:
+    page = new_page(viewport={"width": DESK[0], "height": DESK[1]}, instead=True)
+    page.goto(f"{app.url}/?page=data")
+    page.locator(".st-key-explore [data-stage=weights] .attn-ring").first.wait_for()
+    page.evaluate(QUIET)
+    assert page.locator(".attn-opening").inner_text().startswith("the")
+    assert page.locator(".attn-row-says").count() == 0
