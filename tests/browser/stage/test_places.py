@@ -122,6 +122,34 @@ def test_a_band_of_the_same_height_stands_over_the_maps_of_other_places(
     assert page.evaluate("document.documentElement.scrollWidth") <= DESK[0]
 
 
+COMPARED = """() => {
+    const band = document.querySelector('.st-key-tools-compare');
+    const seen = (each) => each.checkVisibility() && each.getBoundingClientRect().width > 0;
+    const lists = [...band.querySelectorAll('.st-key-changes [data-testid=stMultiSelectTagsContainer]')].filter(seen);
+    return { room: lists.map((each) => [each.clientWidth, each.scrollWidth]),
+        chips: lists.map((each) => each.querySelectorAll('[data-tag]').length),
+        helped: [...band.querySelectorAll('.stTooltipIcon')].filter(seen).length,
+        band: [band.getBoundingClientRect().top, band.getBoundingClientRect().bottom] };
+}"""
+
+
+@for_each("size, helped", [(DESK, 1), (LARGE_DESK, 3)])
+@for_each("language", ["en", "de", "zh"])
+def test_two_changes_are_read_whole_beside_their_fields(
+    new_page: Callable[..., Any], app: Any, size: tuple[int, int], helped: int, language: str
+) -> None:
+    page = new_page(viewport={"width": size[0], "height": size[1]}, instead=True)
+    page.goto(f"{app.url}/?page=compare&b_mask=causal&b_score=additive&lang={language}")
+    page.locator(".stMain [data-stage] .attn-box").first.wait_for()
+    page.evaluate(QUIET)
+    found = page.evaluate(COMPARED)
+    assert found["chips"] == [2]
+    [[room, needed]] = found["room"]
+    assert needed <= room
+    assert found["helped"] == helped
+    assert found["band"] == pytest.approx([42, 88], abs=1.5)
+
+
 ROW = """() => {
     const box = (element) => { const b = element.getBoundingClientRect(); return [b.left, b.top, b.right, b.bottom]; };
     const chart = document.querySelector('.st-key-explore [data-stage=weights]');
