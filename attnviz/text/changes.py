@@ -36,7 +36,7 @@ WORDS = Words(
         "unmoved": "{step}: the same in A and B, number for number ({n:,}).",
         "moved": "{step}: {moved:,} of {n:,} numbers moved, by {mean} on average and {most} at most.",
         "furthest": "They differ most at {where}.",
-        "furthest_share": "They differ most in head {n}: “{query}” gives “{key}” {a} of its weight in A, and {b} in B.",
+        "furthest_share": "They differ most in head {n}: “{query}” attends to “{key}” {a} in A, and {b} in B.",
         "rounding": "{step}: the {n:,} numbers differ by rounding only, {most} at most.",
         "forbidden": "In {n:,} cells one of them is minus infinity and the other is not.",
         "tokens": "The words differ, so rows and columns are compared by position.",
@@ -204,7 +204,7 @@ def finding(a: Trace, b: Trace, layer: int, name: str) -> str:
     >>> from attnviz import Config, run
     >>> a, b = (run(Config(sentence="the cat sat", mask=mask)) for mask in ("none", "causal"))
     >>> finding(a, b, 0, "weights")
-    'They differ most in head 2: “the” gives “the” 5 % of its weight in A, and 100 % in B.'
+    'They differ most in head 2: “the” attends to “the” 5 % in A, and 100 % in B.'
     >>> finding(a, a, 0, "weights")
     ''
     """

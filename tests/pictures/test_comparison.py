@@ -261,7 +261,7 @@ def test_where_two_runs_differ_most_is_said_in_one_sentence():
     said = finding(a, b, 0, "weights")
     assert said.startswith(f"They differ most in head {head + 1}: “{a.query_tokens[row]}")
     assert said.endswith(f" in A, and {amounts[1]} in B.")
-    assert f"gives “{a.key_tokens[column]}” {amounts[0]} of its weight in A" in said
+    assert f"attends to “{a.key_tokens[column]}” {amounts[0]} in A" in said
     assert finding(a, b, 0, "scores") == "", "a mask leaves them as they are"
     assert finding(a, b, 0, "heads").startswith("They differ most at head ")
     sigmoid = two(normaliser="sigmoid")

@@ -153,7 +153,7 @@ STEPS = {
         ("head", "query", "key"),
         "share",
         r"A_h = \mathrm{softmax}(\hat S_h)",
-        "how much of each value a query takes",
+        "how much each token attends to every token",
     ),
     "heads": Spec("Z", ("head", "query", "d_v"), "signed", r"Z_h = A_h V_h", "the values, mixed by those weights"),
     "concat": Spec("C", ("query", "joined"), "signed", r"C = [Z_1 \dots Z_H]", "the heads side by side"),

@@ -105,8 +105,8 @@ def page(config: Config, selection: Selection) -> Selection:
         _keep(_example_of("weights"))
     with st.sidebar, st.container(key="own-data"):
         _bring(config)
-    if st.session_state.get(_PROBLEM):
-        notice(st.session_state[_PROBLEM], kind="fault")
+        if st.session_state.get(_PROBLEM):  # below the fields: on a phone they lie over the maps
+            notice(st.session_state[_PROBLEM], kind="fault")
     upload = st.session_state[_HELD]
     again = partial(_trace, upload, config)
     if not admission.admitted(NEED, again() if upload.saved else to_trace.sizes(upload.kind, upload.parts, config)):

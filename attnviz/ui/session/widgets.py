@@ -247,7 +247,7 @@ def edit_overrides(
     reset_invalid_choice(name, options, shown_value(item, getattr(holder, name)))
     shown = [at for at in st.session_state.get(name, overrides) if not _is_wide(kind.of, at)]
     in_line = len(shown) if len(shown) <= IN_LINE else 0  # a few stand in the same row
-    left, *fields, right = st.columns([2, *[1.3] * in_line, 1.5])
+    left, *fields, right = st.columns([2.15, *[1.25] * in_line, 1.5])
     with left:
         chosen = st.multiselect(
             translate(item.metadata["label"]),

@@ -122,6 +122,34 @@ def test_a_band_of_the_same_height_stands_over_the_maps_of_other_places(
     assert page.evaluate("document.documentElement.scrollWidth") <= DESK[0]
 
 
+COMPARED = """() => {
+    const band = document.querySelector('.st-key-tools-compare');
+    const seen = (each) => each.checkVisibility() && each.getBoundingClientRect().width > 0;
+    const lists = [...band.querySelectorAll('.st-key-changes [data-testid=stMultiSelectTagsContainer]')].filter(seen);
+    return { room: lists.map((each) => [each.clientWidth, each.scrollWidth]),
+        chips: lists.map((each) => each.querySelectorAll('[data-tag]').length),
+        helped: [...band.querySelectorAll('.stTooltipIcon')].filter(seen).length,
+        band: [band.getBoundingClientRect().top, band.getBoundingClientRect().bottom] };
+}"""
+
+
+@for_each("size, helped", [(DESK, 1), (LARGE_DESK, 3)])
+@for_each("language", ["en", "de", "zh"])
+def test_two_changes_are_read_whole_beside_their_fields(
+    new_page: Callable[..., Any], app: Any, size: tuple[int, int], helped: int, language: str
+) -> None:
+    page = new_page(viewport={"width": size[0], "height": size[1]}, instead=True)
+    page.goto(f"{app.url}/?page=compare&b_mask=causal&b_score=additive&lang={language}")
+    page.locator(".stMain [data-stage] .attn-box").first.wait_for()
+    page.evaluate(QUIET)
+    found = page.evaluate(COMPARED)
+    assert found["chips"] == [2]
+    [[room, needed]] = found["room"]
+    assert needed <= room
+    assert found["helped"] == helped
+    assert found["band"] == pytest.approx([42, 88], abs=1.5)
+
+
 ROW = """() => {
     const box = (element) => { const b = element.getBoundingClientRect(); return [b.left, b.top, b.right, b.bottom]; };
     const chart = document.querySelector('.st-key-explore [data-stage=weights]');
@@ -159,3 +187,50 @@ def test_the_row_that_a_page_opens_on_says_to_what_it_attends_and_what_a_click_d
     page.mouse.click(weights["x"] + 12, weights["y"] + 12)
     page.locator(".attn-drawer[data-open]").wait_for()
     assert page.locator(".attn-row-says").count() == 0
+
+
+def test_a_row_that_leaves_one_cell_free_does_not_write_the_share_of_another_word_into_it(
+    new_page: Callable[..., Any], app: Any
+) -> None:
+    page = new_page(viewport={"width": DESK[0], "height": DESK[1]}, instead=True)
+    page.goto(f"{app.url}/?page=data")
+    page.locator(".st-key-explore [data-stage=weights] .attn-ring").first.wait_for()
+    page.evaluate(QUIET)
+    assert page.locator(".attn-opening").inner_text().startswith("the")
+    assert page.locator(".attn-row-says").count() == 0
+
+
+def test_what_is_wrong_with_data_is_read_beside_their_fields_on_a_phone(new_page: Callable[..., Any], app: Any) -> None:
+    page = new_page(viewport={"width": PHONE[0], "height": PHONE[1]}, instead=True)
+    page.goto(f"{app.url}/?page=data")
+    page.locator(".st-key-explore [data-stage=weights] .attn-ring").first.wait_for()
+    page.get_by_test_id("stExpandSidebarButton").click()
+    field = page.get_by_label("Or paste rows of numbers, or JSON")
+    field.fill("1 2\n3")
+    field.press("Control+Enter")
+    fault = page.get_by_text("Row 2 has 1 numbers")
+    fault.wait_for()
+    page.evaluate(QUIET)
+    box = fault.bounding_box()
+    left, right, bottom = box["x"], box["x"] + box["width"], box["y"] + box["height"]
+    side = page.get_by_test_id("stSidebar").bounding_box()
+    assert side["x"] <= left
+    assert right <= side["x"] + side["width"]
+    assert bottom <= PHONE[1]
+
+
+def test_scores_that_are_all_masked_are_not_called_zero(new_page: Callable[..., Any], app: Any) -> None:
+    at = Page(new_page, app, DESK)
+    at.measured(8, 12, 4, v="1", panel="mask")
+    at.page.get_by_role("button", name="Forbid all").click()
+    at.page.get_by_text("0 of 144 cells are allowed").wait_for()
+    at.page.evaluate(QUIET)
+    assert at.page.locator(".st-key-explore [data-stage=scores]").get_by_text("every score is 0").count() == 0
+
+
+def test_the_sum_of_a_changed_row_lies_over_no_other_head(new_page: Callable[..., Any], app: Any) -> None:
+    at = Page(new_page, app, DESK)
+    at.measured(8, 12, 4, v="1", edits="weights.1.1.1.2~0.5")
+    assert at.page.locator("[data-stage=weights] .attn-total").count() == 0
+    at.measured(1, 6, 4, v="1", edits="weights.1.1.1.2~0.5", lang="de")
+    assert "," in at.page.locator("[data-stage=weights] .attn-total").text_content()

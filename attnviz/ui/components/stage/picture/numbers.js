@@ -124,6 +124,7 @@ export class Numbered extends Cells {
   drawBars() {
     const { sums, widths, room } = this.meta;
     if (!sums) return;
+    const group = this.group(this.figures, 11, 600, "start");
     /** @type {string[]} */
     const bars = [];
     /** @type {[x: number, y: number, sum: number][]} */
@@ -132,10 +133,11 @@ export class Numbered extends Cells {
     const inset = (length) => (length >= GAP_FROM ? [length * 0.15, length * 0.7] : [0, length]);
     widths.forEach((width, head) => {
       const [right, bottom] = [this.edgeX(head, width) + 3, this.edgeY(head, this.rows) + 2];
+      const next = head + 1 < widths.length ? this.edgeX(head + 1, 0) : 0, free = next > right ? next - right : Infinity; // a number lies over no other head
       sums.rows[head].forEach((part, row) => {
         const [, y, , h] = this.cells(head, row, 0), sum = this.editedSum(head, row);
         const [off, high] = inset(h);
-        if (sum !== null && h >= GAP_FROM) return void totals.push([right, y + h / 2, sum]);
+        if (sum !== null && h >= GAP_FROM && context.measureText(sum.toFixed(2)).width <= free) return void totals.push([right, y + h / 2, sum]);
         bars.push(`M${right},${y + off}h${Math.max(1, (room[1] - 5) * part)}v${high}h${-Math.max(1, (room[1] - 5) * part)}Z`);
       });
       const most = Math.max(...sums.columns[head], 1e-9);
@@ -146,9 +148,8 @@ export class Numbered extends Cells {
       });
     });
     svg(this.figures, "path", { d: bars.join(""), class: "attn-bars" });
-    const group = this.group(this.figures, 11, 600, "start");
     for (const [x, y, sum] of totals) {
-      const text = minus(sum.toFixed(2)), whole = `Σ ${text}`, fits = context.measureText(whole).width <= room[1] - 4;
+      const text = inLanguage(minus(sum.toFixed(2)), this.heatmap.data.words), whole = `Σ ${text}`, fits = context.measureText(whole).width <= room[1] - 4;
       svg(group, "text", { x, y, class: "attn-total", "dominant-baseline": "central" }, fits ? whole : text);
     }
   }
@@ -180,6 +181,13 @@ export class Numbered extends Cells {
     });
   }
 
+  /** Whether a head has a number at all: where all is masked there is none, not even a zero. @param {number} head @param {number} width */
+  hasNumbers(head, width) {
+    return Array.from({ length: this.rows * width }, (_, at) => this.value({ head, row: Math.floor(at / width), column: at % width })).some(
+      (number) => number !== null && Number.isFinite(number),
+    );
+  }
+
   /** In a head all of whose numbers are zero nothing can be seen, so it is said. */
   drawEmpty() {
     const { ends, widths } = this.meta;
@@ -187,7 +195,7 @@ export class Numbered extends Cells {
     const group = this.group(this.figures, 11, 400, "middle");
     group.setAttribute("class", "attn-soft");
     widths.forEach((width, head) => {
-      if (ends[head] > 0) return;
+      if (ends[head] > 0 || !this.hasNumbers(head, width)) return;
       const [x, y, w, h] = this.cells(head, 0, 0, this.rows, width);
       const lines = wrap(this.heatmap.data.words.zero, w - 4);
       const first = y + h / 2 - 7 * (lines.length - 1);

@@ -25,8 +25,9 @@ export function longestRun(blank) {
 }
 
 /**
- * Write to what a row attends most, in the longest of three ways that has room; nothing where none has, and then the
- * sentence over the maps says it alone.
+ * Write to what a row attends most, in the longer of two ways that has room; nothing where none has, and then the
+ * sentence over the maps says it alone. A share without its word, or in one cell, would be read as the weight of the
+ * column that it stands in.
  *
  * @param {Picture} picture
  * @param {number} head
@@ -41,11 +42,12 @@ export function drawRowSummary(picture, head, row) {
   const most = shares[key];
   if (most === null || !(most >= IN_ROW.least && most <= 1)) return;
   const [first, behind] = longestRun(shares.map((each) => each !== null && share(each, wide) === ""));
+  if (behind - first < 2) return;
   const [x, y, room] = picture.cells(head, row, first, 1, behind - first);
   const [word, amount] = [picture.columnWord(key), percent(most)];
   const said = heatmap.data.words.row_says.replace("{key}", () => word).replace("{amount}", () => amount);
   context.font = `400 ${IN_ROW.size}px ${family}`;
-  const text = [said, `${word} ${amount}`, amount].find((each) => context.measureText(each).width + IN_ROW.air <= room);
+  const text = [said, `${word} ${amount}`].find((each) => context.measureText(each).width + IN_ROW.air <= room);
   if (!text) return;
   const at = { x: x + room / 2, y: y + high / 2 + 0.35 * IN_ROW.size, "font-size": IN_ROW.size, "text-anchor": "middle" };
   svg(light, "text", { ...at, class: "attn-row-says" }, text);
