@@ -113,14 +113,19 @@ def page(config: Config, selection: Selection) -> Selection:
         return selection
     trace = again()
     notice(*session_state.of_address(outside(selection, trace)))
-    selection, cell = explore.maps(trace, within(selection, trace))
+    selection, cell = explore.maps(trace, _of_numbers(within(selection, trace)))
     return _below(trace, selection, cell, again)
+
+
+def _of_numbers(selection: Selection) -> Selection:
+    """Return the selection without a panel that numbers of one's own do not have, such as that of a mask."""
+    return replace(selection, panel=selection.panel if selection.panel in PANELS else "cell")
 
 
 def _below(trace: Trace, selection: Selection, cell: Cell | None, again: Callable[[], Trace]) -> Selection:
     """Draw one panel in detail below the maps, and the files; `again` makes the run anew."""
     with st.container(key="all-lines"):
-        selection = replace(selection, panel=selection.panel if selection.panel in PANELS else "cell")
+        selection = _of_numbers(selection)
         selection = widgets.choose_available(
             selection, "panel", TEXTS["panel"], PANELS, words=_panel_named, buttons=True, label_visibility="collapsed"
         )

@@ -17,7 +17,7 @@ from attnviz.engine.cost import estimate as cost
 from attnviz.exports import archive
 from attnviz.ui.pages import panels, your_data
 from attnviz.ui.session import admission
-from attnviz.ui.session.selection import Selection
+from attnviz.ui.session.selection import PANEL_NAMES, Selection
 from attnviz.uploads import parse_text, to_trace
 from tests.support.page_figures import figures, numbers
 
@@ -147,6 +147,15 @@ def test_a_panel_that_is_none_of_this_page_is_charged_as_the_one_that_is_shown(m
     at.session_state["held"] = Selection(panel="backward")
     settled(at.run())
     assert asked == [your_data.NEED, panels.PANELS["cell"].need]
+
+
+def test_a_link_with_any_panel_shows_the_numbers() -> None:
+    at = opened()
+    for panel in PANEL_NAMES:
+        at.session_state["held"] = Selection(panel=panel)
+        settled(at.run())
+        assert "cannot be shown" not in page_text(at), panel
+        assert drawn(at), panel
 
 
 def test_pasted_numbers_and_typed_tokens_are_taken_and_never_reach_markdown() -> None:
