@@ -76,6 +76,9 @@ PHRASES = Words(
         "keys": "what each word offers to be matched by",
         "values": "what each word passes on",
         "embedded": "each word as a vector",
+        "w_q": "turns a token into a query",
+        "w_k": "turns a token into a key",
+        "w_v": "turns a token into a value",
         "w_o": "mixes the heads",
         "output": "the heads joined",
     }
@@ -92,6 +95,9 @@ SHORTER = Words(
         "keys": "what it offers",
         "values": "what it passes on",
         "embedded": "words as vectors",
+        "w_q": "makes queries",
+        "w_k": "makes keys",
+        "w_v": "makes values",
         "w_o": "mixes heads",
         "output": "heads joined",
     }
