@@ -141,13 +141,11 @@ def room(view: View, width: int, height: int | None, window: int = 1280, **has: 
 
 @pytest.mark.slow
 def test_the_room_of_the_maps_depends_on_an_answer_in_a_narrow_window_alone() -> None:
-    fill = View(fill=True, tools=248)
     free, beside = (room(View(fill=True, has_answer=each), 958, 560) for each in (False, True))
     assert free == beside
     assert (free["width"], free["height"], free["one"]) == (958, 520, False)
     assert room(View(fill=True, has_answer=True), 900, 700, 1000)["height"] == 700 - 414 - 40
-    assert room(fill, 958, 560)["height"] == 560 - 248 - 40
-    phone = room(fill, 366, 600, 390)
+    phone = room(View(fill=True), 366, 600, 390)
     assert (phone["height"], phone["one"]) == (560, True)
     below = room(View(fill=True), 366, 600, 390, film=True)
     assert (below["film"], below["below"], below["height"]) == (0, 64, 496)

@@ -61,7 +61,9 @@ ALLOWED = {
 def bracketed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     report: set[str] = set()
     monkeypatch.setattr(language, "catalogue", lambda code: Marked(report.add))
+    url_codec._labels.cache_clear()
     yield
+    url_codec._labels.cache_clear()
     language.set_language("en")
     found = {english for english in report if messages.has_words(english) and "⟦" not in english}
     typed = {str(slide.change.get("score_formula", "")) for lesson in LESSONS.values() for slide in lesson.slides}

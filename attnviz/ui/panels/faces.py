@@ -67,8 +67,7 @@ def offer_on_a_phone(config: Config, opening: Config) -> None:
 
 def _draw(config: Config, opening: Config, key: str) -> None:
     shown = face(config)
-    if st.session_state.get(key) != shown:  # a browser is told again whatever is set here
-        st.session_state[key] = shown
+    st.session_state[key] = shown
     offered = ["by_hand", "random", *(["trained"] if _model() else [])]
     st.segmented_control(
         WORDS["faces"], offered, format_func=WORDS.__getitem__, key=key, on_change=_choose,
