@@ -247,7 +247,7 @@ def typed_and_drawn(watch: Watch, words: tuple[str, ...]) -> None:
 def test_words_that_come_with_own_numbers_are_only_shown(watch: Watch, app: Any) -> None:
     five = (HTML[2], MARKDOWN[3], MARKDOWN[5], MARKDOWN[9], SCRIPT[0])
     opened(watch, app, ("mine",), page="data")
-    watch.page.locator(".st-key-own [data-stage=weights] .attn-focus").wait_for()
+    watch.page.locator(".st-key-explore [data-stage=weights] .attn-focus").wait_for()
     typed_and_drawn(watch, five)
     assert watch.harm() == {}
 

@@ -491,7 +491,8 @@ def test_the_places_are_few_and_in_one_line_and_what_changes_something_takes_no_
         check(page.page.evaluate(MEASURED), size, "beside what changes something")
         less = page.page.evaluate(MEASURED)["found"]["weights"]["chart"]
         assert (less[1], less[3]) == (pytest.approx(whole[1], abs=1), pytest.approx(whole[3], abs=1))
-        assert page.page.get_by_test_id("stDataFrame").first.bounding_box()["y"] < size[1] - 100
+        band = page.page.locator(".st-key-band").bounding_box()
+        assert bar["y"] + bar["height"] <= band["y"] < band["y"] + band["height"] <= whole[1]
 
 
 def test_a_card_says_what_a_head_does_and_shows_it_large(new_page: Callable[..., Any], app: Any) -> None:

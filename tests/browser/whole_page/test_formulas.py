@@ -125,7 +125,7 @@ def test_where_a_line_goes_wrong_is_seen_below_it_without_scrolling(new_page: Ca
 def test_no_formula_of_a_panel_is_cut_on_a_phone(browser_page: Any, app: Any, query: str) -> None:
     browser_page.set_viewport_size({"width": 390, "height": 844})
     go_to(browser_page, f"{app.url}/?v=1&{query}")
-    browser_page.wait_for_selector("[data-test-script-state=notRunning] .stMain .stHtml")
+    browser_page.wait_for_selector("[data-test-script-state=notRunning] .stMain .stHtml:visible")
     browser_page.evaluate(QUIET)
     browser_page.wait_for_function("document.querySelector('.stMain').scrollWidth <= innerWidth")
     assert cut(browser_page) == []
