@@ -99,6 +99,7 @@ class Visitor:
     query: str = ""
     widgets: dict[str, str] = field(default_factory=dict)
     kept: dict[str, ForwardMsg] = field(default_factory=dict)
+    charts: dict[tuple[int, ...], list[Numbers]] = field(default_factory=dict)
     received: int = 0
     moved: ClassVar[str] = "seed"
 
@@ -148,12 +149,12 @@ class Visitor:
         await asyncio.wait_for(self._answer(), PATIENCE)
 
     async def _answer(self) -> list[Numbers]:
-        """Read until a run is through; the numbers in its charts. A run that gave way to the next is no answer."""
-        charts: list[Numbers] = []
+        """Read until a run is through; the numbers in the charts of the page, which come again only if they change."""
         while True:
             data = await self.socket.recv()
             self.received += len(data)
             message = ForwardMsg.FromString(data if isinstance(data, bytes) else data.encode())
+            path = tuple(message.metadata.delta_path)
             if message.WhichOneof("type") == "ref_hash":
                 message = self.kept[message.ref_hash]
             if message.metadata.cacheable:
@@ -162,13 +163,13 @@ class Visitor:
                 case "page_info_changed":
                     self.query = message.page_info_changed.query_string
                 case "delta":
-                    charts += self._seen(message)
+                    self.charts[path] = self._seen(message)
                 case "script_finished" if message.script_finished == ForwardMsg.FINISHED_EARLY_FOR_RERUN:
-                    charts = []
+                    pass  # a run that gave way to the next is no answer
                 case "script_finished":
                     if message.script_finished != ForwardMsg.FINISHED_SUCCESSFULLY:
                         raise WrongPageError("the run did not end well")
-                    return charts
+                    return [chart for each in self.charts.values() for chart in each]
 
     def _seen(self, message: ForwardMsg) -> list[Numbers]:
         """Return the numbers of an element that is a chart, else nothing; remember number fields and buttons."""
