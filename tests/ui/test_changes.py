@@ -6,6 +6,7 @@ import random
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
+from streamlit.proto.Element_pb2 import Element
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from attnviz.ui.hosting.changes import Changes
@@ -144,7 +145,7 @@ class Page:
 
     def _drawn(self, path: Path, nodes: list[Node], only: str, *, is_part: bool = False) -> Iterator[bytes]:
         for at, node in enumerate(nodes):
-            fragment = PART if node.text == PART or only == "below" or (is_part and node.text != "outside") else ""
+            fragment = PART if is_part and node.text != "outside" else ""
             if not only or fragment:
                 yield self._delta((*path, at), node, fragment)
             if node.children is not None:
@@ -164,9 +165,10 @@ class Page:
         else:
             message.delta.add_block.id = node.text
         message.hash = f"{node.text} {node.children is None} {fragment}"
-        if node.text.startswith("long") and message.hash in self.kept:
+        is_long = node.children is None and node.text.startswith("long")  # a container is never kept
+        if is_long and message.hash in self.kept:
             message = ForwardMsg(ref_hash=message.hash)
-        message.metadata.cacheable = node.text.startswith("long") and message.HasField("delta")
+        message.metadata.cacheable = is_long and message.HasField("delta")
         message.metadata.delta_path.extend(path)
         return message.SerializeToString()
 
@@ -202,7 +204,7 @@ class Page:
 
 def test_a_browser_shows_the_same() -> None:
     held = all_of_them = 0
-    for seed in range(400):
+    for seed in range(800):
         chance = random.Random(seed)  # noqa: S311 - no secret
         plain, spared, changes = Browser(), Browser(), Changes()
         page, is_early = Page(chance, plain.kept), True
@@ -236,6 +238,9 @@ def _lifecycle(kind: str, *, long: int = 0, fragment: str = "") -> bytes:
             message.script_finished = (
                 ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY if fragment else ForwardMsg.FINISHED_SUCCESSFULLY
             )
+        case "spinner":
+            message.delta.new_transient.elements.extend([Element()])
+            message.metadata.delta_path.extend((0, 0))
         case "long":
             message.delta.new_element.text.body = message.hash = f"long {long}"
             message.delta.fragment_id = fragment
@@ -264,6 +269,14 @@ def test_the_clock_of_a_part_stops_with_a_run_of_the_whole_page() -> None:
                     case "stop_auto_rerun":
                         clocks.difference_update(message.stop_auto_rerun.fragment_ids)
         assert clocks == ({PART} if kinds else set())
+
+
+def test_a_run_with_a_spinner_comes_whole_and_the_next_is_spared_again() -> None:
+    changes = Changes()
+    for kinds, passes in (((), True), ((), False), (("spinner",), True), ((), False)):
+        messages = [_lifecycle(kind) for kind in ("new_session", "long", *kinds, "stays", "script_finished")]
+        sent = [each for message in messages for each in changes.of(message)]
+        assert {*messages[1:]} <= {*sent} if passes else {*messages[1:]}.isdisjoint(sent), kinds
 
 
 def test_a_browser_gives_up_what_is_old() -> None:

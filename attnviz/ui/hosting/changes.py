@@ -59,12 +59,14 @@ class _Node(NamedTuple):
     name      what it is, whatever it says: the identity of a field or of a container; None where that is not known
     fragment  the fragment that it is drawn in; empty outside of all, None where that is not known
     acts      whether the message does something by coming, like setting the value of a field: then it always comes
+    is_block  whether others are drawn inside of it
     """
 
     digest: str
     name: str | None
     fragment: str | None
     acts: bool
+    is_block: bool = False
 
 
 @dataclass
@@ -72,7 +74,7 @@ class Changes:
     """The page as a browser has it, and what of a run it need not be sent.
 
     has        what is at each path, elements and containers
-    long       what the messages are that a browser keeps, by digest: it is only told that again
+    long       what long messages put on a page, by digest: a browser keeps them, and is only told the digest again
     is_whole   whether that is all there is on its page: so it is after a run that has come whole by this connection
     drawn      the paths that the current run has drawn
     held       what was held back of them
@@ -141,8 +143,7 @@ class Changes:
     def _drawn(self, message: ForwardMsg, data: bytes) -> Iterator[bytes]:
         """Yield the message about an element or a container, unless the browser has it."""
         path, node = tuple(message.metadata.delta_path), self._node(message)
-        if node is None:  # something that passes, like a spinner, around what is there
-            self.has.pop(path, None)
+        if node is None:  # something that passes, like a spinner, around what is there: the rest comes as it is
             self.is_whole = False
             yield from self._released()
             yield data
@@ -155,7 +156,7 @@ class Changes:
             self.held[path] = data
             return
         self.is_other = self.is_other or (known is not None and (known.name is None or known.name != node.name))
-        if node is not known:  # what was in a container that is another now may be gone with it
+        if known is not None and known.is_block and node is not known:  # what was in it may be gone with it
             for below in [each for each in self.has if each[: len(path)] == path]:
                 self.has[below] = self.has[below]._replace(digest="")
         self.has[path] = node
@@ -198,7 +199,7 @@ class Changes:
                 name = f"{kind} {getattr(getattr(element, kind or ''), 'id', '')}"
                 node = _Node(message.hash, name, delta.fragment_id, element.has_one_shot_effect)
             case "add_block":
-                node = _Node(message.hash, delta.add_block.id, delta.fragment_id, acts=False)
+                node = _Node(message.hash, delta.add_block.id, delta.fragment_id, acts=False, is_block=True)
             case _:
                 return None
         if message.metadata.cacheable:
