@@ -56,6 +56,16 @@ def unobserved() -> Iterator[None]:
     gc.freeze()
 
 
+@pytest.fixture
+def said(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
+    """Patches with which another page says the layer, as `tests.support.other_page` has it."""
+    from attnviz.engine.plan import plans
+
+    yield monkeypatch
+    monkeypatch.undo()
+    plans.layer_plan.cache_clear()
+
+
 @functools.cache
 def _boxed(name: str) -> Any:
     from attnviz.models.model import load

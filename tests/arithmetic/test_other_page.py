@@ -3,48 +3,17 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from attnviz import Config, Trace, run
+from attnviz import run
 from attnviz.arithmetic.cell import derive
 from attnviz.arithmetic.products import offered, products
-from attnviz.engine.plan import page, plans
+from attnviz.engine.plan import page
 from attnviz.engine.records.step_specs import STEPS, Spec
-
-OTHERS = {
-    "read_kv @ W_V + b_V": "2 * (read_kv @ W_V) + b_V",
-    "read @ W_Q + b_Q": "(read + read) @ W_Q + b_Q",
-    'step("scaled", S * page.scale())': 'step("scaled", 0.5 * (S * page.scale()))',
-    '"scores", score(Q, K, *page': '"scores", 3 * score(Q, K, *page',
-    "normalise(S, Q, K, *learned)": "normalise(S, Q, K, *learned) / 4",
-    "mix(A, V, allowed, Q)": "0.25 * mix(A, V, allowed, Q)",
-    "only_where(allowed, S + bias)": "only_where(allowed, tanh(S) + bias)",
-    "activation(read @": "2 * activation(read @",
-}
-"""What is said of the layer, and what is said in its place."""
-SETTING = Config(sentence="the cat sat on", n_heads=2, projection_bias=True, initialiser="normal", bias="alibi",
-                 mask="causal", norm="pre", residual=True, feed_forward="gelu", position="rope", softcap=3.0,
-                 n_kv_heads=1)  # fmt: skip
-
-
-@pytest.fixture
-def said(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
-    yield monkeypatch
-    monkeypatch.undo()
-    plans.layer_plan.cache_clear()
-
-
-def of_page(source: str, setting: Config, patch: pytest.MonkeyPatch) -> Trace:
-    made = dict(vars(page))
-    exec(compile(source, "page.py", "exec"), made)  # noqa: S102 - our own page
-    for name in ("attention", "layer"):
-        patch.setattr(page, name, made[name])
-    plans.layer_plan.cache_clear()
-    return run(setting)
+from tests.support.other_page import OTHERS, SETTING, of_page
 
 
 @pytest.mark.parametrize("score", ["scaled_dot", "additive", "formula"])

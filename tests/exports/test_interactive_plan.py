@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,14 +11,14 @@ import pytest
 
 from attnviz import Config, Trace, run
 from attnviz.engine.external.traces import of_scores, of_weights
-from attnviz.engine.plan import page, plans
+from attnviz.engine.plan import page
 from attnviz.engine.records.step_specs import STEPS, Spec
 from attnviz.exports import interactive_layers
 from attnviz.exports.interactive_part import everything
 from attnviz.live.entries import trees_of_layer
-from tests.arithmetic.test_other_page import OTHERS, SETTING, of_page
 from tests.exports.test_interactive_live import Case, moved_there
 from tests.support import interactive_file
+from tests.support.other_page import OTHERS, SETTING, of_page
 
 DIFFERENTIAL = {
     'A = step("weights", normalise(S, Q, K, *learned))': "A = step(\n"
@@ -39,13 +38,6 @@ SETTINGS = {
     "hardmax": replace(SETTING, normaliser="hardmax", bias="none", softcap=0.0),
     "additive": replace(SETTING, score="additive", n_layers=2, norm="none", feed_forward="none"),
 }
-
-
-@pytest.fixture
-def said(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
-    yield monkeypatch
-    monkeypatch.undo()
-    plans.layer_plan.cache_clear()
 
 
 def test_the_file_says_what_another_page_says(node: str, tmp_path: Path, said: pytest.MonkeyPatch) -> None:

@@ -15,7 +15,7 @@ import pytest
 
 from attnviz import BIASES, MASKS, NORMALISERS, SCORES, Config, ConfigError, Trace, run
 from attnviz.arithmetic.cell import derive
-from attnviz.engine.plan import page, plans
+from attnviz.engine.plan import page
 from attnviz.exports.bundle import joined
 from attnviz.live.program import arrays_of
 from attnviz.pictures import stage_bytes
@@ -25,7 +25,7 @@ from attnviz.settings.language import set_language
 from attnviz.text.query_sentences import query_weights
 from attnviz.ui.components.answer import drawer
 from attnviz.ui.components.sentence import opening_sentence
-from tests.arithmetic.test_other_page import OTHERS, SETTING, of_page
+from tests.support.other_page import OTHERS, SETTING, of_page
 from tests.support.sample_settings import repeated_words
 
 SCRIPT = Path(browser_facts.__file__).with_name("explanation.js")
@@ -190,20 +190,17 @@ console.log(JSON.stringify(JSON.parse(process.argv[2]).map((file) => {
 """
 
 
-def test_the_scores_of_another_page_enter_the_normaliser(
-    node: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_scores_of_another_page_enter_the_normaliser(node: str, tmp_path: Path, said: pytest.MonkeyPatch) -> None:
     source, files, made = inspect.getsource(page), [], []
     for old, new in OTHERS.items():
-        trace = of_page(source.replace(old, new), SETTING, monkeypatch)
+        assert old in source
+        trace = of_page(source.replace(old, new), SETTING, said)
         data = browser_facts.cells_of(trace, 0)
         assert (data is None) == ("3 * score" in new or "* mix" in new or "/ 4" in new), new
         if data is not None:
             files.append(tmp_path / f"{len(files)}.bin")
             files[-1].write_bytes(stage_bytes.packed(data.header | {"head": data.head}, data.arrays))
             made.append(trace["masked"].array)
-    monkeypatch.undo()
-    plans.layer_plan.cache_clear()
     script = "\n".join([joined(Path(stage_bytes.__file__).with_suffix(".js")), joined(SCRIPT), ASK_MASKED])
     (tmp_path / "masked.cjs").write_text(f'"use strict";\n{script}', "utf-8")
     command = [node, str(tmp_path / "masked.cjs"), json.dumps([*map(str, files)])]

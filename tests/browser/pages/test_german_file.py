@@ -15,17 +15,22 @@ from attnviz.settings.language import set_language
 pytestmark = pytest.mark.browser
 
 
+def written(language: str, folder: Path) -> str:
+    """The address of an interactive file in a language."""
+    set_language(language)
+    try:
+        html = formats.export("html", run(Config(sentence="the cat sat")))
+    finally:
+        set_language("en")
+    file = folder / f"{language}.html"
+    file.write_text(str(html), "utf-8")
+    return file.as_uri()
+
+
 def test_the_numbers_of_the_interactive_file_have_a_comma(browser_page: Any, tmp_path: Path) -> None:
     page, said = browser_page, dict[str, str]()
     for language in ("en", "de"):
-        set_language(language)
-        try:
-            html = formats.export("html", run(Config(sentence="the cat sat")))
-        finally:
-            set_language("en")
-        file = tmp_path / f"{language}.html"
-        file.write_text(str(html), "utf-8")
-        page.goto(file.as_uri())
+        page.goto(written(language, tmp_path))
         page.wait_for_function("/\\d[.,]\\d/.test(document.body.innerText)")
         said[language] = page.inner_text("body")
     points, commas = r"\d\.\d", r"\d,\d"
@@ -37,14 +42,7 @@ def test_the_numbers_of_the_interactive_file_have_a_comma(browser_page: Any, tmp
 def test_the_words_on_a_cell_are_joined_by_the_signs_of_the_language(browser_page: Any, tmp_path: Path) -> None:
     said = dict[str, str]()
     for language in ("en", "zh"):
-        set_language(language)
-        try:
-            html = formats.export("html", run(Config(sentence="the cat sat")))
-        finally:
-            set_language("en")
-        file = tmp_path / f"{language}.html"
-        file.write_text(str(html), "utf-8")
-        browser_page.goto(file.as_uri())
+        browser_page.goto(written(language, tmp_path))
         browser_page.wait_for_function("document.getElementById('said').textContent")
         said[language] = browser_page.inner_text("#said")
     assert re.findall("[,:，：]", said["en"]) == [",", ",", ",", ":"]
