@@ -14,6 +14,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from attnviz.classroom.marking.assignments import Assignment
+from attnviz.engine.pretrained.pretrained_config import PretrainedConfig
 from attnviz.engine.records.config import Config
 from attnviz.settings import faults, fields, link_check, plain_text, url_codec
 from attnviz.settings.kinds import Number, Option, Switch, Text
@@ -99,6 +101,13 @@ NAMES = st.sampled_from([*(item.name for item in fields.settings(Paint)), "v", "
 def test_the_defaults_need_no_address() -> None:
     assert url_codec.encode(Paint(), Look()) == {"v": "2"}
     assert read({}) == (Paint(), Look(), [])
+
+
+@for_each("record", [Config, PretrainedConfig, Selection, Assignment, Paint, Look])
+def test_a_default_is_what_its_check_would_make_of_it(record: type) -> None:
+    for item in fields.settings(record):  # so a record need not check it again
+        made = item.metadata["kind"].check(item.default)
+        assert (type(made), made) == (type(item.default), item.default), item.name
 
 
 def test_only_what_differs_is_written_by_its_stable_name() -> None:
