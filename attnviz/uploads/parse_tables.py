@@ -38,7 +38,7 @@ FAULTS = Words(
         "cell": "{cell} in row {row}, column {column} is not a number; give {allowed}",
         "quotes": "row {row} has a quotation mark that is not closed; close it, or remove it",
         "blank": "row {row}, column {column} is empty; give {allowed}",
-        "ragged": "row {row} has {n:,} numbers and the rows above have {first:,}; give as many in each",
+        "ragged": "numbers in row {row}: {n:,}, in the rows above: {first:,}; give as many in each",
         "many": "there are {n:,} numbers; up to {most:,} are read from text, so save them as .npy or .npz",
         "position": "{cell} in row {row}, column {column} is not a position; give a whole number from 1 to {most:,}",
         "twice": "row {row} repeats a cell of a row above it; give each cell once",

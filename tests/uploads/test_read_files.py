@@ -177,7 +177,7 @@ def test_minus_infinity_is_read_where_it_may_be() -> None:
     "text, message",
     [
         ("", "there is nothing in it"),
-        ("1 2\n3", "row 2 has 1 numbers and the rows above have 2"),
+        ("1 2\n3", "numbers in row 2: 1, in the rows above: 2"),
         ("1,2\n3;4", "row 2 has a semicolon, and the first row has none"),
         ("0,5;0.6", "'0.6' in row 1, column 2 has a point, and other numbers have a comma"),
         ("1.234,5;2", "'1.234,5' in row 1, column 1 is not a number"),
@@ -193,7 +193,7 @@ def test_minus_infinity_is_read_where_it_may_be() -> None:
         ("query,key,value\n1,9999999999,0.5", "'9999999999' in row 2, column 2 is not a position"),
         ("query,key,value\n4096,4096,0.5", "there are 1 numbers for 16,777,216 cells"),
         ("query,key,value\n1,1,x", "'x' in row 2, column 3 is not a number"),
-        ("query,key,value\n1,1", "row 2 has 2 numbers and the rows above have 3"),
+        ("query,key,value\n1,1", "numbers in row 2: 2, in the rows above: 3"),
         ("query,key,value", "there is nothing in it"),
         ("1,,2", "row 1, column 2 is empty"),
         ("1,2,\n3,4,", "row 1, column 3 is empty"),

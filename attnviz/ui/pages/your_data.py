@@ -40,6 +40,7 @@ TEXTS = Words(
         "example": "Show an example",
         "take": "Export",
         "panel": "Below the pictures",
+        "where": "Your own numbers go into the fields behind » at the top left.",
         "private": "Your data stay in this session: they are not in the link.",
         "setting": "Masks, scale, soft cap, normaliser and temperature are those of the Explore page.",
         "score": "The score function of the Explore page has matrices of its own, so the scaled dot product is used "
@@ -107,6 +108,8 @@ def page(config: Config, selection: Selection) -> Selection:
         _bring(config)
         if st.session_state.get(_PROBLEM):  # below the fields: on a phone they lie over the maps
             notice(st.session_state[_PROBLEM], kind="fault")
+    with st.container(key="own-where"):  # said where the sidebar is closed at first
+        paragraph([TEXTS["where"]])
     upload = st.session_state[_HELD]
     again = partial(_trace, upload, config)
     if not admission.admitted(NEED, again() if upload.saved else to_trace.sizes(upload.kind, upload.parts, config)):

@@ -54,7 +54,7 @@ def test_a_file_is_drawn_its_cells_are_followed_and_a_bad_one_leaves_it(url: str
     browser_page.get_by_text("head 1: 8 % of its attention").first.wait_for()
     browser_page.get_by_text("there is nothing before it").first.wait_for()
     bring(browser_page, "bad.csv", b"1,2\n3")
-    browser_page.get_by_text("Row 2 has 1 numbers").wait_for()
+    browser_page.get_by_text("Numbers in row 2: 1").wait_for()
     settled(browser_page)
     assert browser_page.get_by_text("3 heads of self-attention over 6 tokens").count() == 1
     assert browser_page.evaluate("window.harm") is None

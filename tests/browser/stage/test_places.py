@@ -85,6 +85,7 @@ def test_own_data_stand_on_the_stage_and_are_answered_there(
     before = weights.bounding_box()
     assert before["y"] + before["height"] <= size[1]
     assert page.locator("[data-testid=stSidebar] textarea").count() == 1
+    assert page.locator(".st-key-own-where").is_visible() == (size == PHONE), "it says where the fields are"
     page.mouse.click(*weights.evaluate(MIDDLE))
     page.locator(".attn-drawer[data-open]", has_text="As it was given").wait_for()
     page.evaluate(QUIET)
@@ -208,7 +209,7 @@ def test_what_is_wrong_with_data_is_read_beside_their_fields_on_a_phone(new_page
     field = page.get_by_label("Or paste rows of numbers, or JSON")
     field.fill("1 2\n3")
     field.press("Control+Enter")
-    fault = page.get_by_text("Row 2 has 1 numbers")
+    fault = page.get_by_text("Numbers in row 2: 1")
     fault.wait_for()
     page.evaluate(QUIET)
     box = fault.bounding_box()

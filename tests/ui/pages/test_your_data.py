@@ -118,7 +118,7 @@ def test_a_file_is_shown_with_its_tokens_and_a_bad_one_leaves_it_there() -> None
     assert at.text_input(key="own_tokens").value == ""
     assert at.text_area(key="own_paste_weights").value == ""
     upload(at, "bad.csv", b"1,2\n3")
-    assert "Row 2 has 1 numbers and the rows above have 2; give as many in each. The previous data" in page_text(at)
+    assert "Numbers in row 2: 1, in the rows above: 2; give as many in each. The previous data" in page_text(at)
     assert np.array_equal(drawn(at)[0], falling(A[:, :, :5]))
     upload(at, "bad.npy", b"\x80\x04")
     assert "a pickle is never opened" in page_text(at)
