@@ -10,22 +10,19 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from attnviz.arithmetic.cell import Cell, derive
+from attnviz.arithmetic.cell import Cell
 from attnviz.engine.external.traces import forbidden
 from attnviz.engine.records.trace import Trace
 from attnviz.pictures import columns
 from attnviz.pictures.answer import browser_facts
 from attnviz.pictures.answer.browser_facts import CellFacts
-from attnviz.pictures.answer.explanation import explanation, most_telling
-from attnviz.pictures.answer.motion import motion
 from attnviz.pictures.stage_record import Stage
 from attnviz.pictures.step_path import LOGITS
 from attnviz.pictures.step_path import way as steps_of
 from attnviz.text import opening_sentence as tales
 from attnviz.text.format.patch_words import has_patches
 from attnviz.text.headline import headline
-from attnviz.ui.components.answer import cells_of_stage, drawer, rail
-from attnviz.ui.components.answer.drawer import Around
+from attnviz.ui.components.answer import drawer
 from attnviz.ui.components.pickers import film_strip, head_cards, overview, step_path
 from attnviz.ui.components.sentence import opening_sentence
 from attnviz.ui.components.sentence.opening_sentence import Opening
@@ -45,7 +42,7 @@ from attnviz.ui.session.failures import contained
 from attnviz.ui.session.notices import paragraph
 from attnviz.ui.session.selection import Selection
 
-KEY, WAY, SENTENCE, ANSWER, CELLS = "explore", "way", "telling", "answer", "cells"
+KEY, WAY, SENTENCE = "explore", "way", "telling"
 OPENED = {"owed_to": owed_to.opened, "many": many_sentences.opened}  # which head was pressed, by the panel
 STRIP = 72  # pixels kept for a field's values
 STRIPS = ("layer", "shown", "specials", "colours", "from_query", "from_key")  # what their pictures depend on
@@ -178,30 +175,12 @@ def _in_front(stages: Sequence[Stage], first: str) -> str:
 
 
 def _explain(trace: Trace, selection: Selection, head: int, cells: CellFacts | None) -> Cell | None:
-    """Draw how what was chosen came to be: a cell of `head`, an entry of its output, or the row of a word."""
-    with st.container(key=CELLS):
-        cells_of_stage.send(cells, key=f"{CELLS}-facts")
-    around = Around(selection.play, rail.chips(trace.config), selection.head, selection.focus)
+    """Draw how what was chosen came to be, with the patches of an image that are attended to."""
+    image = None
     if selection.query is not None and has_patches(trace):
         of_head = head if selection.head is None or selection.key is None else selection.head
         image = explore_panels.over_patches(trace, selection.layer, of_head, selection.query, small=True)
-        around = replace(around, image=image)
-    if selection.query is None:
-        drawer.show(None, key=ANSWER, around=around)
-        return None
-    layer, query, key, dimension = selection.layer, selection.query, selection.key, selection.dimension
-    whole = selection.head is not None and key is not None
-    if whole and selection.head is not None:
-        head = selection.head
-    if not whole or key is None:
-        key = most_telling(trace, layer, head, query)
-    cell = derive(trace, layer, head, query, key, selection.digits)
-    if dimension is not None and dimension >= cell.d_v:
-        dimension = None
-    answer = explanation(trace, cell, key=whole, dimension=dimension)
-    played = motion(trace, cell) if whole and cell.allowed else None
-    drawer.show(answer | {"motion": played}, key=ANSWER, around=around)
-    return cell if whole else None
+    return cell_panel.explain(trace, selection, head, cells, image)
 
 
 def _updated(trace: Trace, selection: Selection) -> Selection:
@@ -221,12 +200,12 @@ def _changed(trace: Trace, selection: Selection) -> Selection:
     selection = _opened(trace, selection)
     if picked is not None:
         selection = seen.outside(selection, pictures.selected(selection, *picked))
-    elif drawer.is_closed(ANSWER):
+    elif drawer.is_closed(cell_panel.ANSWER):
         selection = replace(selection, query=None, key=None, dimension=None)
-    if drawer.wants_all(ANSWER):
+    if drawer.wants_all(cell_panel.ANSWER):
         selection = replace(selection, panel="cell", all_lines=True)
         widget_values.show(selection, unlike=[replace(selection, all_lines=False)])
-    key = drawer.chosen(ANSWER, len(trace.key_tokens))
+    key = drawer.chosen(cell_panel.ANSWER, len(trace.key_tokens))
     if key is not None and selection.query is not None:
         described = _described(trace, selection, seen)[0] if selection.key is None else selection.head or 0
         selection = replace(selection, head=described, key=key, dimension=None)
