@@ -153,6 +153,7 @@ export interface Sharing {
   reserved: number;
   least: number;
   large: boolean;
+  one_line: boolean;
   has_answer: boolean;
   sheet: number;
 }
@@ -318,6 +319,8 @@ export interface Heading {
   switches: boolean;
   /** Whether a press paints the mask; null where none is painted. */
   paints: boolean | null;
+  /** Whether all of it stands in one line. */
+  isOneLine: boolean;
   /** The typed lines that stand there with their numbers as handles. */
   lines: string[];
   /** Pixels for all of it; for its phrase, and those that are left free of it. */

@@ -20,6 +20,7 @@ class View:
     has_answer  there is an answer; in a narrow window it comes from the foot and takes its room of theirs, in a wide
                 one it stands in the room of the setting
     large       the headings are in large type, for a room
+    one_line    and in one line
     """
 
     fit: bool = False
@@ -31,6 +32,7 @@ class View:
     least: int = 0
     has_answer: bool = False
     large: bool = False
+    one_line: bool = False
 
 
 SCROLLED = View()
