@@ -133,6 +133,7 @@ def test_a_phone_says_in_a_line_what_a_click_does_until_something_is_answered(
     assert hint.evaluate("(each) => each.scrollWidth <= each.clientWidth")
     box, below = hint.bounding_box(), way.bounding_box()
     assert box["height"] <= 16
+    assert box["y"] + box["height"] <= 42
     assert box["x"] >= 0
     assert box["x"] + box["width"] <= PHONE[0]
     cells = page.locator(CELLS).first.bounding_box()
