@@ -115,7 +115,6 @@ def _draw_maps(trace: Trace, selection: Selection, seen: Seen, about: tuple[int,
     heads = Heads(
         film=_film(trace, selection),
         number=trace.config.n_heads,
-        answered=None if selection.query is None else selection.head,
         overview=window.overview(trace, selection, seen),
         opening=(head, seen.position(query)) if is_opening else None,
     )
@@ -168,7 +167,7 @@ def panel_of(trace: Trace, selection: Selection, cell: Cell | None, *further: An
 
 def _view(selection: Selection) -> View:
     """Return the share of the window that the maps have."""
-    return View(fill=True, first=selection.shown, has_answer=selection.query is not None)
+    return View(fill=True, first=selection.shown)
 
 
 def _in_front(stages: Sequence[Stage], first: str) -> str:

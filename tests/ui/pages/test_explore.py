@@ -206,14 +206,12 @@ def test_the_heads_stand_as_cards_sorted_by_what_they_do_and_a_press_shows_one_l
     assert "focus" not in hostile.query_params
 
 
-def test_a_phone_is_told_which_stage_stands_in_front_and_which_head_has_an_answer() -> None:
+def test_a_phone_is_told_which_stage_stands_in_front() -> None:
     assert [sent(opened(**how), "step_path")["front"] for how in ({}, {"shown": "heads"})] == ["weights", "heads"]
     at = opened({"explore": {"shown": "scores"}})
     assert at.query_params["shown"] == "scores"
     assert sent(at, "heatmap")["view"]["first"] == sent(at, "step_path")["front"] == "scores"
     chosen = {"head": "2", "query": "5", "key": "3"}
-    assert sent(opened(**chosen), "heatmap")["answered"] == 1
-    assert sent(opened(), "heatmap")["answered"] is None
     cell = {"stage": "weights", "head": 1, "row": 6, "column": 1}
     other = opened({"explore": {"picked": cell}}, **chosen)
     assert [other.query_params[name] for name in ("head", "query", "key")] == ["2", "7", "2"]

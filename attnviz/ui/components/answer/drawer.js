@@ -111,8 +111,8 @@ class Drawer {
 
   hide() {
     const focused = this.focusedClass();
+    this.rail.close(); // while the page is as long as the answer needs it
     delete this.box.dataset.open;
-    this.rail.close();
     if (focused) this.rail.returnFocus();
   }
 

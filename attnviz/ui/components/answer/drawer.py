@@ -13,7 +13,6 @@ from attnviz.settings.language import InContext, Words
 from attnviz.ui.session.browser import transport
 from attnviz.ui.session.browser.component import component, ignore, report
 
-HEIGHT = 414  # pixels that it takes from the foot of a narrow window; in a wide one it has the room of the setting
 WORDS = Words(
     {
         "answer": "How this is computed",

@@ -23,7 +23,6 @@ from attnviz.settings import language
 from attnviz.settings.language import InContext, Words
 from attnviz.text.format.number_format import DECIMAL_COMMA
 from attnviz.text.format.patch_words import table_of
-from attnviz.ui.components.answer import drawer
 from attnviz.ui.components.pickers import film_strip, overview
 from attnviz.ui.components.pickers.overview import Overview
 from attnviz.ui.components.stage import picking, plotly_bundle
@@ -93,14 +92,12 @@ class Heads:
 
     film     the strip of all heads, where one of them is shown alone
     number   how many there are of which one can be brought to the front
-    answered  the head of an answer, which is shown alone where the window is narrow
     opening  the head and the row that are lit while nothing is picked or pointed at
     overview  all words of a text of which the stages are a window
     """
 
     film: film_strip.Strip | None = None
     number: int = 1
-    answered: int | None = None
     opening: tuple[int, int] | None = None
     overview: Overview | None = None
 
@@ -148,13 +145,12 @@ def show(
     beside = {
         "key": key,
         "picked": asdict(picked) if picked else None,
-        "view": _shared(view),
+        "view": asdict(view),
         "words": _words(lettering),
         "axes": {axis: language.translate(axis) for stage in stages for axis in stage.axes},
         **{"signs": lettering.signs, "unnamed": lettering.is_unnamed},
         "focus": None if heads.film is None else heads.film.head,
         "heads": heads.number,
-        "answered": heads.answered,
         "opening": heads.opening,
         "plotly": plotly_bundle.address(),
         "live": holding and holding.described(),
@@ -192,11 +188,6 @@ def _parts(heads: Heads, cells: CellFacts | None) -> dict[str, NamedArray]:
 
 def _bytes(data: bytes) -> Array:
     return np.frombuffer(data, np.uint8)
-
-
-def _shared(view: View) -> dict[str, Any]:
-    """Return how the window is shared; `sheet` are the pixels that an answer takes of a narrow one."""
-    return {**asdict(view), "sheet": drawer.HEIGHT}
 
 
 def _words(lettering: Lettering) -> dict[str, str]:

@@ -143,7 +143,7 @@ export interface Stage extends StageFacts {
   text?: string;
 }
 
-/** How the window is shared, as `View` says it; an answer's sheet takes so many pixels of a narrow one. */
+/** How the window is shared, as `View` says it. */
 export interface Sharing {
   fit: boolean;
   fill: boolean;
@@ -153,8 +153,6 @@ export interface Sharing {
   reserved: number;
   least: number;
   large: boolean;
-  has_answer: boolean;
-  sheet: number;
 }
 
 /** Pixels for the maps and for what stands around them; `one` where there is room for one stage at a time. */
@@ -185,8 +183,6 @@ export interface StageData extends StagesSent {
   /** The head that is shown alone; of how many. */
   focus: number | null;
   heads: number;
-  /** The head of an answer, which is shown alone where there is little room. */
-  answered: number | null;
   /** The head and the row that are highlighted while nothing is pointed at. */
   opening: [head: number, row: number] | null;
   picked: Pick | null;
