@@ -33,7 +33,7 @@ from attnviz.ui.components.stage.held import Holding
 from attnviz.ui.components.stage.view import View
 from attnviz.ui.pages import held_fields, pictures, pinned
 from attnviz.ui.pages.panels import PANELS
-from attnviz.ui.pages.stage_reducer import described, reduced
+from attnviz.ui.pages.stage_reducer import described, reduce
 from attnviz.ui.panels import by_hand, explore_panels, mask_builder, model_views, stage_of_run, sweep, what_if, window
 from attnviz.ui.panels import cell as cell_panel
 from attnviz.ui.panels.depth import many_sentences, next_word, owed_to, word_pair
@@ -212,7 +212,9 @@ def _updated(trace: Trace, selection: Selection) -> Selection:
 
     What a link plays is the cell that it names, and no other.
     """
-    changed = reduced(selection, heard(*PARTS), trace)
+    changed = selection
+    for event in heard(*PARTS):
+        changed = reduce(changed, event, trace)
     if changed.all_lines != selection.all_lines:
         widget_values.show(changed, unlike=[replace(changed, all_lines=selection.all_lines)])
     same = (changed.head, changed.query, changed.key) == (selection.head, selection.query, selection.key)

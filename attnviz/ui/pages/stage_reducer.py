@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
-from functools import reduce as fold
 from urllib.parse import urlencode
 
 from attnviz.engine.records.trace import Trace
@@ -21,11 +19,6 @@ from attnviz.ui.session.browser.stage_events import Event
 from attnviz.ui.session.selection import LONGEST_PINNED, Selection
 
 OPENED = {"owed_to": owed_to.opened, "many": many_sentences.opened}  # the head that a pick stands for, by the panel
-
-
-def reduced(selection: Selection, events: Iterable[Event], trace: Trace) -> Selection:
-    """Return the selection as several events leave it, one after the other."""
-    return fold(lambda before, event: reduce(before, event, trace), events, selection)
 
 
 def reduce(selection: Selection, event: Event, trace: Trace) -> Selection:
@@ -60,10 +53,9 @@ def _after(selection: Selection, event: Event, trace: Trace, seen: Seen) -> Sele
         case Event("key", key=key) if selection.query is not None:
             head = described(trace, selection, seen)[0] if selection.key is None else selection.head or 0
             return replace(selection, head=head, key=key, dimension=None)
-        case Event("focus", head=head):
-            return replace(selection, focus=None if trace.config.n_heads < 2 else head)
-        case Event("card", head=head):
-            return replace(selection, focus=None if trace.config.n_heads < 2 else head, head=head)
+        case Event("focus" | "card" as kind, head=head):
+            chosen = head if kind == "card" else selection.head
+            return replace(selection, focus=None if trace.config.n_heads < 2 else head, head=chosen)
         case Event("scale"):
             return replace(selection, colours="common" if selection.colours == "apart" else "apart")
         case Event("show", stage=stage):

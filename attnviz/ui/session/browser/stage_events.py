@@ -76,7 +76,7 @@ def _fits(name: str, value: Any) -> bool:
         case bool():
             return name == "is_on"
         case str():
-            return name in ("panel", "stage") and 0 < len(value) <= LONGEST
+            return name in ("panel", "stage") and 0 < len(value) <= LONGEST and value.isprintable()
         case int():
             return name.rstrip("?") not in ("panel", "stage", "is_on") and 0 <= value < LARGEST
     return False
