@@ -83,6 +83,7 @@ CASES: list[tuple[Selection, Event, dict[str, Any]]] = [
     (BEFORE, pick("weights", 0, 5, 0), {}),
     (replace(BEFORE, panel="mask"), Event("lines"), {"panel": "cell", "all_lines": True}),
     (BEFORE, Event("key", key=4), {"key": 4, "dimension": None}),
+    (replace(BEFORE, focus=0), Event("key", key=4), {"key": 4, "dimension": None}),
     (Selection(), Event("key", key=4), {}),
     (BEFORE, Event("key", key=5), {}),
     (

@@ -69,6 +69,8 @@ def test_what_is_reported_at_once_comes_in_one_order_wherever_it_was_reported(mo
         assert [each.stage for each in heard(*keys) if each.kind == "show"][-1] == wins
     assert last("show", "maps") == Event("show", stage="weights")
     assert last("show", "answer") is last("show", "none") is None
+    state["twice"] = {"event": [{"kind": "word", "query": query} for query in (1, 2)]}
+    assert last("word", "twice") == Event("word", query=2)
     monkeypatch.setattr(streamlit, "session_state", {"maps": {"event": [event("scale")["event"]] * 10**6}})
     assert len(heard("maps")) < 100
 
