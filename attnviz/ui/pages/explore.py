@@ -39,7 +39,7 @@ from attnviz.ui.panels import cell as cell_panel
 from attnviz.ui.panels.depth import many_sentences, next_word, owed_to, word_pair
 from attnviz.ui.panels.window import Seen
 from attnviz.ui.session import places, widget_values, widgets
-from attnviz.ui.session.browser.stage_events import heard
+from attnviz.ui.session.browser.stage_events import Event, heard
 from attnviz.ui.session.failures import contained
 from attnviz.ui.session.notices import paragraph
 from attnviz.ui.session.selection import Selection
@@ -212,11 +212,11 @@ def _updated(trace: Trace, selection: Selection) -> Selection:
 
     What a link plays is the cell that it names, and no other.
     """
-    changed = selection
-    for event in heard(*PARTS):
+    changed, events = selection, heard(*PARTS)
+    for event in events:
         changed = reduce(changed, event, trace)
-    if changed.all_lines != selection.all_lines:
-        widget_values.show(changed, unlike=[replace(changed, all_lines=selection.all_lines)])
+    if Event("lines") in events:
+        widget_values.show(changed, unlike=[replace(changed, all_lines=False)])
     same = (changed.head, changed.query, changed.key) == (selection.head, selection.query, selection.key)
     return changed if same else replace(changed, play=False)
 

@@ -160,14 +160,9 @@ def show(
         "swept": swept,
         "cells": None if cells is None else {"name": cells.header["name"], "head": cells.head},
     }
-    _component(
-        key=key,
-        data=message(stages, beside, _parts(heads, cells)),
-        height="content",
-        on_event_change=ignore,
-        on_swept_change=kept,
-        on_held_change=holding.kept if holding else ignore,
-    )
+    data, held = message(stages, beside, _parts(heads, cells)), holding.kept if holding else ignore
+    listeners = {"on_event_change": ignore, "on_swept_change": kept, "on_held_change": held}
+    _component(key=key, data=data, height="content", **listeners)
     return picking.picked(key, stages)
 
 
