@@ -172,7 +172,7 @@ export class Heatmap {
   turn(name) {
     this.turned = name;
     this.lay(false);
-    this.page.setTriggerValue("shown", name);
+    this.page.setTriggerValue("event", { kind: "show", stage: name });
   }
 
   /** @param {Stage[]} shown @param {Room} room @param {boolean} glides */

@@ -26,10 +26,10 @@ from attnviz.text.format.patch_words import table_of
 from attnviz.ui.components.pickers import film_strip, overview
 from attnviz.ui.components.pickers.overview import Overview
 from attnviz.ui.components.stage import picking, plotly_bundle
-from attnviz.ui.components.stage.held import EVENT, Holding
+from attnviz.ui.components.stage.held import Holding
 from attnviz.ui.components.stage.picking import Picked
 from attnviz.ui.components.stage.view import SCROLLED, View
-from attnviz.ui.session.browser.component import component, ignore, report
+from attnviz.ui.session.browser.component import component, ignore
 
 WORDS: Words[Any] = Words(
     {
@@ -82,8 +82,6 @@ WORDS: Words[Any] = Words(
 _component = component(__file__, is_isolated=False)
 HEADINGS = Path(__file__).with_name("heading.css")
 """The style of the headings: a page sends it along with its own."""
-REPORTED = ("picked", "focus", "scale", "shown", "head", "window", "pinned")
-"""What the component reports: `head` and `window` of the film strip and of the overview."""
 
 
 @dataclass(frozen=True)
@@ -158,11 +156,10 @@ def show(
         "swept": swept,
         "cells": None if cells is None else {"name": cells.header["name"], "head": cells.head},
     }
-    listeners: dict[str, Any] = {f"on_{name}_change": ignore for name in REPORTED}
-    listeners["on_swept_change"] = kept
-    listeners[f"on_{EVENT}_change"] = holding.kept if holding else ignore
-    _component(key=key, data=message(stages, beside, _parts(heads, cells)), height="content", **listeners)
-    return picking.read(report(key).get("picked"), stages)
+    data, held = message(stages, beside, _parts(heads, cells)), holding.kept if holding else ignore
+    listeners = {"on_event_change": ignore, "on_swept_change": kept, "on_held_change": held}
+    _component(key=key, data=data, height="content", **listeners)
+    return picking.picked(key, stages)
 
 
 def message(stages: Sequence[Stage], beside: Mapping[str, Any], parts: Mapping[str, NamedArray] | None = None) -> bytes:

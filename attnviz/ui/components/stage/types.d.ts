@@ -1,5 +1,5 @@
 import type { Knob, Program } from "../../../live/types";
-import type { OtherPath } from "../../types";
+import type { OtherPath, Reported } from "../../types";
 import type { WeightsFormula } from "../../../pictures/weights_formula.js";
 import type { StageFacts as Packed, StageNumbers } from "../../../pictures/stage_bytes.js";
 
@@ -283,14 +283,7 @@ export interface LiveKnob extends Knob {
 export type Kept = { step: string; at: number[]; value: number } | { cells: string } | { setting: string; value: number } | { head: number; off: boolean } | { undo: boolean };
 
 /** The values that the maps send to Python. */
-export interface StageValues {
-  picked: Pick;
-  focus: number;
-  scale: true;
-  shown: string;
-  pinned: boolean;
-  head: number;
-  window: [query: number, key: number];
+export interface StageValues extends Reported {
   held: Kept & { id: number };
   swept: number | null;
 }
