@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 from attnviz import Config, attribute, knock_out, load, run
 from attnviz.analysis.circuits import key_value_cache, maps
-from attnviz.analysis.circuits.behaviours import behaviours
+from attnviz.analysis.circuits.behaviours import behaviours, by_card
 from attnviz.engine.pretrained.model_registry import MODELS
 from attnviz.models import hosting
 from attnviz.text.captions import NAMES
@@ -189,7 +189,8 @@ def test_the_head_that_it_is_owed_to_is_named_with_what_it_does_by_test() -> Non
     assert clean(at)
     trace = run(Config(sentence=sentence, model="small"))
     off = maps.without_each_head(trace, "mary", "john", "corpus")
-    logit, measured = attribute(trace, "mary", "john").logit, behaviours(load("small"))
+    logit, measured = attribute(trace, "mary", "john").logit, by_card(load("small"))
+    assert measured is not None
     layer, head = np.unravel_index(int(off.argmin()), off.shape)
     name = f"{layer + 1}.{head + 1}"
     text = page_text(at).replace("−", "-")
