@@ -1,6 +1,6 @@
 """The fate of a visitor's page when a server dies: killed and started again, or one of two lost for good.
 
-    pip install -r requirements-dev.txt
+    pip install -r requirements-dev.txt -r requirements-check.txt
     python benchmarks/faults.py --browser /usr/bin/chromium --trials 10
 
 Each trial is a fresh browser at a setting of its own. It is saved if, after the fault and one move of the visitor's,

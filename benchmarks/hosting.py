@@ -1,6 +1,6 @@
 """Everything docs/hosting.md says of load and faults, measured in one go and printed as a table.
 
-    pip install -r requirements-dev.txt
+    pip install -r requirements-dev.txt -r requirements-check.txt
     python benchmarks/hosting.py --browser /usr/bin/chromium                # over an hour; the whole table
     python benchmarks/hosting.py --only bursts steady --json figures.json   # some parts, kept; more can be added later
     python benchmarks/hosting.py --json figures.json --only --write docs/hosting.md README.md   # nothing new, put there

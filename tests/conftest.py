@@ -18,10 +18,16 @@ from typing import Any, NoReturn
 # this as it is loaded, below.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
+# Workers and the processes that tests start read the same modules: what Python compiles of them is kept, whatever the
+# machine says.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
 import pytest
 from hypothesis import settings
 
 import attnviz
+
+sys.dont_write_bytecode = False
 
 for name in attnviz.__all__:  # loaded before doctests are collected, which would make modules of their own of its files
     assert getattr(attnviz, name) is not None
@@ -35,6 +41,8 @@ os.environ["ATTNVIZ_WORKERS"] = "0"
 
 settings.register_profile("untimed", deadline=None)  # how long a test takes says more of the machine than of the code
 settings.load_profile("untimed")
+
+BROWSER = Path(__file__).parent / "browser"
 
 # To look for doctests in a file would run it: scripts for Streamlit, one for type checkers, one that asks for torch.
 collect_ignore_glob = ["browser/scripts/*", "typed_user.py", "models/make_fixtures.py"]
@@ -136,11 +144,16 @@ def pytest_collection(session: pytest.Session) -> Iterator[None]:
     """Collect tests without garbage collections, which find nothing in what is kept and take a third of the time."""
     gc.disable()
     try:
-        if session.config.args_source is pytest.Config.ArgsSource.TESTPATHS:
+        if session.config.args_source is pytest.Config.ArgsSource.TESTPATHS and not _only_hands_out(session.config):
             _load_own_share()
         return (yield)
     finally:
         gc.enable()
+
+
+def _only_hands_out(config: pytest.Config) -> bool:
+    """Whether this process gives tests to workers and runs none: what it loaded would keep them waiting for nothing."""
+    return config.getoption("dist", "no") != "no" and "PYTEST_XDIST_WORKER" not in os.environ
 
 
 def _load_own_share() -> None:
@@ -148,10 +161,16 @@ def _load_own_share() -> None:
     worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
     n_workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
     root = Path(__file__).parent
-    files = sorted(root.rglob("test_*.py"))
+    files = sorted(file for file in root.rglob("test_*.py") if BROWSER not in file.parents)
     for file in files[worker * len(files) // n_workers : (worker + 1) * len(files) // n_workers]:
         with contextlib.suppress(Exception):  # which collecting it will say
             importlib.import_module(".".join(file.relative_to(root.parent).with_suffix("").parts))
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave the tests in a browser unread where none of them is asked for: all of them are in one folder."""
+    asked = "not browser" not in config.getoption("markexpr") or any("browser" in each for each in config.args)
+    return True if collection_path == BROWSER and not asked else None
 
 
 def pytest_collection_finish() -> None:

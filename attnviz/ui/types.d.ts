@@ -22,6 +22,26 @@ export interface Component<Data = unknown, Values extends object = {}, State ext
   setTriggerValue<Name extends keyof Values>(name: Name, value: Values[Name]): void;
 }
 
+/** A click in a part of the stage, as `stage_events.py` reads it. All count from 0, `row` and `column` among what is shown. */
+export type StageEvent =
+  | { kind: "panel"; panel: string }
+  | { kind: "pair"; row: number | null; column: number | null }
+  | { kind: "open"; layer: number; head: number | null }
+  | { kind: "pick"; stage: string; head: number | null; row: number | null; column: number | null }
+  | { kind: "close" | "lines" | "scale" }
+  | { kind: "key"; key: number }
+  | { kind: "focus"; head: number | null }
+  | { kind: "card"; head: number }
+  | { kind: "show"; stage: string }
+  | { kind: "pin"; is_on: boolean }
+  | { kind: "word"; query: number }
+  | { kind: "window"; row: number; column: number };
+
+/** The value that such a part sends to Python. */
+export interface Reported {
+  event: StageEvent;
+}
+
 /** A mask as `mask_painter.packed` sends it; its cells as lines of 0 and 1, a line for each query. */
 export interface PaintData {
   queries: string[];

@@ -247,7 +247,7 @@ def check_slider(dealt: Dealt) -> None:
 
 @for_each("kind, level", CASES)
 def test_every_deal_has_the_answer_that_is_found_another_way(kind: str, level: int) -> None:
-    for number in DEALS:
+    for number in DEALS[:3]:
         check(deal(Asked(kind, level, number)), kind)
 
 
@@ -260,6 +260,8 @@ def test_two_hundred_deals_of_every_kind_have_the_answer_that_is_found_another_w
         question = dealt.question
         taken = [each.name for each in question.mistakes if abs(each.value - question.value) <= question.tolerance]
         assert not taken, f"a known mistake counts as right in {kind} {number}"
+        if kind == "weight":
+            check_scores_differ(dealt)
 
 
 def test_a_deal_is_the_same_again_and_another_number_has_other_numbers() -> None:
@@ -293,12 +295,9 @@ def test_a_wrong_cell_and_a_wrong_mask_are_told_apart_by_their_rule() -> None:
 
 
 def test_every_mask_to_draw_has_words() -> None:
-    assert {name for level in range(1, 5) for n in range(40) for name in MASKS if _is(name, level, n)} == {*MASKS}
-
-
-def _is(name: str, level: int, number: int) -> bool:
-    mask = MASKS[name]["mask"]
-    return deal(Asked("mask", level, number)).config.mask == (mask if isinstance(mask, tuple) else (mask,))
+    dealt = {deal(Asked("mask", level, number)).config.mask for level in range(1, 5) for number in range(40)}
+    masks = (each["mask"] for each in MASKS.values())
+    assert dealt == {mask if isinstance(mask, tuple) else (mask,) for mask in masks}
 
 
 def test_a_record_goes_to_text_and_back_and_a_browser_can_say_anything() -> None:
@@ -363,13 +362,17 @@ def test_an_order_is_asked_with_the_picture_of_its_head_alone() -> None:
 def test_no_weight_is_asked_for_in_a_row_with_equal_scores() -> None:
     """The weights of equal scores are equal, whatever is done to them: there is nothing to compute."""
     for level in range(1, LEVELS + 1):
-        for number in range(40):
-            dealt = deal(Asked("weight", level, number))
-            at = dealt.slide.question.at  # type: ignore[union-attr]
-            Q, K = (dealt.trace[name].array[at["head"] - 1] for name in ("queries", "keys"))
-            open_keys = [j for j in range(len(K)) if allowed(dealt.config.mask, at["query"] - 1, j)]
-            scores = [round(sum(a * b for a, b in zip(Q[at["query"] - 1], K[j])), 9) for j in open_keys]
-            assert len(set(scores)) == len(scores) > 1, (level, number, scores)
+        for number in range(8):
+            check_scores_differ(deal(Asked("weight", level, number)))
+
+
+def check_scores_differ(dealt: Dealt) -> None:
+    """The scores of the row whose weight is asked for are as many as there are keys."""
+    at = dealt.slide.question.at  # type: ignore[union-attr]
+    Q, K = (dealt.trace[name].array[at["head"] - 1] for name in ("queries", "keys"))
+    open_keys = [j for j in range(len(K)) if allowed(dealt.config.mask, at["query"] - 1, j)]
+    scores = [round(sum(a * b for a, b in zip(Q[at["query"] - 1], K[j])), 9) for j in open_keys]
+    assert len(set(scores)) == len(scores) > 1, scores
 
 
 def test_yes_and_no_are_right_about_as_often_and_each_statement_is_met_both_ways() -> None:

@@ -10,12 +10,15 @@ import html
 import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 
 import streamlit as st
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from attnviz.exports.bundle import without_comments
 from attnviz.settings.language import TERRITORIES, Words, tag
 from attnviz.ui.hosting import scripts
 
@@ -56,6 +59,12 @@ class LinkTags:
     is_listed: bool = False
 
 
+@cache
+def inline_script() -> str:
+    """Return the script that stands in the page itself: it is there before anything can be lost on the way."""
+    return without_comments(Path(__file__).with_name("lost_modules.js").read_text("utf-8"))
+
+
 def page_folder() -> str:
     """Return the path below which Streamlit has the page, without slashes."""
     return str(st.get_option("server.baseUrlPath") or "").strip("/")
@@ -84,6 +93,7 @@ def with_tags(index: str, tags: LinkTags) -> str:
     lines = [f"<title>{html.escape(tags.title)}</title>"]
     lines += [f'<meta {kind}="{name}" content="{html.escape(text)}" />' for kind, name, text in said]
     plain = "".join(f"<p>{html.escape(text)}</p>" for text in (tags.title, tags.about, WORDS["script"]))
+    lines.append(f"<script>{inline_script()}</script>")
     if script := scripts.address():  # they come beside Streamlit's own, and not after it
         lines.append(f'<link rel="modulepreload" href="./{script}" />')
     index = index.replace('<html lang="en">', f'<html lang="{tag(tags.language)}">', 1)

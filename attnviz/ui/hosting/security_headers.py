@@ -21,6 +21,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from attnviz.settings.faults import ConfigError, shorten
 from attnviz.settings.language import Words
+from attnviz.ui.hosting.index_page import inline_script
 
 FRAMES = "ATTNVIZ_FRAMES"
 FAULTS = Words(
@@ -57,7 +58,8 @@ def frames(text: str) -> str:
 def policy() -> str:
     """Return the content security policy; `deploy/nginx/nginx.conf` says why each part is as it is."""
     index = (Path(st.__file__).parent / "static" / "index.html").read_bytes()
-    return policy_of([index], scripts="blob: 'wasm-unsafe-eval'", workers="blob:")
+    ours = f"<script>{inline_script()}</script>".encode()
+    return policy_of([index, ours], scripts="blob: 'wasm-unsafe-eval'", workers="blob:")
 
 
 def policy_of(pages: Iterable[bytes], *, scripts: str = "", workers: str) -> str:

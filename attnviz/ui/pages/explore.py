@@ -17,33 +17,36 @@ from attnviz.pictures import columns
 from attnviz.pictures.answer import browser_facts
 from attnviz.pictures.answer.browser_facts import CellFacts
 from attnviz.pictures.stage_record import Stage
-from attnviz.pictures.step_path import LOGITS
 from attnviz.pictures.step_path import way as steps_of
-from attnviz.text import opening_sentence as tales
 from attnviz.text.format.patch_words import has_patches
 from attnviz.text.headline import headline
 from attnviz.ui.components.answer import drawer
-from attnviz.ui.components.pickers import film_strip, head_cards, overview, step_path
+from attnviz.ui.components.pickers import film_strip, step_path
 from attnviz.ui.components.sentence import opening_sentence
 from attnviz.ui.components.sentence.opening_sentence import Opening
-from attnviz.ui.components.stage import heatmap, picking
+from attnviz.ui.components.stage import heatmap
 from attnviz.ui.components.stage.heatmap import Heads, Lettering
 from attnviz.ui.components.stage.held import Holding
-from attnviz.ui.components.stage.picking import Picked
 from attnviz.ui.components.stage.view import View
 from attnviz.ui.pages import held_fields, pictures, pinned
 from attnviz.ui.pages.panels import PANELS
+from attnviz.ui.pages.stage_reducer import described, reduce
 from attnviz.ui.panels import by_hand, explore_panels, mask_builder, model_views, stage_of_run, sweep, what_if, window
 from attnviz.ui.panels import cell as cell_panel
 from attnviz.ui.panels.depth import many_sentences, next_word, owed_to, word_pair
 from attnviz.ui.panels.window import Seen
 from attnviz.ui.session import places, widget_values, widgets
+from attnviz.ui.session.browser.stage_events import Event, heard
 from attnviz.ui.session.failures import contained
 from attnviz.ui.session.notices import paragraph
 from attnviz.ui.session.selection import Selection
 
 KEY, WAY, SENTENCE = "explore", "way", "telling"
-OPENED = {"owed_to": owed_to.opened, "many": many_sentences.opened}  # which head was pressed, by the panel
+PARTS = (
+    *(next_word.LINK, model_views.MOSAIC, *owed_to.PARTS, many_sentences.KEY, KEY, drawer.part(cell_panel.ANSWER)),
+    *(explore_panels.CARDS, WAY, SENTENCE),
+)
+"""The keys of what reports events; where two of them turn to a step, the path has the last word."""
 STRIP = 72  # pixels kept for a field's values
 STRIPS = ("layer", "shown", "specials", "colours", "from_query", "from_key")  # what their pictures depend on
 GONE = ("flow",)  # once a tab, now the strip over the maps
@@ -74,7 +77,7 @@ def maps(trace: Trace, selection: Selection) -> tuple[Selection, Cell | None]:
             paragraph(headline(trace), notes=trace.notes)
             return selection, None
         seen = window.seen(trace, selection)
-        head, query = _described(trace, selection, seen)
+        head, query = described(trace, selection, seen)
     cells = browser_facts.cells_of(trace, selection.layer)
     if cells is None:  # a browser takes longer to draw the maps than the answer, and a click waits for that
         cell = _explain(trace, selection, head, cells)
@@ -112,7 +115,6 @@ def _draw_maps(trace: Trace, selection: Selection, seen: Seen, about: tuple[int,
     heads = Heads(
         film=_film(trace, selection),
         number=trace.config.n_heads,
-        answered=None if selection.query is None else selection.head,
         overview=window.overview(trace, selection, seen),
         opening=(head, seen.position(query)) if is_opening else None,
     )
@@ -165,7 +167,7 @@ def panel_of(trace: Trace, selection: Selection, cell: Cell | None, *further: An
 
 def _view(selection: Selection) -> View:
     """Return the share of the window that the maps have."""
-    return View(fill=True, first=selection.shown, has_answer=selection.query is not None)
+    return View(fill=True, first=selection.shown)
 
 
 def _in_front(stages: Sequence[Stage], first: str) -> str:
@@ -184,86 +186,17 @@ def _explain(trace: Trace, selection: Selection, head: int, cells: CellFacts | N
 
 
 def _updated(trace: Trace, selection: Selection) -> Selection:
-    """Return the selection, updated by what the strip, the sentence, the maps and the film report since the last run.
+    """Return the selection, updated by what the parts of the stage report since the last run.
 
     What a link plays is the cell that it names, and no other.
     """
-    changed = _changed(trace, selection)
+    changed, events = selection, heard(*PARTS)
+    for event in events:
+        changed = reduce(changed, event, trace)
+    if Event("lines") in events:
+        widget_values.show(changed, unlike=[replace(changed, all_lines=False)])
     same = (changed.head, changed.query, changed.key) == (selection.head, selection.query, selection.key)
     return changed if same else replace(changed, play=False)
-
-
-def _changed(trace: Trace, selection: Selection) -> Selection:
-    heads, seen = trace.config.n_heads, window.seen(trace, selection)
-    before = selection = next_word.asked(selection)
-    picked = _chosen(trace, selection)
-    selection = _opened(trace, selection)
-    if picked is not None:
-        selection = seen.outside(selection, pictures.selected(selection, *picked))
-    elif drawer.is_closed(cell_panel.ANSWER):
-        selection = replace(selection, query=None, key=None, dimension=None)
-    if drawer.wants_all(cell_panel.ANSWER):
-        selection = replace(selection, panel="cell", all_lines=True)
-        widget_values.show(selection, unlike=[replace(selection, all_lines=False)])
-    key = drawer.chosen(cell_panel.ANSWER, len(trace.key_tokens))
-    if key is not None and selection.query is not None:
-        described = _described(trace, selection, seen)[0] if selection.key is None else selection.head or 0
-        selection = replace(selection, head=described, key=key, dimension=None)
-    focused = picking.focused_head(KEY, heads) or film_strip.chosen(KEY, heads)
-    card = head_cards.chosen(explore_panels.CARDS, heads)
-    focused = focused if card is None else (card,)
-    if focused is not None:
-        head = None if focused[0] is None or heads < 2 else focused[0]
-        selection = replace(selection, focus=head)
-    if picking.is_rescaled(KEY):
-        selection = replace(selection, colours="common" if selection.colours == "apart" else "apart")
-    shown = step_path.chosen(WAY) or picking.turned_to(KEY)
-    if shown == LOGITS:
-        selection = replace(selection, panel="next_word")
-    elif shown is not None:
-        selection = replace(selection, shown=shown)
-    selection = pinned.updated(trace, selection, KEY)
-    query = opening_sentence.chosen_query(SENTENCE, len(trace.query_tokens))
-    if query is not None:
-        again = selection.query == query and selection.key is None
-        selection = replace(selection, query=None if again else query, key=None, dimension=None)
-    if (selection.query, selection.key) != (before.query, before.key):
-        selection = window.held(selection, seen)
-    return window.moved(selection, seen, overview.moved(KEY))
-
-
-def _opened(trace: Trace, selection: Selection) -> Selection:
-    """Return the selection with the head or the feed-forward block that was opened since the last run, if one was."""
-    in_panel = OPENED[selection.panel](trace) if selection.panel in OPENED else None
-    opened = model_views.opened(trace) or in_panel
-    if selection.every:
-        selection = model_views.chosen_pair(trace, selection)
-    if opened is None:
-        return selection
-    layer, focus = opened
-    if opened is in_panel and selection.panel == "owed_to":  # it is owed to what the head does at the last word
-        selection = replace(selection, query=len(trace.query_tokens) - 1, key=None, dimension=None)
-    selection = replace(selection, head=None if selection.key is None else focus, focus=focus)
-    return replace(selection, every=False, layer=layer, shown="ff_output" if focus is None else "weights")
-
-
-def _chosen(trace: Trace, selection: Selection) -> tuple[Picked, list[Stage]] | None:
-    """Return the choice made in the maps since the last run, and the maps as they were drawn then."""
-    if not picking.has_picked(KEY):
-        return None
-    shown = stage_of_run.shown(trace, selection)
-    picked = picking.picked(KEY, shown)
-    return None if picked is None else (picked, shown)
-
-
-def _described(trace: Trace, selection: Selection, seen: Seen) -> tuple[int, int]:
-    """Return the head and the word that the sentence is about.
-
-    Those that were chosen, or else the most telling ones of those that are shown.
-    """
-    chosen = selection.head if selection.focus is None else selection.focus
-    head, query, _ = tales.telling(trace, selection.layer, chosen, seen.queries, seen.keys)
-    return head, query if selection.query is None or not seen.has(selection.query) else selection.query
 
 
 def _roles(trace: Trace, selection: Selection, shown: Sequence[Stage]) -> Sequence[str]:

@@ -8,11 +8,12 @@ from dataclasses import replace
 from attnviz.engine.records.trace import Trace
 from attnviz.pictures import columns
 from attnviz.pictures.stage_record import Stage
-from attnviz.ui.components.pickers import overview
 from attnviz.ui.components.stage import heatmap
 from attnviz.ui.components.stage.heatmap import Heads
 from attnviz.ui.components.stage.picking import Picked
+from attnviz.ui.pages.stage_reducer import reduce, selected
 from attnviz.ui.panels import explore_panels, window
+from attnviz.ui.session.browser.stage_events import last
 from attnviz.ui.session.selection import Selection
 
 
@@ -20,7 +21,8 @@ def draw(trace: Trace, selection: Selection, *, key: str, names: Collection[str]
     """Draw the named stages of a layer side by side; return the selection with what was picked in them."""
     selection = explore_panels.choose_layer(trace, selection)
     everywhere = replace(selection, focus=None)
-    everywhere = window.moved(everywhere, window.seen(trace, everywhere), overview.moved(key))
+    moved = last("window", key)
+    everywhere = everywhere if moved is None else reduce(everywhere, moved, trace)
     seen = window.seen(trace, everywhere)
     stages = columns.opening(trace, selection.layer)
     shown = [seen.part(stage) for stage in stages if stage.name in names]
@@ -51,20 +53,3 @@ def picked_of(selection: Selection, stages: list[Stage]) -> Picked | None:
         return Picked(output.name, head, query, selection.dimension)
     whole = None not in (head, key) and stage.axes[1] == "key"
     return Picked(stage.name, head, query, key) if whole else Picked(stage.name, None, query, None)
-
-
-def selected(selection: Selection, picked: Picked, stages: list[Stage]) -> Selection:
-    """Return the selection with what was picked; a word alone lets go of head and key."""
-    axes = next(stage.axes for stage in stages if stage.name == picked.stage)
-    head = picked.head if selection.focus is None or picked.head is None else selection.focus
-    row, column = picked.row, picked.column
-    named = selection.head if head is None else head
-    if axes == ("query", "key"):
-        return replace(selection, head=head, query=row, key=column, dimension=None)
-    if picked.stage == "heads":
-        if row is None:  # the number of a column is no position of any word
-            return selection
-        return replace(selection, head=named, query=row, key=None, dimension=column)
-    if axes[0] == "query":
-        return replace(selection, head=named, query=row)
-    return replace(selection, key=row) if axes[0] == "key" else selection

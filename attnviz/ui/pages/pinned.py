@@ -9,27 +9,15 @@ from urllib.parse import parse_qsl, urlencode
 
 from attnviz.engine.records import offered_models
 from attnviz.engine.records.config import Config
-from attnviz.engine.records.trace import Trace
 from attnviz.settings import url_codec
 from attnviz.settings.language import Words, sign
 from attnviz.ui.hosting import public_address
-from attnviz.ui.session.browser.component import report
 from attnviz.ui.session.notices import notice
-from attnviz.ui.session.selection import LONGEST_PINNED, Selection
+from attnviz.ui.session.selection import Selection
 
-EVENT = "pinned"
 SEEN = ("layer", "shown", "specials", "colours", "from_query", "from_key")
 """The part of a selection that the pinned picture is of, as the present one is."""
 WORDS = Words({"fault": "What the link pins cannot be shown: {why}"})
-
-
-def updated(trace: Trace, selection: Selection, key: str) -> Selection:
-    """Return the selection with the setting that is pinned now in the maps of a key, if a visitor has pinned it."""
-    is_pinned = report(key).get(EVENT)
-    if not isinstance(is_pinned, bool):
-        return selection
-    text = urlencode(url_codec.encode(trace.config.chosen)) if is_pinned else ""
-    return replace(selection, pinned=text if len(text) <= LONGEST_PINNED else "")
 
 
 def address(selection: Selection, follow: Mapping[str, Any] | None) -> str | None:

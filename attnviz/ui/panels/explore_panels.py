@@ -38,6 +38,7 @@ from attnviz.ui.components.stage import heatmap
 from attnviz.ui.panels import window
 from attnviz.ui.panels.window import Positions
 from attnviz.ui.session import admission, widgets
+from attnviz.ui.session.browser.stage_events import last
 from attnviz.ui.session.notices import notice, paragraph
 from attnviz.ui.session.selection import Selection
 
@@ -115,9 +116,9 @@ def steps_panel(trace: Trace, selection: Selection) -> Selection:
     paragraph([TEXTS["flow"]])
     entries = pipeline_strip.entries(trace, selection.layer)
     names = [entry.name for entry in entries]
-    pressed = step_path.chosen(PATH)
-    if pressed in names:
-        selection = replace(selection, step=pressed)
+    pressed = last("show", PATH)
+    if pressed is not None and pressed.stage in names:
+        selection = replace(selection, step=pressed.stage)
     selection = widgets.choose_available(
         selection, "step", TEXTS["step"], names, words=NAMES.__getitem__, otherwise="weights"
     )
@@ -147,9 +148,6 @@ def statistics_panel(trace: Trace, selection: Selection) -> Selection:
     """Draw what can be said of heads and rows: a card a head, and all of it in numbers."""
     layer = selection.layer
     heads = len(trace.layers[layer]["weights"].array)
-    pressed = head_cards.chosen(CARDS, heads)
-    if pressed is not None:
-        selection = replace(selection, head=pressed)
     head = min(selection.head or 0, heads - 1)
     head_cards.show(trace, layer, key=CARDS, focus=None if selection.head is None else head)
     _table(TEXTS["heads"], tables.head_statistics(trace, layer), "heads", index=False)

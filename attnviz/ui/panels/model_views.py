@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 
 import numpy as np
 import streamlit as st
@@ -88,24 +87,10 @@ def _say(trace: Trace, selection: Selection) -> None:
 
 def mosaic(trace: Trace, selection: Selection, tested: Roles | None, pair: WordPair | None) -> None:
     """Draw all heads of all layers, with what they do by test where that is known, and what a pair of words has."""
-    kept = _kept(trace, selection)
+    kept = kept_tokens(trace, selection)
     head_mosaic.show(trace, key=MOSAIC, kept=kept, tested=tested, pair=pair)
 
 
-def opened(trace: Trace) -> tuple[int, int] | None:
-    """Return the layer and the head that were opened in the mosaic since the last run, from 0; None as a rule."""
-    return head_mosaic.chosen(MOSAIC, trace)
-
-
-def chosen_pair(trace: Trace, selection: Selection) -> Selection:
-    """Return the selection with the pair of words that was pressed in the mosaic since the last run."""
-    pair = head_mosaic.chosen_pair(MOSAIC, trace, _kept(trace, selection))
-    if pair is None:
-        return selection
-    query, key = pair or (None, None)
-    return replace(selection, head=None, query=query, key=key, dimension=None)
-
-
-def _kept(trace: Trace, selection: Selection) -> list[int] | None:
+def kept_tokens(trace: Trace, selection: Selection) -> list[int] | None:
     """Return the positions of the tokens that are shown, None for all."""
     return list(special_tokens.words(trace.query_tokens)) if is_without_specials(trace, selection) else None

@@ -18,6 +18,7 @@ NOTED = "document.cookie.includes('attnviz_unfinished=') && !document.cookie.inc
 DRAWN_LATE = """() => attnvizScripts.parts.attnviz_interrupted.draw({
     data: { cookie: "attnviz_unfinished", key: "old", at: 1 }, parentElement: document.createElement("div"),
 })"""
+DRAWN = "!document.querySelector('[data-testid=stSkeleton]')"
 PICTURES = ".st-key-explore [data-stage=heads] .attn-focus"
 
 
@@ -38,7 +39,8 @@ def died(page: Any, server: Callable[..., Any]) -> Any:
     site = server("tests/browser/scripts/stops.py")
     page.goto(f"{site.url}/{LINK}")
     page.wait_for_function(NOTED)
-    page.wait_for_load_state("networkidle")  # a module of Streamlit's that broke off is not fetched again
+    page.get_by_role("slider").first.wait_for()  # what comes with the run is there, so the page stays open
+    page.wait_for_function(DRAWN)
     site.kill()
     site.start()
     return site

@@ -14,7 +14,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 
 from tests.browser.stage.test_stage import DESK, LARGE_DESK, PHONE, Page, check
 from tests.browser.stage.test_stage import MEASURED as MAPS
-from tests.browser_idle import QUIET
+from tests.browser_idle import QUIET, go_to
 from tests.support.cases import for_each
 
 pytestmark = pytest.mark.browser
@@ -61,7 +61,7 @@ def check_answer(found: dict[str, Any], size: tuple[int, int], lines: int) -> No
     assert found["scrolled"] == 0
     assert len(found["lines"]) == lines
     left, top, right, bottom = found["drawer"]
-    assert (right, bottom) == pytest.approx(size if size == PHONE else (SETTING, size[1]), abs=1)
+    assert (right, bottom) == pytest.approx((SETTING, size[1]), abs=1)
     for line in found["lines"]:
         assert left <= line[0] <= line[2] <= right
         assert top <= line[1] <= line[3] <= found["foot"] + 1 <= size[1]
@@ -189,7 +189,53 @@ def test_where_the_setting_is_folded_away_an_answer_lies_over_what_was_not_press
     assert at.page.locator(".ad-back").is_visible(), "the setting was called back, and the answer waits"
 
 
-@for_each("size, scheme", [(DESK, "light"), (LARGE_DESK, "dark"), (PHONE, "light")])
+RINGS = """() => [...document.querySelectorAll(".st-key-stage .attn-ring")].map((ring) => {
+    const { top, bottom } = ring.getBoundingClientRect();
+    return [top, bottom];
+})"""
+ON_PAGE = f"""() => {{
+    const scrolled = document.querySelector("[data-testid=stMain]").scrollTop;
+    return ({BOXES})().map(([left, top, ...size], at, all) => [left, top + scrolled, ...size]);
+}}"""
+"""The boxes, wherever the page was scrolled to."""
+
+
+@for_each("size", [PHONE, (820, 1100)])
+def test_in_a_narrow_window_nothing_moves_and_what_is_explained_stands_over_the_answer(
+    new_page: Callable[..., Any], app: Any, size: tuple[int, int]
+) -> None:
+    at = Page(new_page, app, size, has_touch=True)
+    page = at.page
+    at.measured(8, 12, 4)
+    words = 'document.querySelectorAll(".attn-opening button").length'  # they stand in a line that scrolls by itself
+    before = page.evaluate(ON_PAGE)[: -page.evaluate(words)]
+    scrolled = []
+    for part in ((0.08, 0.02), (0.9, 0.6), (0.08, 0.93)):
+        page.touchscreen.tap(*in_map(page, "weights", part))
+        page.wait_for_selector(OPEN)
+        page.evaluate(QUIET)
+        found = page.evaluate(MEASURED)
+        scrolled.append(found["scrolled"])
+        left, top, right, _ = found["drawer"]
+        assert (right, left) == (size[0], page.locator("[data-testid=stMain]").bounding_box()["x"])
+        assert len(found["lines"]) == 4
+        assert any(ring[0] > 0 and ring[1] < top for ring in page.evaluate(RINGS)), part
+        assert page.evaluate(ON_PAGE)[: -page.evaluate(words)] == before, part
+        link = page.url
+        page.keyboard.press("Escape")
+        page.wait_for_selector(OPEN, state="detached")
+        page.wait_for_function("!/query=/.test(location.search)")
+        page.evaluate(QUIET)
+        assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollTop") == 0
+    assert scrolled[0] == 0, "what stands over the answer stays where it is"
+    assert scrolled[-1] > 0
+    go_to(page, link)
+    page.wait_for_selector(OPEN)
+    page.evaluate(QUIET)
+    assert page.evaluate(MEASURED)["scrolled"] == scrolled[-1], "a link opens as it was left"
+
+
+@for_each("size, scheme", [(DESK, "light"), (LARGE_DESK, "dark")])
 def test_a_click_is_answered_in_the_window_and_the_maps_stay_whole(
     new_page: Callable[..., Any], app: Any, size: tuple[int, int], scheme: str
 ) -> None:
@@ -197,9 +243,9 @@ def test_a_click_is_answered_in_the_window_and_the_maps_stay_whole(
     page.measured(4, 7, 4)
     check_answer(clicked(page), size, 4)
     maps = page.page.evaluate(MAPS)
-    _, top, right, _ = page.page.evaluate(MEASURED)["drawer"]
+    right = page.page.evaluate(MEASURED)["drawer"][2]
     for each in maps["found"].values():
-        assert each["chart"][0] >= right - 1 or each["chart"][3] <= top + 1
+        assert each["chart"][0] >= right - 1
     check(maps, size, "beside an answer")
     assert "its share of the row" in page.page.locator(".ad-live").inner_text()
     page.page.keyboard.press("Escape")

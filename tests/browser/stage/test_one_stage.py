@@ -23,7 +23,11 @@ CELLS = ".stMain [data-stage] .attn-cells"
 FOUND = """() => {
     const seen = (each) => each.checkVisibility() && each.getBoundingClientRect().width > 4;
     const all = (selectors) => [...document.querySelectorAll(selectors)].filter(seen);
-    const box = (each) => { const b = each.getBoundingClientRect(); return [b.left, b.top, b.right, b.bottom]; };
+    const { scrollTop } = document.querySelector('[data-testid=stMain]'); // a phone is scrolled to what is explained
+    const box = (each) => {
+        const { left, top, right, bottom } = each.getBoundingClientRect();
+        return [left, top + scrollTop, right, bottom + scrollTop];
+    };
     const worked = all('.stMain :is(button, input, [role=slider], [role=radio])');
     return {
         maps: all('.stMain [data-stage] .attn-cells').map(box),

@@ -9,8 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
-import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from attnviz import Config
@@ -19,9 +17,11 @@ from attnviz.pictures.stage_record import Stage
 from attnviz.settings.language import set_language
 from attnviz.ui.components.pickers import film_strip
 from attnviz.ui.components.stage import heatmap, plotly_bundle
-from attnviz.ui.components.stage.picking import Picked, focused_head, read
+from attnviz.ui.components.stage.picking import Picked, located
+from attnviz.ui.session.browser.stage_events import Event
 from attnviz.ui.session.selection import Selection
 from tests.support.cases import for_each
+from tests.support.events import event
 
 UI = Path(heatmap.__file__).parents[2]
 HOSTILE = ("<b>", "constructor", "$x$", "the", "the")
@@ -124,7 +124,7 @@ def test_maps_that_are_masked_alike_have_one_mask_and_others_their_own() -> None
 
 
 def test_a_choice_made_in_the_browser_is_returned() -> None:
-    page = run(pictures={"picked": {"stage": "heads", "head": 1, "row": 4, "column": 2}})
+    page = run(pictures=event("pick", stage="heads", head=1, row=4, column=2))
     assert page.text[-1].value == "chosen Picked(stage='heads', head=1, row=4, column=2)"
     assert run().text[-1].value == "chosen None"
 
@@ -137,72 +137,24 @@ def stages() -> list[Stage]:
     ]
 
 
-def answer(stage: Any = "scores", head: Any = 0, row: Any = 0, column: Any = 0) -> dict[str, Any]:
-    return {"stage": stage, "head": head, "row": row, "column": column}
+def pick(stage: str = "scores", head: int | None = 0, row: int | None = 0, column: int | None = 0) -> Event:
+    return Event("pick", stage=stage, head=head, row=row, column=column)
 
 
 @for_each(
-    "browser_message, picked",
+    "clicked, picked",
     [
-        (answer(), Picked("scores", 0, 0, 0)),
-        (answer(head=1, row=2, column=3), Picked("scores", 1, 2, 3)),
-        (answer(head=None, column=None, row=1), Picked("scores", None, 1, None)),
-        (answer(head=None, row=None, column=3), Picked("scores", None, None, 3)),
-        (answer("heads", head=0, column=3), Picked("heads", 0, 0, 3)),
+        (pick(), Picked("scores", 0, 0, 0)),
+        (pick(head=1, row=2, column=3), Picked("scores", 1, 2, 3)),
+        (pick(head=None, column=None, row=1), Picked("scores", None, 1, None)),
+        (pick(head=None, row=None, column=3), Picked("scores", None, None, 3)),
+        (pick("heads", head=0, column=3), Picked("heads", 0, 0, 3)),
+        *((clicked, None) for clicked in (None, pick("nowhere"), pick(head=2), pick(row=3), pick(column=4))),
+        *((clicked, None) for clicked in (pick(row=None, column=None), pick("heads", head=1, column=1))),
     ],
 )
-def test_a_good_choice_is_read(browser_message: Any, picked: Picked) -> None:
-    assert read(browser_message, stages()) == picked
-
-
-@for_each(
-    "browser_message",
-    [
-        None,
-        [],
-        "scores",
-        7,
-        {},
-        {"stage": "scores"},
-        answer("nowhere"),
-        answer(["scores"]),
-        answer(head=2),
-        answer(row=3),
-        answer(column=4),
-        answer(head=-1),
-        answer(row=1.0),
-        answer(row=True),
-        answer(row="1"),
-        answer(column=10**30),
-        answer(row=[0]),
-        answer(row=None, column=None),
-        answer("heads", head=1, column=1),
-    ],
-)
-def test_a_choice_of_what_is_not_there_is_none(browser_message: Any) -> None:
-    assert read(browser_message, stages()) is None
-
-
-@for_each(
-    "browser_message, found",
-    [
-        (None, None),
-        ({}, None),
-        ({"focus": 2}, (2,)),
-        ({"focus": -1}, (None,)),
-        ({"focus": 4}, None),
-        ({"focus": True}, None),
-        ({"focus": "2"}, None),
-        ({"picked": answer(head=1)}, None),
-        ({"picked": {**answer(head=1), "focus": True}}, None),
-        ({"picked": [1]}, None),
-    ],
-)
-def test_a_head_is_brought_forward_only_if_it_is_there(
-    browser_message: Any, found: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(st, "session_state", {"maps": browser_message})
-    assert focused_head("maps", 4) == found
+def test_a_pick_is_that_of_a_cell_which_is_there(clicked: Event | None, picked: Picked | None) -> None:
+    assert located(clicked, stages()) == picked
 
 
 def test_a_film_strip_below_the_pictures_is_as_high_as_is_kept_for_it() -> None:

@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-import streamlit as st
 
 from attnviz import Config, run
 from attnviz.ui.components.answer import drawer
 from attnviz.ui.components.stage import heatmap
-from tests.support.cases import for_each
+from tests.support.events import event
 from tests.support.page_figures import figures
 from tests.ui.pages.test_explore import opened, sent
 
@@ -34,40 +33,40 @@ def test_a_link_to_a_cell_opens_with_its_answer() -> None:
 
 
 def test_a_cell_is_answered_in_the_run_of_its_click() -> None:
-    at = opened({"explore": {"picked": {"stage": "scores", "head": 1, "row": 3, "column": 2}}})
+    at = opened({"explore": event("pick", stage="scores", head=1, row=3, column=2)})
     assert title(at) == ["on", "attends to", "sat"]
     assert sent(at, "heatmap")["picked"] == {"stage": "weights", "head": 1, "row": 3, "column": 2}
 
 
 def test_an_output_is_answered_from_the_weights_side_and_travels_in_the_link() -> None:
-    at = opened({"explore": {"picked": {"stage": "heads", "head": 1, "row": 3, "column": 2}}}, key="5")
+    at = opened({"explore": event("pick", stage="heads", head=1, row=3, column=2)}, key="5")
     assert [at.query_params[name] for name in ("head", "query", "dimension")] == ["2", "4", "3"]
     assert "key" not in at.query_params
     assert title(at) == ["on", "entry 3 of z"]
     assert sent(at, "heatmap")["picked"] == {"stage": "heads", "head": 1, "row": 3, "column": 2}
     again = opened(head="2", query="4", dimension="3")
     assert answer(again) == answer(at)
-    cell = opened({"explore": {"picked": {"stage": "weights", "head": 0, "row": 1, "column": 2}}}, dimension="3")
+    cell = opened({"explore": event("pick", stage="weights", head=0, row=1, column=2)}, dimension="3")
     assert "dimension" not in cell.query_params
 
 
 def test_a_word_is_answered_by_its_row() -> None:
-    at = opened({"telling": {"query": 3}})
+    at = opened({"telling": event("word", query=3)})
     assert title(at) == ["on"]
     assert [line["name"] for line in answer(at)["lines"]] == ["score", "share", "value"]
-    row = opened({"explore": {"picked": {"stage": "heads", "head": None, "row": 5, "column": None}}})
+    row = opened({"explore": event("pick", stage="heads", row=5)})
     assert title(row) == ["warm"]
 
 
 def test_it_is_closed_and_nothing_is_chosen_any_more() -> None:
-    at = opened({"answer-lines": {"close": True}}, head="2", query="4", key="3")
+    at = opened({"answer-lines": event("close")}, head="2", query="4", key="3")
     assert answer(at) is None
     assert not {"query", "key", "dimension"} & {*at.query_params}
     assert sent(at, "heatmap")["picked"] is None
 
 
 def test_all_lines_open_the_full_arithmetic_below() -> None:
-    at = opened({"answer-lines": {"all": True}}, panel="table", head="2", query="4", key="3")
+    at = opened({"answer-lines": event("lines")}, panel="table", head="2", query="4", key="3")
     assert at.segmented_control(key="pick-group").value == "cell"
     assert any("From q and k" in expander.label for expander in at.expander)
     assert at.query_params["all_lines"] == "yes"
@@ -105,9 +104,9 @@ def test_the_answer_is_sent_before_the_maps_where_the_browser_does_not_explain_b
 
 
 def test_a_key_in_it_is_a_way_to_that_cell() -> None:
-    at = opened({"answer-lines": {"key": 5}}, head="2", query="4", key="3")
+    at = opened({"answer-lines": event("key", key=5)}, head="2", query="4", key="3")
     assert [at.query_params[name] for name in ("head", "query", "key")] == ["2", "4", "6"]
-    row = opened({"answer-lines": {"key": 5}}, query="4")
+    row = opened({"answer-lines": event("key", key=5)}, query="4")
     assert row.query_params["key"] == "6"
     assert row.query_params["head"] == str(answer(row)["head"] + 1)
 
@@ -124,11 +123,3 @@ def test_an_entry_that_is_not_there_is_said() -> None:
     at = opened(head="2", query="4", dimension="99")
     assert "dimension" not in at.query_params
     assert any("Dimension was 99" in html.proto.body for html in at.get("html"))
-
-
-@for_each("browser_message", [None, 3, [], {"key": True}, {"key": -1}, {"key": 7}, {"key": "1"}, {"close": 1}])
-def test_what_no_browser_of_ours_says_is_nothing(browser_message: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(st, "session_state", {"answer-lines": browser_message})
-    assert drawer.chosen("answer", 7) is None
-    assert not drawer.is_closed("answer")
-    assert not drawer.wants_all("answer")

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from attnviz import Config, run
@@ -20,7 +19,7 @@ from attnviz.ui.components.pickers import film_strip, step_path
 from attnviz.ui.components.sentence import opening_sentence
 from attnviz.ui.components.sentence.opening_sentence import Opening
 from attnviz.ui.pages.explore import GONE
-from tests.support.cases import for_each
+from tests.support.events import event
 from tests.support.page_figures import figures
 
 APP = str(Path(__file__).parents[3] / "app.py")
@@ -57,7 +56,7 @@ def sent(at: AppTest, name: str) -> dict[str, Any]:
 
 def test_a_press_on_the_way_chooses_what_the_columns_show_and_travels_in_the_link() -> None:
     assert shown(opened()) == ["scores", "weights", "heads"]
-    at = opened({"way": {"shown": "queries"}})
+    at = opened({"way": event("show", stage="queries")})
     assert shown(at) == ["queries", "keys", "scores"]
     assert at.query_params["shown"] == "queries"
     assert shown(opened(shown="queries")) == shown(at)
@@ -66,15 +65,15 @@ def test_a_press_on_the_way_chooses_what_the_columns_show_and_travels_in_the_lin
 
 
 def test_a_head_comes_forward_and_goes_back() -> None:
-    at = opened({"explore": {"focus": 2}})
+    at = opened({"explore": event("focus", head=2)})
     assert at.query_params["focus"] == "3"
     assert heads(at) == [["head 3"]] * 3
     assert sent(at, "film_strip")["head"] == 2
     assert figures(at)[1]["data"][0]["meta"]["roles"] == [roles(run(Config()), 0)[2]]
-    back = opened({"explore": {"focus": -1}}, focus="3")
+    back = opened({"explore": event("focus", head=None)}, focus="3")
     assert "focus" not in back.query_params
     assert [len(each) for each in heads(back)] == [4, 4, 4]
-    assert heads(opened({"explore": {"head": 1}}, focus="3")) == [["head 2"]] * 3
+    assert heads(opened({"explore": event("focus", head=1)}, focus="3")) == [["head 2"]] * 3
 
 
 def test_the_row_that_the_sentence_is_about_is_lit_also_in_focus() -> None:
@@ -91,7 +90,7 @@ def test_the_row_that_the_sentence_is_about_is_lit_also_in_focus() -> None:
 
 def test_a_cell_that_is_picked_in_focus_belongs_to_that_head() -> None:
     cell = {"stage": "weights", "head": 0, "row": 4, "column": 2}
-    at = opened({"explore": {"picked": cell}}, focus="3")
+    at = opened({"explore": event("pick", **cell)}, focus="3")
     assert [at.query_params[name] for name in ("head", "query", "key")] == ["3", "5", "3"]
     among = {**cell, "head": 2}
     assert sent(at, "heatmap")["picked"] == among, "at once"
@@ -100,7 +99,7 @@ def test_a_cell_that_is_picked_in_focus_belongs_to_that_head() -> None:
 
 def test_a_cell_that_is_picked_leaves_all_heads_where_they_were() -> None:
     cell = {"stage": "weights", "head": 1, "row": 4, "column": 2}
-    at = opened({"explore": {"picked": cell}}, n_heads="16")
+    at = opened({"explore": event("pick", **cell)}, n_heads="16")
     assert at.query_params["head"] == "2"
     assert "focus" not in at.query_params
     assert [len(each) for each in heads(at)] == [16, 16, 16]
@@ -117,7 +116,7 @@ def test_each_head_has_its_own_scale_until_one_is_asked_for() -> None:
 
     scores = run(Config())["scores"].array
     assert ends(opened()) == pytest.approx(np.abs(scores).max(axis=(1, 2)).tolist())
-    common = opened({"explore": {"scale": True}})
+    common = opened({"explore": event("scale")})
     assert ends(common) is None
     assert common.query_params["colours"] == "common"
 
@@ -127,10 +126,10 @@ def test_the_sentence_opens_on_a_word_and_follows_the_choice() -> None:
     opening = sent(at, "opening_sentence")
     assert not opening["chosen"]
     assert sent(at, "heatmap")["opening"] == [opening["head"], opening["query"]]
-    chosen = opened({"telling": {"query": 3}})
+    chosen = opened({"telling": event("word", query=3)})
     assert chosen.query_params["query"] == "4"
     assert (sent(chosen, "opening_sentence")["query"], sent(chosen, "opening_sentence")["chosen"]) == (3, True)
-    again = opened({"telling": {"query": 3}}, query="4")
+    again = opened({"telling": event("word", query=3)}, query="4")
     assert "query" not in again.query_params
 
 
@@ -145,27 +144,6 @@ def test_the_pictures_of_the_page_have_names_of_their_own() -> None:
     at = opened()
     names = [stage["title"] for stage in sent(at, "heatmap")["stages"]]
     assert len({*names}) == len(names) == 3
-
-
-@for_each("answer", [None, [], "x", 3, {}, {"shown": 3}, {"shown": ""}])
-def test_what_no_browser_of_ours_says_of_the_way_is_none(answer: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(st, "session_state", {"way": answer})
-    assert step_path.chosen("way") is None
-
-
-@for_each("answer, query", [({"query": 2}, 2), ({"query": 7}, None), ({"query": True}, None), (3, None)])
-def test_a_word_that_is_not_there_is_not_chosen(answer: Any, query: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(st, "session_state", {"telling": answer})
-    assert opening_sentence.chosen_query("telling", 7) == query
-
-
-@for_each(
-    "answer, head",
-    [({"head": 2}, (2,)), ({"head": -1}, (None,)), ({"head": 4}, None), ({"head": False}, None), (1, None)],
-)
-def test_a_head_that_is_not_on_the_strip_is_not_chosen(answer: Any, head: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(st, "session_state", {"film": answer})
-    assert film_strip.chosen("film", 4) == head
 
 
 def test_the_film_is_small_also_for_many_words_and_shows_the_largest_weights() -> None:
@@ -198,24 +176,22 @@ def test_the_heads_stand_as_cards_sorted_by_what_they_do_and_a_press_shows_one_l
     assert [card["title"] for card in cards[:3]] == ["previous token", "same word", "first token"]
     assert [card["head"] for card in cards] == [0, 1, 2, 3]
     assert cards[3]["lines"][1] == "a row spreads over 7.0 of 7 words"
-    at = opened({"cards": {"head": 2}}, panel="statistics", **made)
+    at = opened({"cards": event("card", head=2)}, panel="statistics", **made)
     assert (at.query_params["focus"], at.query_params["head"]) == ("3", "3")
     assert heads(at) == [["head 3"]] * 3
     assert sent(at.run(), "head_cards")["focus"] == 2
-    hostile = opened({"cards": {"head": "x"}}, panel="statistics")
+    hostile = opened({"cards": event("card", head="x")}, panel="statistics")
     assert "focus" not in hostile.query_params
 
 
-def test_a_phone_is_told_which_stage_stands_in_front_and_which_head_has_an_answer() -> None:
+def test_a_phone_is_told_which_stage_stands_in_front() -> None:
     assert [sent(opened(**how), "step_path")["front"] for how in ({}, {"shown": "heads"})] == ["weights", "heads"]
-    at = opened({"explore": {"shown": "scores"}})
+    at = opened({"explore": event("show", stage="scores")})
     assert at.query_params["shown"] == "scores"
     assert sent(at, "heatmap")["view"]["first"] == sent(at, "step_path")["front"] == "scores"
     chosen = {"head": "2", "query": "5", "key": "3"}
-    assert sent(opened(**chosen), "heatmap")["answered"] == 1
-    assert sent(opened(), "heatmap")["answered"] is None
     cell = {"stage": "weights", "head": 1, "row": 6, "column": 1}
-    other = opened({"explore": {"picked": cell}}, **chosen)
+    other = opened({"explore": event("pick", **cell)}, **chosen)
     assert [other.query_params[name] for name in ("head", "query", "key")] == ["2", "7", "2"]
     assert "focus" not in other.query_params
 

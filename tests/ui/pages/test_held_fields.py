@@ -123,16 +123,16 @@ def test_the_bytes_depend_on_no_other_part_of_the_selection() -> None:
 
 
 def test_the_row_that_is_lit_is_that_of_the_run_that_follows() -> None:
-    before = {"heads": 8, "focus": 5, "answered": 2, "opening": [7, 3], "live": {"layer": 1, "knobs": [1]}}
+    before = {"heads": 8, "focus": 5, "opening": [7, 3], "live": {"layer": 1, "knobs": [1]}}
     moved = {"live": {"layer": 1, "knobs": [2]}}
     expected = [
-        ({}, [8, 5, 2, [7, 3]]),
-        ({"heads": 4, "opening": [1, 40, 2], "positions": {"query": [39, 40], "key": None}}, [4, None, 2, [1, 1]]),
-        ({"heads": 8, "opening": [1, 40, 2], "positions": {"query": None, "key": None}}, [8, 5, 2, [1, 40]]),
-        ({"heads": 2, "opening": None}, [2, None, None, [7, 3]]),
+        ({}, [8, 5, [7, 3]]),
+        ({"heads": 4, "opening": [1, 40, 2], "positions": {"query": [39, 40], "key": None}}, [4, None, [1, 1]]),
+        ({"heads": 8, "opening": [1, 40, 2], "positions": {"query": None, "key": None}}, [8, 5, [1, 40]]),
+        ({"heads": 2, "opening": None}, [2, None, [7, 3]]),
     ]
     found = answers([{"ask": "ahead", "data": before, "sent": sent | {"handles": [2]}} for sent, _ in expected])
-    names = ("heads", "focus", "answered", "opening")
+    names = ("heads", "focus", "opening")
     assert found == [dict(zip(names, after, strict=True)) | moved for _, after in expected]
     without = before | {"live": None}
     assert answers([{"ask": "ahead", "data": without, "sent": {"handles": [2]}}]) == [without]

@@ -8,7 +8,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-import streamlit as st
 
 from attnviz import Config, gradients, load, run
 from attnviz.analysis import special_tokens, vectors_by_layer
@@ -27,6 +26,7 @@ from attnviz.text.query_sentences import visible_token
 from attnviz.ui.components.pickers import head_mosaic
 from attnviz.ui.session.selection import EXPERIMENT_NAMES, PANEL_NAMES
 from tests.support.cases import for_each
+from tests.support.events import event
 from tests.support.page_figures import figures, numbers
 from tests.support.small_models import FOLDER
 from tests.ui.pages.test_explore import sent
@@ -143,19 +143,12 @@ def test_all_heads_of_all_layers_are_one_mosaic_and_a_press_opens_one(bert: str)
     told = json.loads(head_mosaic.packed(trace, None))
     assert [tile["name"] for tile in told["tiles"]] == [f"{i + 1}.{h + 1}" for i in range(2) for h in range(heads)]
     assert sorted(told["sorted"]) == [*range(2 * heads)]
-    at.session_state["mosaic"] = {"head": heads + 1}
+    at.session_state["mosaic"] = event("open", layer=1, head=1)
     at.run()
     assert clean(at)
     assert {name: at.query_params[name] for name in ("layer", "focus")} == {"layer": "2", "focus": "2"}
     assert "every" not in at.query_params
     assert len(figures(at)) == 3
-
-
-@for_each("answer", [None, "1", -1, 99, True, {"head": 1}])
-def test_a_mosaic_opens_only_heads_that_there_are(answer: object, monkeypatch: pytest.MonkeyPatch, bert: str) -> None:
-    trace = run(Config(sentence=WORDS, model=bert))
-    monkeypatch.setattr(st, "session_state", {"mosaic": {"head": answer}})
-    assert head_mosaic.chosen("mosaic", trace) is None
 
 
 def test_special_tokens_are_left_out_of_the_pictures_and_of_no_number(bert: str) -> None:
@@ -431,7 +424,7 @@ def test_the_path_of_the_last_layer_ends_in_the_logits_which_lead_to_the_next_wo
     at_most = int(logits.argmax()) // wide
     assert last.picture[0, at_most] == last.picture.max(), "the likeliest word is the darkest"
     at = opened(model="small", sentence=TWO_NAMES, layer="3")
-    at.session_state["way"] = {"shown": "logits"}
+    at.session_state["way"] = event("show", stage="logits")
     at.run()
     assert clean(at)
     assert at.query_params["panel"] == "next_word"
@@ -444,7 +437,7 @@ def test_all_heads_are_sorted_by_what_a_pair_of_words_has_here_and_in_another_wo
     at = opened(model="small", sentence=TWO_NAMES, every="yes")
     assert sent(at, "head_mosaic")["by_pair"] is None
     assert "wording" not in [field.key for field in at.text_input]
-    at.session_state["mosaic"] = {"pair": [14, 2]}
+    at.session_state["mosaic"] = event("pair", row=14, column=2)
     at.run()
     assert clean(at)
     assert (at.query_params["query"], at.query_params["key"]) == ("15", "3")
@@ -460,7 +453,7 @@ def test_all_heads_are_sorted_by_what_a_pair_of_words_has_here_and_in_another_wo
     assert clean(at)
     assert sent(at, "head_mosaic")["tiles"][11]["amount"] == f"{percent(here[11])} · {percent(there[11])}"
     assert at.query_params["wording"] == other
-    at.session_state["mosaic"] = {"pair": [2, 14]}
+    at.session_state["mosaic"] = event("pair", row=2, column=14)
     at.run()
     assert {tile["amount"] for tile in sent(at, "head_mosaic")["tiles"]} == {"masked · masked"}
     at.text_input(key="wording").set_value(" ".join("qwrtypsdfghjk")).run()  # more words than it has spare ones
@@ -468,7 +461,7 @@ def test_all_heads_are_sorted_by_what_a_pair_of_words_has_here_and_in_another_wo
     assert sent(at, "head_mosaic")["pair"] == [2, 14], "the maps stand, whatever is wrong with the other wording"
     at.text_input(key="wording").set_value("When they met, Mary gave a book to").run()
     assert "no token in the place of" in page_text(at)
-    at.session_state["mosaic"] = {"pair": []}
+    at.session_state["mosaic"] = event("pair", row=None, column=None)
     at.run()
     assert clean(at)
     assert {"query", "key"}.isdisjoint(at.query_params)
@@ -476,16 +469,16 @@ def test_all_heads_are_sorted_by_what_a_pair_of_words_has_here_and_in_another_wo
 
 def test_a_pair_is_that_of_the_tokens_shown_and_a_browser_can_say_anything(bert: str) -> None:
     at = opened(model=bert, sentence=WORDS, every="yes", specials="yes")
-    for pair in ([0], [0, 99], ["a", 1], {"0": 1}, [True, 1], None, [0.5, 1]):
-        at.session_state["mosaic"] = {"pair": pair}
+    for row, column in ((0, 99), ("a", 1), (True, 1), (0.5, 1), (-1, 1)):
+        at.session_state["mosaic"] = event("pair", row=row, column=column)
         at.run()
         assert clean(at)
         assert "query" not in at.query_params
-    at.session_state["mosaic"] = {"pair": [0, 5]}
+    at.session_state["mosaic"] = event("pair", row=0, column=5)
     at.run()
     assert (at.query_params["query"], at.query_params["key"]) == ("2", "7")  # [CLS] is not shown
     assert sent(at, "head_mosaic")["pair"] == [0, 5]
-    at.session_state["mosaic"] = {"head": 5}
+    at.session_state["mosaic"] = event("open", layer=1, head=1)
     at.run()
     assert clean(at)
     kept = {"layer": "2", "focus": "2", "head": "2", "query": "2", "key": "7"}

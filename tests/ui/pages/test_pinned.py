@@ -15,6 +15,8 @@ from attnviz.engine.records.offered_models import FORMER
 from attnviz.models import boxed, hosting
 from attnviz.settings import url_codec
 from attnviz.ui.pages import held_fields, pinned
+from attnviz.ui.pages.stage_reducer import reduce
+from attnviz.ui.session.browser.stage_events import Event
 from attnviz.ui.session.selection import LONGEST_PINNED, Selection
 
 BEFORE = Config(sentence="a & b = #c", n_heads=2, temperature=0.5)
@@ -23,9 +25,8 @@ SELECTION = Selection(shown="queries", head=1, query=2, colours="common")
 
 @pytest.fixture
 def said(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """What the browser reports of the pin, and what the page says of it."""
-    found: dict[str, Any] = {"report": {}, "notices": []}
-    monkeypatch.setattr(pinned, "report", lambda _: found["report"])
+    """What the page says of the pin."""
+    found: dict[str, Any] = {"notices": []}
     monkeypatch.setattr(pinned, "notice", lambda text, **_: found["notices"].append(text))
     return found
 
@@ -39,9 +40,7 @@ def offered() -> Iterator[None]:
 
 def test_a_link_pins_the_setting_that_was_shown_whatever_is_shown_after_it(said: dict[str, Any]) -> None:
     trace = run(BEFORE)
-    assert pinned.updated(trace, SELECTION, "explore") is SELECTION
-    said["report"] = {"pinned": True}
-    kept = pinned.updated(trace, SELECTION, "explore")
+    kept = reduce(SELECTION, Event("pin", is_on=True), trace)
     (now, selection), problems = url_codec.open_link(url_codec.query_string(Config(), kept), Config, Selection)
     assert (now, selection, problems) == (Config(), kept, [])
     address = pinned.address(selection, held_fields.of_run(run(now), selection))
@@ -52,8 +51,7 @@ def test_a_link_pins_the_setting_that_was_shown_whatever_is_shown_after_it(said:
     assert (path, config, problems) == ("attnviz/stage", BEFORE, [])
     assert looked_at == replace(SELECTION, head=None, query=None, lang="en"), "no cell that was chosen meanwhile"
     assert asked["__edition"]
-    said["report"] = {"pinned": False}
-    assert pinned.updated(trace, kept, "explore") == SELECTION
+    assert reduce(kept, Event("pin", is_on=False), trace) == SELECTION
 
 
 def test_what_cannot_be_shown_is_said_and_not_asked_for(said: dict[str, Any]) -> None:
@@ -66,13 +64,9 @@ def test_what_cannot_be_shown_is_said_and_not_asked_for(said: dict[str, Any]) ->
     assert len(said["notices"]) > 2
     assert all(text.startswith("What the link pins cannot be shown: ") for text in said["notices"])
     assert pinned.address(replace(SELECTION, pinned="seed=3"), None) is None, "numbers that were brought along"
-    said["report"] = {"pinned": True}
     long = run(Config(sentence="é" * 390))
     assert len(urlencode(url_codec.encode(long.config))) > LONGEST_PINNED
-    assert pinned.updated(long, SELECTION, "explore").pinned == "", "no link has room for it"
-    for report in ({"pinned": "true"}, {"pinned": 1}, {"pinned": None}, {"pinned": [True]}):
-        said["report"] = report
-        assert pinned.updated(long, SELECTION, "explore") is SELECTION
+    assert reduce(SELECTION, Event("pin", is_on=True), long).pinned == "", "no link has room for it"
 
 
 def test_a_pin_with_weights_that_were_shipped_before_shows_the_present_ones_and_says_so(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from html import unescape
 
 import numpy as np
@@ -12,13 +13,15 @@ from streamlit.testing.v1 import AppTest
 
 from attnviz import Config, attribute, knock_out, load, run
 from attnviz.analysis.circuits import key_value_cache, maps
-from attnviz.analysis.circuits.behaviours import behaviours
+from attnviz.analysis.circuits.behaviours import behaviours, by_card
 from attnviz.engine.pretrained.model_registry import MODELS
 from attnviz.models import hosting
 from attnviz.text.captions import NAMES
 from attnviz.text.cell_sentence import percent
 from attnviz.text.format.number_format import short
-from attnviz.ui.panels.depth import head_maps, head_roles, owed_to
+from attnviz.ui.panels.depth import head_roles, owed_to
+from attnviz.ui.session.browser.stage_events import Event
+from tests.support.events import event
 from tests.support.page_figures import figures, numbers
 from tests.support.small_models import FOLDER, model
 from tests.ui.pages.test_explore import sent
@@ -92,32 +95,30 @@ def test_the_maps_of_the_page_are_those_of_python_and_a_press_opens_a_head() -> 
     kept = found.positions[abs(found.positions) >= 0.01 * abs(found.positions).max()]
     np.testing.assert_allclose(np.sort(drawn_arcs), np.sort(kept))
     assert f"{found.heads.sum():.2g}"[:3] in page_text(at).replace("−", "-")
-    at.session_state["owed"] = {"picked": {"stage": "off", "head": 0, "row": 1, "column": 2}}
+    at.session_state["owed"] = event("pick", stage="off", head=0, row=1, column=2)
     at.run()
     assert clean(at)
     assert (at.query_params["layer"], at.query_params["focus"]) == ("2", "3")
     assert at.query_params["query"] == str(len(trace.query_tokens))
-    at.session_state["owed"] = {"picked": {"stage": "direct", "head": 0, "row": 1, "column": 4}}
+    at.session_state["owed"] = event("pick", stage="direct", head=0, row=1, column=4)
     at.run()
     assert clean(at)
     assert "focus" not in at.query_params
     assert (at.query_params["layer"], at.query_params["shown"]) == ("2", "ff_output")
 
 
-def test_a_press_that_there_cannot_be_opens_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    off = {"stage": "off", "row": 1, "column": 0}
+def test_a_press_that_there_cannot_be_opens_nothing() -> None:
     assert owed_to.BLOCK == "FF"
-    block = (off | {"column": 4}, (1, None))
-    for report, head in (
+    off = Event("pick", stage="off", row=1, column=0)
+    for pick, head in (
         (off, (1, 0)),
-        block,
-        (off | {"column": 5}, None),
-        (off | {"row": 9}, None),
-        (off | {"column": True}, None),
-        ("off", None),
+        (replace(off, column=4), (1, None)),
+        (replace(off, column=5), None),
+        (replace(off, row=9), None),
+        (replace(off, row=None), None),
+        (replace(off, stage="positions"), None),
     ):
-        monkeypatch.setattr(head_maps, "report", lambda key, report=report: {"picked": report})
-        assert owed_to.opened(model("gpt2")(TEXT)) == head
+        assert owed_to.opened(pick, model("gpt2")(TEXT)) == head
 
 
 def test_a_sentence_of_another_length_and_a_word_that_is_none_are_said() -> None:
@@ -188,7 +189,8 @@ def test_the_head_that_it_is_owed_to_is_named_with_what_it_does_by_test() -> Non
     assert clean(at)
     trace = run(Config(sentence=sentence, model="small"))
     off = maps.without_each_head(trace, "mary", "john", "corpus")
-    logit, measured = attribute(trace, "mary", "john").logit, behaviours(load("small"))
+    logit, measured = attribute(trace, "mary", "john").logit, by_card(load("small"))
+    assert measured is not None
     layer, head = np.unravel_index(int(off.argmin()), off.shape)
     name = f"{layer + 1}.{head + 1}"
     text = page_text(at).replace("−", "-")
@@ -203,7 +205,7 @@ def test_the_head_that_it_is_owed_to_is_named_with_what_it_does_by_test() -> Non
     cell = f"looks at who gives {kind.weight[layer, head]:.2f} in {100 * kind.share[layer, head]:.0f} %"
     assert cell in table.loc[name, "By test over 200 prompts"]
     assert "copies the other name" in table.loc["3.4", "By test over 200 prompts"]
-    at.session_state["owed-open"] = {"panel": "head"}
+    at.session_state["owed-open"] = event("open", layer=int(layer), head=int(head))
     at.run()
     assert clean(at)
     assert (at.query_params["layer"], at.query_params["focus"]) == (str(layer + 1), str(head + 1))
@@ -224,9 +226,9 @@ def test_the_next_word_above_the_maps_leads_to_what_it_is_owed_to() -> None:
     data = sent(at, "next_word_link")
     [(word, _)] = model("gpt2").next_words(TEXT, 1)
     assert word.strip("Ġ") in data["ways"][0]["text"]
-    assert [each["panel"] for each in data["ways"]] == ["next_word", "owed_to"]
+    assert [each["event"]["panel"] for each in data["ways"]] == ["next_word", "owed_to"]
     for said, panel in (("owed_to", "owed_to"), ("next_word", "next_word"), ("mask", "next_word"), (7, "next_word")):
-        at.session_state["next-word-link"] = {"panel": said}
+        at.session_state["next-word-link"] = event("panel", panel=said)
         at.run()
         assert clean(at)
         assert at.query_params["panel"] == panel
@@ -298,7 +300,7 @@ def test_the_share_and_what_is_said_instead_stand_beside_the_difference() -> Non
     left = short(float(logit + off.difference[2, 3]))
     assert f"without head 3.4 it is still {left}, as “john” has {percent(off.other_share[2, 3])} then" in text
     assert "The model's card counts as the share does" in text
-    at.session_state["owed-open-share"] = {"panel": "head"}
+    at.session_state["owed-open-share"] = {"event": sent(at, "next_word_link")["ways"][0]["event"]}
     at.run()
     assert clean(at)
     assert (at.query_params["layer"], at.query_params["focus"]) == ("3", "4")
@@ -387,7 +389,7 @@ def test_what_is_brought_from_a_word_is_taken_down_to_weights_times_values() -> 
     for picked in (None, (1, 3)):
         if picked is not None:
             layer, key = picked
-            at.session_state["owed-words"] = {"picked": {"stage": "positions", "head": 0, "row": layer, "column": key}}
+            at.session_state["owed-words"] = event("pick", stage="positions", head=0, row=layer, column=key)
             at.run()
             assert clean(at)
         [box] = [each for each in at.expander if "brings" in each.label]

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from attnviz import Config, run
@@ -19,7 +18,6 @@ from attnviz.ui.components.pickers import overview
 from attnviz.ui.panels import window
 from attnviz.ui.session import admission
 from attnviz.ui.session.selection import Selection
-from tests.support.cases import for_each
 from tests.support.needs import NEEDS
 from tests.support.page_figures import figures as drawn
 
@@ -120,14 +118,6 @@ def test_places_in_a_long_text_are_those_of_all_its_words() -> None:
     assert shown.outside(Selection(), inside) == whole
     assert shown.inside(replace(whole, key=11)).query == 1
     assert shown.inside(replace(whole, key=11)).key is None
-
-
-@for_each("answer", [None, 3, [1], [1, -1], [True, 1], [1.0, 2], ["a", 1], [10**9, 1], {"a": 1}])
-def test_a_browser_may_say_anything_of_the_frame(answer: object, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(st, "session_state", {"overview": {"window": answer}})
-    assert overview.moved("overview") is None
-    monkeypatch.setattr(st, "session_state", {"overview": {"window": [4, 900]}})
-    assert overview.moved("overview") == (4, 900)
 
 
 @pytest.mark.slow

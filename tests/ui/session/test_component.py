@@ -163,3 +163,25 @@ def a_click_and_a_run_that_is_ended() -> None:
 def test_a_click_is_heard_until_a_run_has_saved_what_follows_from_it() -> None:
     page = AppTest.from_function(a_click_and_a_run_that_is_ended).run()
     assert [text.value for text in page.text] == ["{'picked': 3, 'width': 648}", "[None, 2]", "[None, None]"]
+
+
+def events_and_a_run_that_is_ended() -> None:
+    import streamlit as st
+
+    from attnviz.ui.session.browser import component
+
+    for kind, row in (("pick", 1), ("focus", 2), ("pick", 3), (None, 4)):
+        st.session_state["map"] = {"event": {"kind": kind, "row": row}}
+        component._hear("map", "event", lambda: None)
+    st.session_state["map"] = {"event": None}
+    st.text([event["row"] for event in component.events("map")])
+    st.text(component.events("none"))
+    for row in range(100):
+        st.session_state["map"] = {"event": {"kind": [row]}}
+        component._hear("map", "event", lambda: None)
+    st.text(len(component.events("map")))
+
+
+def test_of_the_events_that_no_run_has_heard_the_last_of_each_kind_is_kept() -> None:
+    page = AppTest.from_function(events_and_a_run_that_is_ended).run()
+    assert [text.value for text in page.text] == ["[2, 3, 4]", "[None]", "32"]

@@ -1,7 +1,7 @@
 // The answer beside the maps: how the cell, row or output that was chosen came to be, in a few lines with bars.
 // All text enters through textContent.
 
-/** @import { Component, Mark } from "../../types" */
+/** @import { Component, Mark, Reported } from "../../types" */
 /** @import { Answer, AnswerData } from "./types" */
 /** @import { Setting } from "./drawer_pictures.js" */
 import { isDark } from "../colours.js";
@@ -11,15 +11,14 @@ import { markOf, matches } from "./marks.js";
 import { append, drawLine, drawWords, imageOf } from "./drawer_pictures.js";
 import { Rail, SHEET } from "./rail.js";
 
-/** @typedef {{ close: boolean, all: boolean, key: number }} Values  that Python is sent */
-/** @typedef {<Name extends keyof Values>(name: Name, value: Values[Name]) => void} SetTrigger */
+/** @typedef {Component<Uint8Array, Reported, { attnAnswer?: Drawer }, HTMLElement>} Page */
 
 const HIGHLIGHT = "attnviz:highlight"; // detail: the cells that some view points at, or null
 const [CLOSES, HELD] = [".st-key-stage, .attn-drawer", ".attn-hold"]; // where Escape closes the answer; what it lets go of first
 
 class Drawer {
-  /** @type {SetTrigger} */
-  setTrigger = () => {};
+  /** @type {Page["setTriggerValue"]} */
+  report = () => {};
   /** @type {Mark | null} */
   highlighted = null;
   shown = "";
@@ -57,9 +56,9 @@ class Drawer {
     this.box.addEventListener("click", (event) => this.press(event.target));
   }
 
-  /** @param {AnswerData} data @param {SetTrigger} setTrigger */
-  update(data, setTrigger) {
-    this.setTrigger = setTrigger;
+  /** @param {AnswerData} data @param {Page["setTriggerValue"]} report */
+  update(data, report) {
+    this.report = report;
     this.answers.adopt(data);
     this.draw();
     if (this.waitsToPlay && this.data?.answer?.motion) this.toggle();
@@ -111,8 +110,8 @@ class Drawer {
 
   hide() {
     const focused = this.focusedClass();
+    this.rail.close(); // while the page is as long as the answer needs it
     delete this.box.dataset.open;
-    this.rail.close();
     if (focused) this.rail.returnFocus();
   }
 
@@ -166,7 +165,7 @@ class Drawer {
 
   /** Show the full arithmetic, which stands below the maps; a sheet makes room for it. */
   open() {
-    this.setTrigger("all", true);
+    this.report("event", { kind: "lines" });
     if (SHEET.matches) this.box.dataset.lowered = "";
     let tries = 0;
     const look = () => {
@@ -226,7 +225,7 @@ class Drawer {
   close() {
     this.stopPlaying();
     this.highlight(null);
-    this.setTrigger("close", true);
+    this.report("event", { kind: "close" });
     this.answers.choose(null, this.data?.chosen.head); // at once
   }
 
@@ -274,7 +273,7 @@ class Drawer {
     const mark = markOf(target);
     if (mark?.choosesKey && mark.key !== null && mark.key !== undefined) {
       this.answers.chooseKey(mark.key);
-      this.setTrigger("key", mark.key);
+      this.report("event", { kind: "key", key: mark.key });
     } else if (this.box.dataset.lowered !== undefined && !(target instanceof HTMLButtonElement)) delete this.box.dataset.lowered;
   }
 
@@ -288,7 +287,7 @@ class Drawer {
   }
 }
 
-/** @param {Component<Uint8Array, Values, { attnAnswer?: Drawer }, HTMLElement>} component */
+/** @param {Page} component */
 export default function ({ parentElement, data, setTriggerValue }) {
   const drawer = (parentElement.attnAnswer ??= new Drawer(parentElement));
   drawer.update(JSON.parse(new TextDecoder().decode(data)), setTriggerValue);

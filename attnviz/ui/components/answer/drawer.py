@@ -11,9 +11,8 @@ import streamlit as st
 from attnviz.pictures.colours import DARK, SIGNED
 from attnviz.settings.language import InContext, Words
 from attnviz.ui.session.browser import transport
-from attnviz.ui.session.browser.component import component, ignore, report
+from attnviz.ui.session.browser.component import component, ignore
 
-HEIGHT = 414  # pixels that it takes from the foot of a narrow window; in a wide one it has the room of the setting
 WORDS = Words(
     {
         "answer": "How this is computed",
@@ -62,14 +61,12 @@ NOTHING = Around()
 def show(answer: Mapping[str, Any] | None, *, key: str, around: Around = NOTHING) -> None:
     """Draw an explanation, or nothing; it stays on the page, so that a screen reader hears of a new one."""
     with st.container(key=key):
-        _component(
-            key=f"{key}-lines",
-            data=packed(answer, around),
-            height="content",
-            on_close_change=ignore,
-            on_all_change=ignore,
-            on_key_change=ignore,
-        )
+        _component(key=part(key), data=packed(answer, around), height="content", on_event_change=ignore)
+
+
+def part(key: str) -> str:
+    """Return the key of the component that reports what is done in the answer of a key."""
+    return f"{key}-lines"
 
 
 def packed(answer: Mapping[str, Any] | None, around: Around = NOTHING) -> bytes:
@@ -78,25 +75,3 @@ def packed(answer: Mapping[str, Any] | None, around: Around = NOTHING) -> bytes:
     chosen = {"head": around.head, "focus": around.focus}
     data = {"answer": answer, "words": dict(WORDS), "scales": scales, "play": around.play, "chips": [*around.chips]}
     return transport.packed(data | {"chosen": chosen, "image": around.image})
-
-
-def is_closed(key: str) -> bool:
-    """Return whether it was closed since the last run."""
-    return _state(key).get("close") is True
-
-
-def wants_all(key: str) -> bool:
-    """Return whether the full arithmetic was asked for since the last run."""
-    return _state(key).get("all") is True
-
-
-def chosen(key: str, n_keys: int) -> int | None:
-    """Return the key that was chosen in it since the last run, counted from 0; None as a rule."""
-    chosen = _state(key).get("key")
-    good = isinstance(chosen, int) and not isinstance(chosen, bool) and 0 <= chosen < n_keys
-    return chosen if good else None
-
-
-def _state(key: str) -> Mapping[str, Any]:
-    """Return the browser's message, which may say anything."""
-    return report(f"{key}-lines")

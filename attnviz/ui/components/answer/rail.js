@@ -3,6 +3,7 @@
 
 /** @import { Chip } from "./types" */
 import { append } from "./drawer_pictures.js";
+import { InSight } from "./in_sight.js";
 import { signOf } from "../signs.js";
 
 export const SHEET = matchMedia("(max-width: 1099px)"); // an answer comes from the foot of the window
@@ -28,6 +29,7 @@ export class Rail {
   /** @param {HTMLElement} root @param {HTMLElement} box  of the answer */
   constructor(root, box) {
     this.box = box;
+    this.inSight = new InSight(box);
     this.rail = append(root, "nav", "ad-rail");
     this.back = append(root, "button", "ad-back");
     this.back.setAttribute("type", "button");
@@ -37,6 +39,7 @@ export class Rail {
     window.addEventListener("pointerdown", (event) => (this.pressedAt = event.clientX), { signal, capture: true });
     window.addEventListener("click", (event) => this.onClick(event.target), { signal, capture: true });
     window.addEventListener("transitionend", ({ target }) => target === setting() && this.arrange(), { signal });
+    window.addEventListener("attnviz:drawn", () => this.inSight.look(), { signal });
     SHEET.addEventListener("change", () => this.arrange(), { signal });
     this.rail.addEventListener("keydown", (event) => this.onKeydown(event));
     this.rail.addEventListener("pointerdown", (event) => this.grip(event));
@@ -61,9 +64,11 @@ export class Rail {
     this.back.textContent = this.box.querySelector("h2")?.innerText ?? "";
     this.fill(chips, words);
     this.arrange();
+    if (isAnother && SHEET.matches) this.inSight.keep();
   }
 
   close() {
+    this.inSight.leave();
     this.isOpen = this.waits = false;
     this.arrange();
   }
@@ -99,6 +104,7 @@ export class Rail {
     const inRoom = this.isOpen && edge > 0 && !SHEET.matches;
     this.box.dataset.at = inRoom ? "setting" : "maps";
     this.box.style.setProperty("--answer-width", `${Math.max(edge, LEAST) - RAIL}px`);
+    this.box.style.setProperty("--main-left", `${this.box.closest("[data-testid=stMain]")?.getBoundingClientRect().left ?? 0}px`);
     this.back.style.width = `${Math.max(edge, LEAST)}px`;
     this.box.toggleAttribute("data-waits", inRoom && this.waits);
     this.rail.toggleAttribute("data-open", inRoom && !this.waits);

@@ -1,15 +1,14 @@
 // Small pictures of all heads, one of which is chosen: by a press, or with the arrow keys.
 
 /** @import { Component } from "../../types" */
-/** @import { FilmData } from "./types" */
+/** @import { FilmData, FilmValues } from "./types" */
 import { isDark, paint, shareColours, unpacked } from "../colours.js";
 
-const ALL = -1;
 const MOST_APART = 32; // pixels between two pictures
 /** @type {Partial<Record<string, number>>} */
 const STEPS = { ArrowUp: -1, ArrowLeft: -1, ArrowDown: 1, ArrowRight: 1 };
 
-/** @param {Component<Uint8Array, { head: number, pointed: number }>} component */
+/** @param {Component<Uint8Array, FilmValues>} component */
 export default function ({ parentElement, data, setTriggerValue }) {
   /** @type {FilmData} */
   const { head, words, size, scales, pixels, labels } = JSON.parse(new TextDecoder().decode(data));
@@ -30,8 +29,8 @@ export default function ({ parentElement, data, setTriggerValue }) {
   film.style.height = isLevel ? "" : `${height}px`;
   film.style.gap = isLevel ? "" : `${Math.max(4, Math.min(MOST_APART, Math.floor((height - 30) / n) - largest))}px`; // beside all of the maps
   const colours = shareColours(scales[isDark(film) ? 1 : 0]);
-  /** @param {number} index */
-  const choose = (index) => setTriggerValue("head", index);
+  /** @param {number | null} index */
+  const choose = (index) => setTriggerValue("event", { kind: "focus", head: index });
   const buttons = Array.from({ length: n }, (_, index) => {
     const button = film.appendChild(document.createElement("button"));
     button.type = "button";
@@ -52,11 +51,11 @@ export default function ({ parentElement, data, setTriggerValue }) {
   all.type = "button";
   all.className = "all";
   all.appendChild(document.createElement("span")).textContent = words.all;
-  all.addEventListener("click", () => choose(ALL));
+  all.addEventListener("click", () => choose(null));
   film.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
     const step = STEPS[event.key];
     const focused = buttons.findIndex((button) => button.matches(":focus"));
-    if (event.key === "Escape") choose(ALL);
+    if (event.key === "Escape") choose(null);
     else if (step && labels) buttons[(focused + step + n) % n].focus(); // to be seen, and kept by Enter
     else if (step) choose((head + step + n) % n);
     else return;

@@ -12,7 +12,7 @@ from attnviz.arrays import Array
 from attnviz.pictures.colours import DARK, SHARE
 from attnviz.settings.language import Words
 from attnviz.ui.session.browser import transport
-from attnviz.ui.session.browser.component import component, report
+from attnviz.ui.session.browser.component import component
 
 MAX_PIXELS = 16  # pixels of a small picture, each way
 WORDS = Words({"heads": "Heads; Escape shows all of them", "head": "head {n}", "all": "all"})
@@ -29,17 +29,6 @@ class Strip:
 
     weights: Array
     head: int
-
-
-def chosen(key: str, heads: int) -> tuple[int | None] | None:
-    """Return the head that was chosen in the strip beside the maps of a key since the last run; None as a rule.
-
-    It is (None,) for all of them.
-    """
-    head = report(key).get("head")
-    if isinstance(head, bool) or not isinstance(head, int) or not -1 <= head < heads:
-        return None
-    return (None,) if head < 0 else (head,)
 
 
 def packed(film: Strip) -> bytes:

@@ -1,7 +1,7 @@
 // A card for each head: a small picture of its weights and what it does, in words. Words of a visitor are only ever set
 // as text.
 
-/** @import { Component } from "../../types" */
+/** @import { Component, Reported } from "../../types" */
 /** @import { Card, CardsData } from "./types" */
 import { isDark, paint, shareColours, unpacked } from "../colours.js";
 
@@ -21,7 +21,7 @@ function element(card, pressed) {
   return { button, canvas };
 }
 
-/** @param {Component<Uint8Array, { head: number }>} component */
+/** @param {Component<Uint8Array, Reported>} component */
 export default function ({ parentElement, data, setTriggerValue }) {
   /** @type {CardsData} */
   const message = JSON.parse(new TextDecoder().decode(data));
@@ -36,7 +36,7 @@ export default function ({ parentElement, data, setTriggerValue }) {
     const { button, canvas } = element(card, card.head === message.focus);
     paint(canvas, unpacked(card.pixels), [columns, rows], colours);
     button.addEventListener("click", () => {
-      setTriggerValue("head", card.head);
+      setTriggerValue("event", { kind: "card", head: card.head });
       document.querySelector(".st-key-stage")?.scrollIntoView();
     });
     box.append(button);

@@ -18,7 +18,7 @@ from attnviz.text import head_sentences
 from attnviz.text.query_sentences import visible_token
 from attnviz.ui.components.pickers.film_strip import small_pictures
 from attnviz.ui.session.browser import transport
-from attnviz.ui.session.browser.component import component, ignore, report
+from attnviz.ui.session.browser.component import component, ignore
 
 WORDS = Words({"cards": "Heads, sorted by what they do; click one to enlarge it", "head": "head {n}"})
 
@@ -26,14 +26,8 @@ _component = component(__file__)
 
 
 def show(trace: Trace, layer: int, *, key: str, focus: int | None) -> None:
-    """Draw the cards; `focus` is the head that is shown large, counted from 0. `chosen` tells what was pressed."""
-    _component(key=key, data=packed(trace, layer, focus), height="content", on_head_change=ignore)
-
-
-def chosen(key: str, heads: int) -> int | None:
-    """Return the head that was pressed since the last run, None as a rule: browsers can say anything."""
-    head = report(key).get("head")
-    return head if isinstance(head, int) and not isinstance(head, bool) and 0 <= head < heads else None
+    """Draw the cards; `focus` is the head that is shown large, counted from 0."""
+    _component(key=key, data=packed(trace, layer, focus), height="content", on_event_change=ignore)
 
 
 def packed(trace: Trace, layer: int, focus: int | None) -> bytes:

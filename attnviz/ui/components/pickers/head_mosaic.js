@@ -1,7 +1,7 @@
 // All heads of all layers: a small picture each, in order, by what they do, or by what one word gives another. Words of
 // a visitor are only set as text.
 
-/** @import { Component } from "../../types" */
+/** @import { Component, Reported } from "../../types" */
 /** @import { MosaicData, Tile } from "./types" */
 /** @typedef {"layers" | "kinds" | "test" | "pair"} Order */
 import { isDark, paint, shareColours, unpacked } from "../colours.js";
@@ -51,7 +51,7 @@ function colourBar({ words: { high } }, colours) {
   return bar;
 }
 
-/** @param {Component<Uint8Array, { head: number, pair: number[] }>} component */
+/** @param {Component<Uint8Array, Reported>} component */
 export default function ({ parentElement, data, setTriggerValue }) {
   /** @type {MosaicData} */
   const message = JSON.parse(new TextDecoder().decode(data));
@@ -63,7 +63,7 @@ export default function ({ parentElement, data, setTriggerValue }) {
   box.dataset.pair = String(message.pair);
   box.style.setProperty("--heads", String(message.heads));
   box.style.setProperty("--layers", String(message.rows.length));
-  drawPair(box, message, (pair) => setTriggerValue("pair", pair));
+  drawPair(box, message, (row, column) => setTriggerValue("event", { kind: "pair", row, column }));
   const bar = box.appendChild(document.createElement("div"));
   bar.className = "bar";
   const grid = box.appendChild(document.createElement("div"));
@@ -76,7 +76,7 @@ export default function ({ parentElement, data, setTriggerValue }) {
   const cells = message.size[0] * message.size[1];
   const tiles = message.tiles.map((tile, index) => {
     const button = picture(tile, bytes.subarray(index * cells, (index + 1) * cells), message, colours);
-    button.addEventListener("click", () => setTriggerValue("head", index));
+    button.addEventListener("click", () => setTriggerValue("event", { kind: "open", layer: Math.floor(index / message.heads), head: index % message.heads }));
     return button;
   });
 

@@ -25,7 +25,7 @@ from attnviz.text.head_roles import Roles
 from attnviz.text.query_sentences import visible_token
 from attnviz.ui.components.pickers.film_strip import small_pictures
 from attnviz.ui.session.browser import transport
-from attnviz.ui.session.browser.component import checked_index, component, ignore, report
+from attnviz.ui.session.browser.component import component, ignore
 
 WORDS = Words(
     {
@@ -69,45 +69,13 @@ def show(
     tested: Roles | None = None,
     pair: WordPair | None = None,
 ) -> None:
-    """Draw the mosaic; `chosen` and `chosen_pair` tell a press.
+    """Draw the mosaic.
 
     kept    the positions of the tokens shown, all if left out
     tested  what the heads do by test;  pair  two words: the heads can be sorted by either
     """
     data = packed(trace, kept, tested, pair)
-    _component(key=key, data=data, height="content", on_head_change=ignore, on_pair_change=ignore)
-
-
-def chosen(key: str, trace: Trace) -> tuple[int, int] | None:
-    """Return the layer and head that were pressed since the last run, from 0; None as a rule.
-
-    A browser can say anything.
-    """
-    at = report(key).get("head")
-    heads = trace.config.n_heads
-    if isinstance(at, bool) or not isinstance(at, int) or not 0 <= at < heads * len(trace.layers):
-        return None
-    return divmod(at, heads)
-
-
-def chosen_pair(key: str, trace: Trace, kept: Sequence[int] | None) -> tuple[int, int] | tuple[()] | None:
-    """Return the positions of the two words that were pressed since the last run, from 0; none where they were let go.
-
-    None as a rule.
-
-    kept  the positions of the tokens that were shown, all if left out
-    """
-    pair = report(key).get("pair")
-    if pair == []:
-        return ()
-    if not isinstance(pair, list) or len(pair) != 2:
-        return None
-    shown = [range(len(tokens)) if kept is None else kept for tokens in (trace.query_tokens, trace.key_tokens)]
-    try:
-        query, at = (checked_index(each, len(positions)) for each, positions in zip(pair, shown))
-    except ValueError:
-        return None
-    return None if query is None or at is None else (shown[0][query], shown[1][at])
+    _component(key=key, data=data, height="content", on_event_change=ignore)
 
 
 def packed(

@@ -7,7 +7,7 @@
  *
  * @param {HTMLElement} box
  * @param {MosaicData} message
- * @param {(pair: number[]) => void} onPair  an empty one when the pair is let go of
+ * @param {(row: number | null, column: number | null) => void} onPair  with none when the pair is let go of
  */
 export function drawPair(box, { words, queries, keys, pair }, onPair) {
   const lines = keys ? [queries, keys] : [queries];
@@ -34,12 +34,12 @@ export function drawPair(box, { words, queries, keys, pair }, onPair) {
   const away = said.appendChild(document.createElement("button"));
   away.type = "button";
   away.textContent = words.away;
-  away.addEventListener("click", () => onPair([]));
+  away.addEventListener("click", () => onPair(null, null));
 
   /** @param {number} index @param {number} at  of the line of words */
   function press(index, at) {
     if (keys ? at === 0 : from === null) from = index;
-    else if (from !== null) return onPair([from, index]);
+    else if (from !== null) return onPair(from, index);
     show();
   }
 

@@ -1,11 +1,11 @@
 // The next word, the question whom it is owed to, and the head that it is owed to: a press opens a part of the page and
 // goes there.
 
-/** @import { Component } from "../../types" */
+/** @import { Component, Reported } from "../../types" */
 /** @import { WaysData } from "./types" */
 import { goToPart } from "./go_to_part.js";
 
-/** @param {Component<Uint8Array, { panel: string }>} component */
+/** @param {Component<Uint8Array, Reported>} component */
 export default function ({ parentElement, data, setTriggerValue }) {
   /** @type {WaysData} */
   const message = JSON.parse(new TextDecoder().decode(data));
@@ -20,7 +20,7 @@ export default function ({ parentElement, data, setTriggerValue }) {
     button.dir = "auto";
     button.textContent = way.text;
     button.addEventListener("click", () => {
-      setTriggerValue("panel", way.panel);
+      setTriggerValue("event", way.event);
       goToPart(way.to);
     });
   }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from attnviz.settings.language import Words
 from attnviz.ui.session.browser import transport
-from attnviz.ui.session.browser.component import component, ignore, report
+from attnviz.ui.session.browser.component import component, ignore
 
 WORDS = Words(
     {
@@ -22,31 +22,23 @@ _component = component(__file__)
 
 
 def show(word: str, share: str, *, key: str) -> None:
-    """Draw the word with its share, and the question; `chosen` tells what was pressed."""
-    _component(key=key, data=packed(word, share), height="content", width="content", on_panel_change=ignore)
+    """Draw the word with its share, and the question."""
+    _component(key=key, data=packed(word, share), height="content", width="content", on_event_change=ignore)
 
 
-def show_head(head: str, *, key: str) -> None:
-    """Draw the way to a head's own map above, by its name, such as 2.3; `is_pressed` tells whether it was taken."""
-    way = {"panel": "head", "text": WORDS["head"].format(head=head), "to": STAGE}
+def show_head(head: str, at: tuple[int, int], *, key: str) -> None:
+    """Draw the way to a head's own map above, by its name, such as 2.3, and its layer and number, from 0."""
+    event = {"kind": "open", "layer": at[0], "head": at[1]}
+    way = {"event": event, "text": WORDS["head"].format(head=head), "to": STAGE}
     data = transport.packed({"label": WORDS["label"], "ways": [way]})
-    _component(key=key, data=data, height="content", width="content", on_panel_change=ignore)
-
-
-def is_pressed(key: str) -> bool:
-    """Return whether the way to a head was taken since the last run."""
-    return report(key).get("panel") == "head"
-
-
-def chosen(key: str) -> str | None:
-    """Return the panel that was asked for since the last run, None as a rule: browsers can say anything."""
-    panel = report(key).get("panel")
-    return panel if panel in ("next_word", "owed_to") else None
+    _component(key=key, data=data, height="content", width="content", on_event_change=ignore)
 
 
 def packed(word: str, share: str) -> bytes:
     """Pack the words of the two buttons for the browser."""
     likely = WORDS["next_word"].replace("{share}", share).replace("{word}", word)
-    ways = [{"panel": "next_word", "text": likely, "to": PANEL},
-            {"panel": "owed_to", "text": WORDS["owed_to"], "to": PANEL}]  # fmt: skip
+    ways = [
+        {"event": {"kind": "panel", "panel": panel}, "text": text, "to": PANEL}
+        for panel, text in (("next_word", likely), ("owed_to", WORDS["owed_to"]))
+    ]
     return transport.packed({"label": WORDS["label"], "ways": ways})

@@ -226,12 +226,12 @@ class Overview {
   }
 }
 
-/** @param {import("../../types.js").Component<Uint8Array, { window: Pair }, { attnOverview?: Overview }>} component */
+/** @param {import("../../types.js").Component<Uint8Array, import("../../types.js").Reported, { attnOverview?: Overview }>} component */
 export default function ({ parentElement, data, setTriggerValue }) {
   const end = data.indexOf(0);
   const message = JSON.parse(new TextDecoder().decode(data.subarray(0, end)));
   const overview = (parentElement.attnOverview ??= new Overview(parentElement, message));
-  overview.update(message, new Float32Array(data.slice(end + 1).buffer), (start) => setTriggerValue("window", start));
+  overview.update(message, new Float32Array(data.slice(end + 1).buffer), ([row, column]) => setTriggerValue("event", { kind: "window", row, column }));
   return () => {
     overview.close();
     delete parentElement.attnOverview;

@@ -11,7 +11,7 @@ from attnviz.arrays import Array
 from attnviz.pictures.colours import DARK, SHARE
 from attnviz.settings.language import Words
 from attnviz.ui.session.browser import transport
-from attnviz.ui.session.browser.component import component, report
+from attnviz.ui.session.browser.component import component
 
 MAX_BLOCKS = 64  # blocks each way
 WORDS = Words(
@@ -40,16 +40,6 @@ class Overview:
     weights: Array
     start: tuple[int, int]
     shown: tuple[int, int]
-
-
-def moved(key: str) -> tuple[int, int] | None:
-    """Return the first query and key of the window over the maps of a key, if it was moved since the last run.
-
-    They count from 0. Browsers can say anything: they may be too large.
-    """
-    to = report(key).get("window")
-    good = isinstance(to, list) and len(to) == 2 and all(type(at) is int and 0 <= at < 10**6 for at in to)
-    return (to[0], to[1]) if good and to is not None else None
 
 
 def packed(overview: Overview) -> bytes:

@@ -1,7 +1,7 @@
 // The path from the words to the output: small pictures from raw bytes, joined by what happens between them. A press on
 // either selects the step that the page shows large. All text enters through textContent.
 
-/** @import { Component, HeldNumbers, Mark, OtherPath } from "../../types" */
+/** @import { Component, HeldNumbers, Mark, OtherPath, Reported } from "../../types" */
 /** @import { PathData, PathStep } from "./types" */
 import { thumbnail } from "../../../pictures/thumbnails.js";
 import { isDark, paint } from "../colours.js";
@@ -261,10 +261,10 @@ function otherData(data, { nodes, sizes, words }) {
 /** A position along an axis of a size; null if there is none. @param {number | null | undefined} position @param {number} size */
 const inside = (position, size) => (position !== null && position !== undefined && position < size ? position : null);
 
-/** @param {Component<Uint8Array, { shown: string }, { attnPath?: StepPath }>} component */
+/** @param {Component<Uint8Array, Reported, { attnPath?: StepPath }>} component */
 export default function ({ parentElement, data, setTriggerValue }) {
   const path = (parentElement.attnPath ??= new StepPath(parentElement));
-  path.update(data, (step) => setTriggerValue("shown", step));
+  path.update(data, (step) => setTriggerValue("event", { kind: "show", stage: step }));
   return () => {
     path.close();
     delete parentElement.attnPath;

@@ -9,7 +9,7 @@ from attnviz.pictures.colours import DARK, MASKED
 from attnviz.pictures.step_path import PathStep
 from attnviz.settings.language import Words
 from attnviz.ui.session.browser import transport
-from attnviz.ui.session.browser.component import component, ignore, report
+from attnviz.ui.session.browser.component import component, ignore
 
 WORDS = Words(
     {
@@ -36,25 +36,14 @@ def show(
 ) -> None:
     """Draw the way; `shown` are the steps that the columns show, a narrow window only the one in `front`.
 
-    `chosen` tells at the next run what was pressed.
-
     head  whose pictures they are, of how many;  of_image  the tokens are those of an image
     """
     _component(
         key=key,
         data=packed(nodes, words, shown, front, head, of_image=of_image),
         height="content",
-        on_shown_change=ignore,
+        on_event_change=ignore,
     )
-
-
-def chosen(key: str) -> str | None:
-    """Return the step that was pressed since the last run, None as a rule.
-
-    Browsers can say anything, so it may not exist.
-    """
-    step = report(key).get("shown")
-    return step[:40] if isinstance(step, str) and step else None
 
 
 def packed(

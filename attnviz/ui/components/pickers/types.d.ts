@@ -1,5 +1,7 @@
 // What Python sends to the small pictures of which a reader picks one. Pictures come as bytes, a row after the other.
 
+import type { StageEvent } from "../../types";
+
 /** All heads as small pictures, as `film_strip.py` sends them. */
 export interface FilmData {
   /** The one in focus. */
@@ -12,6 +14,12 @@ export interface FilmData {
   labels?: string[];
   /** The colours of shares, on a light page and on a dark one. */
   scales: string[][];
+}
+
+/** The values that the strip sends: the picture that was chosen, and the one that is pointed at. */
+export interface FilmValues {
+  event: Extract<StageEvent, { kind: "focus" }>;
+  pointed: number;
 }
 
 /** What a head does, in words. */
@@ -35,8 +43,8 @@ export interface CardsData {
 /** The next word, as `next_word_link.py` sends it. */
 export interface WaysData {
   label: string;
-  /** What each press says, its words, and the container of the page that it goes to. */
-  ways: { panel: string; text: string; to: string }[];
+  /** What each press reports, its words, and the container of the page that it goes to. */
+  ways: { event: StageEvent; text: string; to: string }[];
 }
 
 /** A head of the mosaic. */

@@ -1,7 +1,7 @@
 // The sentence, and arcs from the word that is pointed at, or else the most telling one, to those that it attends to.
 // Words of a visitor are only ever set as text.
 
-/** @import { Component, HeldNumbers, Row } from "../../types" */
+/** @import { Component, HeldNumbers, Reported, Row } from "../../types" */
 /** @import { Rows } from "./weight_rows.js" */
 /** @import { OpeningData } from "./types" */
 import { followHeld } from "../held_numbers.js";
@@ -277,7 +277,7 @@ class OpeningSentence {
   }
 }
 
-/** @param {Component<Uint8Array, { query: number, edited: string }, { attnSentence?: OpeningSentence }, HTMLElement>} component */
+/** @param {Component<Uint8Array, Reported & { edited: string }, { attnSentence?: OpeningSentence }, HTMLElement>} component */
 export default function ({ parentElement, data, setTriggerValue }) {
   const end = data.indexOf(0);
   /** @type {OpeningData} */
@@ -285,7 +285,7 @@ export default function ({ parentElement, data, setTriggerValue }) {
   const weights = new Float64Array(data.slice(end + 1).buffer);
   const sentence = (parentElement.attnSentence ??= new OpeningSentence(parentElement, message));
   sentence.update(message, weights, {
-    onSelect: (query) => setTriggerValue("query", query),
+    onSelect: (query) => setTriggerValue("event", { kind: "word", query }),
     onEdit: (text) => setTriggerValue("edited", text),
   });
   return () => {

@@ -55,23 +55,13 @@ def show(trace: Trace, layer: int, opening: Opening, *, key: str, edited: Callab
     edited  is called when a visitor has changed its words, before the next run; None: they are not to be changed here
     """
     data = packed(trace, layer, opening, can_edit=edited is not None)
-    _component(key=key, data=data, height="content", on_query_change=ignore, on_edited_change=edited or ignore)
+    _component(key=key, data=data, height="content", on_event_change=ignore, on_edited_change=edited or ignore)
 
 
 def edited_sentence(key: str) -> str | None:
     """Return the sentence as a visitor has changed it since the last run; None as a rule. Browsers can say anything."""
     text = report(key).get("edited")
     return text if isinstance(text, str) and text.strip() else None
-
-
-def chosen_query(key: str, words: int) -> int | None:
-    """Return the word that was chosen since the last run, its position among all; None as a rule.
-
-    Browsers can say anything.
-    """
-    query = report(key).get("query")
-    good = isinstance(query, int) and not isinstance(query, bool) and 0 <= query < words
-    return query if good else None
 
 
 def packed(trace: Trace, layer: int, opening: Opening, *, can_edit: bool = False) -> bytes:

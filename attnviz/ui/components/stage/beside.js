@@ -54,7 +54,7 @@ export class Beside {
     const parentElement = host.shadowRoot ?? host.attachShadow({ mode: "open" });
     const { page } = this.heatmap;
     /** @type {Page["setTriggerValue"]} */
-    const setTriggerValue = (kind, value) => page.setTriggerValue(kind, value);
+    const setTriggerValue = (name, value) => page.setTriggerValue(name, value);
     window.attnvizScripts?.parts[`attnviz_${name}`]?.draw({ parentElement, data, setTriggerValue });
   }
 }

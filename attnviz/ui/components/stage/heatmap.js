@@ -155,8 +155,7 @@ export class Heatmap {
     this.colours();
     const { data, holding: { setting } } = this, stages = this.flip.shown(this.pin.shown(this.values.shown(this.holding.shown(this.stages))));
     const measured = this.space.measure(data.view);
-    const answered = data.answered !== null && roomFor(data.view, measured, { film: false, overview: false }).isNarrow ? data.answered : null;
-    this.alone = data.focus ?? answered;
+    this.alone = data.focus;
     const room = roomFor(data.view, measured, { film: this.alone !== null, overview: this.beside.hasOverview, handles: setting.handles.lineCount(setting.knobs, measured.width, data.live ? data.words.paint : "") });
     this.turns = room.one && stages.length > 1 ? stages.map(({ name, title }) => [name, title]) : [];
     const first = this.turned ?? data.view.first;
@@ -166,13 +165,14 @@ export class Heatmap {
     this.values.draw(this.dark);
     this.arrange(shown, room, glides);
     this.drawn.announce();
+    window.dispatchEvent(new Event("attnviz:drawn"));
   }
 
   /** Turn to another stage, where they are shown one by one. @param {string} name */
   turn(name) {
     this.turned = name;
     this.lay(false);
-    this.page.setTriggerValue("shown", name);
+    this.page.setTriggerValue("event", { kind: "show", stage: name });
   }
 
   /** @param {Stage[]} shown @param {Room} room @param {boolean} glides */

@@ -23,14 +23,13 @@ from attnviz.settings import language
 from attnviz.settings.language import InContext, Words
 from attnviz.text.format.number_format import DECIMAL_COMMA
 from attnviz.text.format.patch_words import table_of
-from attnviz.ui.components.answer import drawer
 from attnviz.ui.components.pickers import film_strip, overview
 from attnviz.ui.components.pickers.overview import Overview
 from attnviz.ui.components.stage import picking, plotly_bundle
-from attnviz.ui.components.stage.held import EVENT, Holding
+from attnviz.ui.components.stage.held import Holding
 from attnviz.ui.components.stage.picking import Picked
 from attnviz.ui.components.stage.view import SCROLLED, View
-from attnviz.ui.session.browser.component import component, ignore, report
+from attnviz.ui.session.browser.component import component, ignore
 
 WORDS: Words[Any] = Words(
     {
@@ -83,8 +82,6 @@ WORDS: Words[Any] = Words(
 _component = component(__file__, is_isolated=False)
 HEADINGS = Path(__file__).with_name("heading.css")
 """The style of the headings: a page sends it along with its own."""
-REPORTED = ("picked", "focus", "scale", "shown", "head", "window", "pinned")
-"""What the component reports: `head` and `window` of the film strip and of the overview."""
 
 
 @dataclass(frozen=True)
@@ -93,14 +90,12 @@ class Heads:
 
     film     the strip of all heads, where one of them is shown alone
     number   how many there are of which one can be brought to the front
-    answered  the head of an answer, which is shown alone where the window is narrow
     opening  the head and the row that are lit while nothing is picked or pointed at
     overview  all words of a text of which the stages are a window
     """
 
     film: film_strip.Strip | None = None
     number: int = 1
-    answered: int | None = None
     opening: tuple[int, int] | None = None
     overview: Overview | None = None
 
@@ -148,13 +143,12 @@ def show(
     beside = {
         "key": key,
         "picked": asdict(picked) if picked else None,
-        "view": _shared(view),
+        "view": asdict(view),
         "words": _words(lettering),
         "axes": {axis: language.translate(axis) for stage in stages for axis in stage.axes},
         **{"signs": lettering.signs, "unnamed": lettering.is_unnamed},
         "focus": None if heads.film is None else heads.film.head,
         "heads": heads.number,
-        "answered": heads.answered,
         "opening": heads.opening,
         "plotly": plotly_bundle.address(),
         "live": holding and holding.described(),
@@ -162,11 +156,10 @@ def show(
         "swept": swept,
         "cells": None if cells is None else {"name": cells.header["name"], "head": cells.head},
     }
-    listeners: dict[str, Any] = {f"on_{name}_change": ignore for name in REPORTED}
-    listeners["on_swept_change"] = kept
-    listeners[f"on_{EVENT}_change"] = holding.kept if holding else ignore
-    _component(key=key, data=message(stages, beside, _parts(heads, cells)), height="content", **listeners)
-    return picking.read(report(key).get("picked"), stages)
+    data, held = message(stages, beside, _parts(heads, cells)), holding.kept if holding else ignore
+    listeners = {"on_event_change": ignore, "on_swept_change": kept, "on_held_change": held}
+    _component(key=key, data=data, height="content", **listeners)
+    return picking.picked(key, stages)
 
 
 def message(stages: Sequence[Stage], beside: Mapping[str, Any], parts: Mapping[str, NamedArray] | None = None) -> bytes:
@@ -192,11 +185,6 @@ def _parts(heads: Heads, cells: CellFacts | None) -> dict[str, NamedArray]:
 
 def _bytes(data: bytes) -> Array:
     return np.frombuffer(data, np.uint8)
-
-
-def _shared(view: View) -> dict[str, Any]:
-    """Return how the window is shared; `sheet` are the pixels that an answer takes of a narrow one."""
-    return {**asdict(view), "sheet": drawer.HEIGHT}
 
 
 def _words(lettering: Lettering) -> dict[str, str]:

@@ -97,7 +97,7 @@ export class Picking {
   /** A press on a button of a heading. @param {EventTarget | null} target */
   pressButton(target) {
     if (!(target instanceof Element)) return;
-    if (target.closest(".attn-scale")) this.heatmap.page.setTriggerValue("scale", true);
+    if (target.closest(".attn-scale")) this.heatmap.page.setTriggerValue("event", { kind: "scale" });
     if (target.closest(".attn-paint")) this.heatmap.holding.mask.toggle();
     const button = target.closest(".attn-step");
     if (button instanceof HTMLElement && button.dataset.step) this.heatmap.turn(button.dataset.step);
@@ -155,14 +155,14 @@ export class Picking {
     lights.set(lights.highlight);
     const axes = this.heatmap.pictures.get(pick.stage)?.meta.axes ?? [];
     this.heatmap.host?.dispatchEvent(new CustomEvent("attnviz:pick", { detail: { ...pick, axes }, bubbles: true }));
-    page.setTriggerValue("picked", pick);
+    page.setTriggerValue("event", { kind: "pick", ...pick });
   }
 
   /** Show one head by itself, or with null all of them again. @param {number | null} head */
   focusHead(head) {
     const { data, page, alone } = this.heatmap;
     if (data.heads < 2 || head === alone) return;
-    page.setTriggerValue("focus", head === null ? -1 : head);
+    page.setTriggerValue("event", { kind: "focus", head });
   }
 
   /**

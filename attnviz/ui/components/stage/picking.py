@@ -1,13 +1,12 @@
-"""Picks in the pictures since the last run: a cell, a head, another step, another scale."""
+"""Picks in the pictures since the last run: a cell, a row or a column."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from attnviz.pictures.stage_record import Stage
-from attnviz.ui.session.browser.component import checked_index, report
+from attnviz.ui.session.browser.stage_events import Event, last
 
 
 @dataclass(frozen=True)
@@ -20,45 +19,19 @@ class Picked:
     column: int | None
 
 
-def has_picked(key: str) -> bool:
-    """Return whether something was picked in the pictures of a key since the last run."""
-    return report(key).get("picked") is not None
-
-
 def picked(key: str, stages: Sequence[Stage]) -> Picked | None:
     """Return the pick since the last run, before the pictures are drawn again: `stages` as they were in that run."""
-    return read(report(key).get("picked"), stages)
+    return located(last("pick", key), stages)
 
 
-def focused_head(key: str, heads: int) -> tuple[int | None] | None:
-    """Return the head that was brought to the front since the last run, (None,) for all; None as a rule."""
-    head = report(key).get("focus")
-    if isinstance(head, bool) or not isinstance(head, int) or not -1 <= head < heads:
+def located(event: Event | None, stages: Sequence[Stage]) -> Picked | None:
+    """Return what an event picks; None if there is no such cell, row or column, as a browser may say anything."""
+    stage = next((stage for stage in stages if event is not None and stage.name == event.stage), None)
+    if stage is None or event is None or event.row is event.column is None:
         return None
-    return (None,) if head < 0 else (head,)
-
-
-def is_rescaled(key: str) -> bool:
-    """Return whether the scale of the colours was switched since the last run."""
-    return report(key).get("scale") is True
-
-
-def turned_to(key: str) -> str | None:
-    """Return the step that was turned to since the last run; None as a rule."""
-    step = report(key).get("shown")
-    return step[:40] if isinstance(step, str) and step else None
-
-
-def read(answer: Any, stages: Sequence[Stage]) -> Picked | None:
-    """Read a pick from the browser; None if there is no such cell, row or column, as it may say anything."""
-    stage = next((stage for stage in stages if isinstance(answer, dict) and stage.name == answer.get("stage")), None)
-    if stage is None:
-        return None
-    sizes = zip(("head", "row", "column"), stage.array.shape, strict=True)
-    try:
-        head, row, column = (checked_index(answer.get(name), size) for name, size in sizes)
-    except ValueError:
+    head, row, column = event.head, event.row, event.column
+    if any(at is not None and at >= size for at, size in zip((head, row, column), stage.array.shape, strict=True)):
         return None
     if head is not None and column is not None and column >= stage.true_widths[head]:
         return None
-    return None if row is None and column is None else Picked(stage.name, head, row, column)
+    return Picked(stage.name, head, row, column)

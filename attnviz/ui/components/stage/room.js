@@ -1,10 +1,8 @@
-// The room that a window leaves for the maps of a page, in pixels: nothing in it depends on what is chosen, but that an
-// answer comes up from the foot of a narrow window.
+// The room that a window leaves for the maps of a page, in pixels: nothing in it depends on what is chosen.
 
 /** @import { Room, Sharing } from "./types" */
 import { NARROWEST_PAGE } from "../../../pictures/layout/placement.js";
 
-const BESIDE_FROM = 1100; // pixels of a window in which an answer takes no room of the maps
 const LEAST = 160; // pixels of height
 const SCROLLED = 560; // pixels of height for the maps of a page that is scrolled
 const FILM = 64; // pixels of the strip of all heads, beside the maps or below them
@@ -18,25 +16,23 @@ const SCROLLBAR = 24; // pixels by which the width may grow without another layo
  * Share the room out.
  *
  * @param {Sharing} view
- * @param {{ width: number, height: number | null, window: number }} measured
+ * @param {{ width: number, height: number | null }} measured
  * @param {{ film: boolean, overview: boolean, handles?: number }} has  handles  lines of them
  * @returns {Room}
  */
-export function roomFor(view, { width, height: left, window }, has) {
-  const [isWide, isNarrow] = [window >= BESIDE_FROM, width < NARROWEST_PAGE];
+export function roomFor(view, { width, height: left }, has) {
+  const isNarrow = width < NARROWEST_PAGE;
   const fill = view.fill && !(view.beside && isNarrow);
   const { reserved } = view;
   let height = fill || view.fit ? left : null;
   if (height !== null && view.least && (isNarrow || height - reserved < view.least)) height = null;
   if (height !== null) height = Math.max(height - reserved, LEAST);
-  if (height !== null && view.has_answer && !isWide && height - view.sheet >= LEAST) height -= view.sheet;
   const overview = has.overview && width - (has.film ? FILM : 0) - OVERVIEW[0] >= NARROWEST_PAGE ? OVERVIEW[0] : 0;
   const over = has.overview && !overview ? OVERVIEW[1] : 0;
   const film = has.film && width - overview - FILM >= NARROWEST_PAGE ? FILM : 0;
-  const below = has.film && !film && !(view.has_answer && !isWide) ? FILM : 0;
+  const below = has.film && !film ? FILM : 0;
   const one = isNarrow && (fill || view.one_by_one);
-  const handles = Math.min(one ? (has.handles ?? 0) : 0, view.has_answer && !isWide ? 1 : Infinity); // an answer takes more of the maps
-  const heading = HEADING[view.large ? (view.one_line ? 2 : 1) : 0] + HANDLES * handles;
+  const heading = HEADING[view.large ? (view.one_line ? 2 : 1) : 0] + HANDLES * (one ? (has.handles ?? 0) : 0);
   const maps = width - overview - film;
   return { width: maps, height: (height ?? SCROLLED) - heading - over - below, heading, fill, isNarrow, one, overview, over, film, below };
 }
@@ -78,12 +74,12 @@ export class Space {
 
   /** @param {Sharing} view */
   measure(view) {
-    if (matchMedia("print").matches) return { width: this.width, height: this.height, window: window.innerWidth }; // paper takes the maps as they are
+    if (matchMedia("print").matches) return { width: this.width, height: this.height }; // paper takes the maps as they are
     const width = this.host?.clientWidth ?? 0;
     if (width > 0 && (width < this.width || width >= this.width + SCROLLBAR)) this.width = width;
     const height = this.heightLeft(view);
     if (height !== null && (view.fill || height >= LEAST)) this.height = height; // opened lines below may well be scrolled to
-    return { width: this.width, height: this.height, window: window.innerWidth };
+    return { width: this.width, height: this.height };
   }
 
   /** The height that the window leaves: what it has less all that stands above and below; where the maps are to fill the

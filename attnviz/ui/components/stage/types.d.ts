@@ -1,5 +1,5 @@
 import type { Knob, Program } from "../../../live/types";
-import type { OtherPath } from "../../types";
+import type { OtherPath, Reported } from "../../types";
 import type { WeightsFormula } from "../../../pictures/weights_formula.js";
 import type { StageFacts as Packed, StageNumbers } from "../../../pictures/stage_bytes.js";
 
@@ -143,7 +143,7 @@ export interface Stage extends StageFacts {
   text?: string;
 }
 
-/** How the window is shared, as `View` says it; an answer's sheet takes so many pixels of a narrow one. */
+/** How the window is shared, as `View` says it. */
 export interface Sharing {
   fit: boolean;
   fill: boolean;
@@ -154,8 +154,6 @@ export interface Sharing {
   least: number;
   large: boolean;
   one_line: boolean;
-  has_answer: boolean;
-  sheet: number;
 }
 
 /** Pixels for the maps and for what stands around them; `one` where there is room for one stage at a time. */
@@ -186,8 +184,6 @@ export interface StageData extends StagesSent {
   /** The head that is shown alone; of how many. */
   focus: number | null;
   heads: number;
-  /** The head of an answer, which is shown alone where there is little room. */
-  answered: number | null;
   /** The head and the row that are highlighted while nothing is pointed at. */
   opening: [head: number, row: number] | null;
   picked: Pick | null;
@@ -288,14 +284,7 @@ export interface LiveKnob extends Knob {
 export type Kept = { step: string; at: number[]; value: number } | { cells: string } | { setting: string; value: number } | { head: number; off: boolean } | { undo: boolean };
 
 /** The values that the maps send to Python. */
-export interface StageValues {
-  picked: Pick;
-  focus: number;
-  scale: true;
-  shown: string;
-  pinned: boolean;
-  head: number;
-  window: [query: number, key: number];
+export interface StageValues extends Reported {
   held: Kept & { id: number };
   swept: number | null;
 }

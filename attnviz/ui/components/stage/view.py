@@ -17,8 +17,6 @@ class View:
     reserved    pixels of the window below the maps that are for something else
     least       pixels of height below which the page is scrolled rather than the maps made smaller, as it is where
                 stages stand one below the other; 0: they fit in any case
-    has_answer  there is an answer; in a narrow window it comes from the foot and takes its room of theirs, in a wide
-                one it stands in the room of the setting
     large       the headings are in large type, for a room
     one_line    and in one line
     """
@@ -30,7 +28,6 @@ class View:
     first: str = ""
     reserved: int = 0
     least: int = 0
-    has_answer: bool = False
     large: bool = False
     one_line: bool = False
 

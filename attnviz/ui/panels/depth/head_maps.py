@@ -14,7 +14,7 @@ from attnviz.settings.counting import ordinals
 from attnviz.settings.language import Words, sign
 from attnviz.text.format.number_format import localised, short
 from attnviz.ui.session import session_state
-from attnviz.ui.session.browser.component import checked_index, report
+from attnviz.ui.session.browser.stage_events import Event
 
 WORDS = Words(
     {
@@ -50,19 +50,14 @@ def stage(
     return Stage(name, title, array[None], kind, rows, named, axes, **about)  # type: ignore[arg-type]
 
 
-def pressed(key: str, maps: Sequence[str], size: tuple[int, int]) -> tuple[int, int] | None:
-    """Return the row and the column that were pressed in one of these maps since the last run, from 0; None as a rule.
+def pressed(pick: Event | None, maps: Sequence[str], size: tuple[int, int]) -> tuple[int, int] | None:
+    """Return the row and the column of a pick in one of these maps, from 0; None for any other.
 
-    key  of the maps on the page;  size  the rows and columns that there are
+    size  the rows and columns that there are
     """
-    pick = report(key).get("picked")
-    if not isinstance(pick, dict) or pick.get("stage") not in maps:
+    if pick is None or pick.stage not in maps or pick.row is None or pick.column is None:
         return None
-    try:
-        row, column = (checked_index(pick.get(name), n) for name, n in zip(("row", "column"), size))
-    except ValueError:
-        return None
-    return None if row is None or column is None else (row, column)
+    return (pick.row, pick.column) if pick.row < size[0] and pick.column < size[1] else None
 
 
 def kept(trace: Trace, about: object, make: Callable[[], Made]) -> Made:

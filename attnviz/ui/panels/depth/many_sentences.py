@@ -27,6 +27,7 @@ from attnviz.ui.components.stage import heatmap
 from attnviz.ui.panels.depth.head_maps import WORDS as HEADS
 from attnviz.ui.panels.depth.head_maps import kept, pressed, stage
 from attnviz.ui.session import admission, session_state, widgets
+from attnviz.ui.session.browser.stage_events import Event
 from attnviz.ui.session.failures import refused
 from attnviz.ui.session.notices import notice, paragraph
 from attnviz.ui.session.selection import LONGEST_TEXTS, MEASURE_NAMES, Selection
@@ -116,9 +117,9 @@ def measured(config: Config, texts: tuple[str, ...]) -> tuple[Study, tuple[str, 
     return found, tuple(notes)
 
 
-def opened(trace: Trace) -> tuple[int, int] | None:
-    """Return the layer and the head that were pressed in the map since the last run, from 0; None as a rule."""
-    return pressed(KEY, (MAP,), (len(trace.layers), trace.config.n_heads))
+def opened(pick: Event, trace: Trace) -> tuple[int, int] | None:
+    """Return the layer and the head that a pick in the map stands for, from 0; None for a pick elsewhere."""
+    return pressed(pick, (MAP,), (len(trace.layers), trace.config.n_heads))
 
 
 def _longest(config: Config, texts: tuple[str, ...]) -> Config:

@@ -74,12 +74,6 @@ def link(trace: Trace) -> None:
         next_word_link.show(_read(best), percent(share), key=LINK)
 
 
-def asked(selection: Selection) -> Selection:
-    """Return the selection with the panel that was pressed above the maps since the last run."""
-    panel = next_word_link.chosen(LINK)
-    return selection if panel is None else replace(selection, panel=panel, every=False)
-
-
 def panel(trace: Trace, selection: Selection) -> Selection:
     """Draw the next words of the last token, a button that writes on, and the same after every layer."""
     if not is_offered(trace):

@@ -33,6 +33,7 @@ from attnviz.ui.panels.depth.next_word import WORDS as NEXT
 from attnviz.ui.panels.depth.next_word import is_offered, shown_word
 from attnviz.ui.panels.depth.owed_parts import name as name_of
 from attnviz.ui.session import admission, widgets
+from attnviz.ui.session.browser.stage_events import Event, last
 from attnviz.ui.session.failures import refused
 from attnviz.ui.session.notices import notice, paragraph
 from attnviz.ui.session.selection import Selection
@@ -67,7 +68,9 @@ WORDS = Words(
 )
 # It runs the model once for each head and block, from its layer on, and as often again for another sentence.
 NEED = Need(fixed=24 * MB, held=2, made=1, busy=0.5, drawn=48, most=4 * SHORT)
-KEY, OPEN, OPEN_BY_SHARE, MOST = "owed", "owed-open", "owed-open-share", "_owed-most"
+KEY, OPEN, OPEN_BY_SHARE = "owed", "owed-open", "owed-open-share"
+PARTS = KEY, another_sentence.KEY, OPEN, OPEN_BY_SHARE
+"""The keys of what opens a head."""
 LARGE, LITTLE = 0.5, 0.05
 """A head that gives this much weight to one word, and makes so little of the difference, shows that these are two."""
 NAMED = 3
@@ -99,22 +102,13 @@ def panel(trace: Trace, selection: Selection) -> Selection:
         return selection
 
 
-def opened(trace: Trace) -> tuple[int, int | None] | None:
-    """Return the layer and the head that were pressed in a map since the last run, from 0; None as a rule.
+def opened(pick: Event, trace: Trace) -> tuple[int, int | None] | None:
+    """Return the layer and the head that a pick in a map stands for, from 0; None for a pick elsewhere.
 
     The head is None for the feed-forward block of the layer.
     """
-    for key in (OPEN, OPEN_BY_SHARE):
-        if next_word_link.is_pressed(key):
-            layer, head = st.session_state.get(MOST, {}).get(key) or (len(trace.layers), 0)
-            return (layer, head) if layer < len(trace.layers) and head < trace.config.n_heads else None
-    maps, size = ("off", "share", "direct", another_sentence.HEADS), (len(trace.layers), len(parts_of(trace, 0)))
-    for key in (KEY, another_sentence.KEY):
-        at = pressed(key, maps, size)
-        if at is not None:
-            layer, part = at
-            return layer, part if part < trace.config.n_heads else None
-    return None
+    at = pressed(pick, ("off", "share", "direct", another_sentence.HEADS), (len(trace.layers), len(parts_of(trace, 0))))
+    return None if at is None else (at[0], at[1] if at[1] < trace.config.n_heads else None)
 
 
 def _runs(trace: Trace, how: str) -> int:
@@ -178,7 +172,7 @@ def _difference(trace: Trace, selection: Selection, words: tuple[int, int]) -> N
 def _of_word(trace: Trace, found: Attribution, words: tuple[int, int]) -> None:
     """Draw the products of the word that was pressed, or of the one from which most is brought."""
     by_word = found.positions.sum(axis=1)
-    now = pressed(WORDS_KEY, ("positions",), (by_word.shape[0], by_word.shape[1]))
+    now = pressed(last("pick", WORDS_KEY), ("positions",), (by_word.shape[0], by_word.shape[1]))
     layer, key = now or st.session_state.get(_WORD) or (len(by_word), 0)
     if layer >= by_word.shape[0] or key >= by_word.shape[1]:
         layer, key = np.unravel_index(int(abs(by_word).argmax()), by_word.shape)
@@ -212,11 +206,10 @@ def _ways_to_heads(off: Without, found: Attribution) -> None:
     by_difference = owed_parts.most(off.difference[:, :n]) if found.logit > 0 else None
     by_share = owed_parts.most((off.share - off.before)[:, :n])
     ways = {OPEN: by_difference, OPEN_BY_SHARE: by_share if by_share != by_difference else None}
-    st.session_state[MOST] = ways
     with st.container(horizontal=True, key="owed-ways"):
         for key, at in ways.items():
             if at is not None:
-                next_word_link.show_head(name_of(*at), key=key)
+                next_word_link.show_head(name_of(*at), at, key=key)
 
 
 def _of_parts(trace: Trace, off: Without, found: Attribution, word: str) -> list[Stage]:

@@ -17,6 +17,7 @@ from attnviz.ui.components.stage import picking
 from attnviz.ui.components.stage.picking import Picked
 from attnviz.ui.panels import cell as cell_panel
 from attnviz.ui.session import widget_values, widgets
+from attnviz.ui.session.browser import stage_events
 from attnviz.ui.session.selection import Selection
 
 KEY = "learn"
@@ -31,21 +32,22 @@ def updated(
     of  the run and the layer of each map
     """
     selection = replace(selection, focus=None)
-    picked = picking.picked(KEY, shown)
+    picked, part = picking.picked(KEY, shown), drawer.part(cell_panel.ANSWER)
     if picked is not None and picked.row is not None:
         asked = picked.stage
         selection = replace(selection, head=picked.head, query=picked.row, key=picked.column, dimension=None)
         if of[asked][0] is of[shown[0].name][0]:
             selection = replace(selection, layer=of[asked][1])
-    elif drawer.is_closed(cell_panel.ANSWER):
+    elif stage_events.last("close", part):
         selection = replace(selection, query=None, key=None, dimension=None)
     if asked not in of:
         asked = shown[selection.layer].name
-    key = drawer.chosen(cell_panel.ANSWER, len(of[asked][0].key_tokens))
-    if key is not None and selection.query is not None:
+    other = stage_events.last("key", part)
+    key = None if other is None else other.key
+    if key is not None and key < len(of[asked][0].key_tokens) and selection.query is not None:
         head = opening_sentence.telling(*of[asked])[0] if selection.head is None else selection.head
         selection = replace(selection, head=head, key=key, dimension=None)
-    if drawer.wants_all(cell_panel.ANSWER):
+    if stage_events.last("lines", part):
         selection = replace(selection, all_lines=True)
         widget_values.show(selection, unlike=[replace(selection, all_lines=False)])
     return selection, asked

@@ -11,7 +11,7 @@ import hashlib
 import json
 import re
 import threading
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache, partial
 from pathlib import Path
@@ -25,7 +25,8 @@ from attnviz.ui.session.browser import streamlit_private
 from attnviz.ui.session.browser.styles import colours
 from attnviz.ui.session.browser.uninterrupted import uninterrupted
 
-KEY = "scripts"
+KEY, EVENT = "scripts", "event"
+MOST_EVENTS = 32
 _HEARD, _IS_OLD = "_heard", "_heard_before"
 _CALLBACK = re.compile(r"on_(\w+)_change")
 _SHELF = "(window.attnvizScripts ??= { parts: {}, waiting: [] })"
@@ -128,6 +129,7 @@ def _hear(key: str, name: str, function: Callable[[], None]) -> None:
     """Keep a click until a run has saved what follows from it: Streamlit forgets it after one that another one ended.
 
     One that a run has heard already gives way to a new one, as clicks are not counted in the order in which they came.
+    Of the events of a component, the last of each kind is kept.
     On a slow line one may come from a component that a run has taken away since: nothing follows from it.
     """
     with uninterrupted():
@@ -136,9 +138,16 @@ def _hear(key: str, name: str, function: Callable[[], None]) -> None:
             return
         if st.session_state.pop(_IS_OLD, False):
             forget()
-        heard = st.session_state.get(_HEARD, {})
-        st.session_state[_HEARD] = {**heard, key: {**heard.get(key, {}), name: said.get(name)}}
+        heard, value = st.session_state.get(_HEARD, {}), said.get(name)
+        if name == EVENT:
+            others = [each for each in heard.get(key, {}).get(name, ()) if _kind(each) != _kind(value)]
+            value = [*others, value][-MOST_EVENTS:]
+        st.session_state[_HEARD] = {**heard, key: {**heard.get(key, {}), name: value}}
     function()
+
+
+def _kind(event: Any) -> Any:
+    return event.get("kind") if isinstance(event, Mapping) else None
 
 
 def forget() -> None:
@@ -176,6 +185,12 @@ def report(key: str) -> Mapping[str, Any]:
         values, heard = st.session_state.get(key), reports[_HEARD].get(key, {})
         reports[key] = {**values, **heard} if isinstance(values, Mapping) else heard
     return reports[key]
+
+
+def events(key: str) -> Sequence[Any]:
+    """Return the events that the component of a key reports: a few, and each anything, from a browser."""
+    said = report(key).get(EVENT)
+    return said[:MOST_EVENTS] if isinstance(said, list) else [said]
 
 
 def ignore() -> None:

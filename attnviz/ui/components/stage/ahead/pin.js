@@ -107,7 +107,7 @@ export class Pin {
     this.isFlipped = false;
     this.isComing = this.pinned !== null;
     this.heatmap.lay(false);
-    this.heatmap.page.setTriggerValue("pinned", this.isComing);
+    this.heatmap.page.setTriggerValue("event", { kind: "pin", is_on: this.isComing });
   }
 
   /** The link pins the stages at another address: those of who has sent it, or of another layer. @param {string | null | undefined} address */

@@ -14,10 +14,10 @@ const LATEST = 1500; // milliseconds for the server to begin a run of what was d
 const RUNNING = "[data-test-script-state=running]"; // the page, during one
 
 /**
- * What is said of the maps while such stages are in them: how many heads, which of them is shown alone or explained, the
+ * What is said of the maps while such stages are in them: how many heads, which of them is shown alone, the
  * row that is highlighted, and the numbers of the setting over them.
  *
- * @param {Pick<StageData, "heads" | "focus" | "answered" | "opening" | "live">} data  of the last message
+ * @param {Pick<StageData, "heads" | "focus" | "opening" | "live">} data  of the last message
  * @param {StageAhead} sent
  */
 export function dataAhead(data, { heads = data.heads, opening, positions, handles: knobs }) {
@@ -26,7 +26,7 @@ export function dataAhead(data, { heads = data.heads, opening, positions, handle
   /** @type {StageData["opening"]} */
   const highlighted = data.opening && opening && row >= 0 ? [opening[0], row] : data.opening;
   const live = data.live && knobs ? { ...data.live, knobs } : data.live;
-  return { heads, focus: among(data.focus), answered: among(data.answered), opening: highlighted, live };
+  return { heads, focus: among(data.focus), opening: highlighted, live };
 }
 
 export class Preview {

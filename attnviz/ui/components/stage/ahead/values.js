@@ -2,6 +2,7 @@
 // shown on the stage, and a press keeps it. The stages are those that the server has sent; nothing is asked for.
 
 /** @import { Heatmap } from "../heatmap.js" */
+/** @import { FilmValues } from "../../pickers/types" */
 /** @import { Stage, Swept } from "../types" */
 import { isDrawn } from "../maps.js";
 
@@ -88,14 +89,14 @@ export class Values {
     const { colours, dark: darker } = first.stage.scale;
     const data = { head: reached.findIndex(({ value }) => value === swept.value), labels: reached.map(({ value }) => String(value)), size: first.size, pixels: btoa(String.fromCharCode(...bytes)), scales: [colours, darker] };
     const said = { heads: swept.label, head: `${swept.label} {n}`, all: words.close };
-    const setTriggerValue = (/** @type {"head" | "pointed"} */ kind, /** @type {number} */ at) => this.choose(kind === "pointed", at);
+    /** @param {string} _ @param {FilmValues[keyof FilmValues]} value */
+    const setTriggerValue = (_, value) => (typeof value === "number" ? this.point(value) : this.keep(value.head));
     const parentElement = box.shadowRoot ?? box.attachShadow({ mode: "open" });
     window.attnvizScripts?.parts.attnviz_film_strip?.draw({ parentElement, data: new TextEncoder().encode(JSON.stringify({ ...data, words: said })), setTriggerValue });
   }
 
-  /** @param {boolean} isPointed  and not chosen @param {number} at */
-  choose(isPointed, at) {
-    if (isPointed) return this.point(at);
-    this.heatmap.page.setTriggerValue("swept", at < 0 ? null : this.reached[at].value);
+  /** @param {number | null} at  none where they are let go of */
+  keep(at) {
+    this.heatmap.page.setTriggerValue("swept", at === null ? null : this.reached[at].value);
   }
 }

@@ -1,0 +1,133 @@
+"""The selection after an event on the stage, from the one before it and the run."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from urllib.parse import urlencode
+
+from attnviz.engine.records.trace import Trace
+from attnviz.pictures.stage_record import Stage
+from attnviz.pictures.step_path import LOGITS
+from attnviz.settings import url_codec
+from attnviz.text import opening_sentence as tales
+from attnviz.ui.components.stage import picking
+from attnviz.ui.components.stage.picking import Picked
+from attnviz.ui.panels import model_views, stage_of_run, window
+from attnviz.ui.panels.depth import many_sentences, owed_to
+from attnviz.ui.panels.window import Seen
+from attnviz.ui.session.browser.stage_events import Event
+from attnviz.ui.session.selection import LONGEST_PINNED, Selection
+
+OPENED = {"owed_to": owed_to.opened, "many": many_sentences.opened}  # the head that a pick stands for, by the panel
+
+
+def reduce(selection: Selection, event: Event, trace: Trace) -> Selection:
+    """Return the selection as an event leaves it: as it was, where that names what is not there.
+
+    The window of a long text stays where it is, or goes to what is chosen now.
+    """
+    sizes = {"layer": len(trace.layers), "head": trace.config.n_heads}
+    sizes |= {"query": len(trace.query_tokens), "key": len(trace.key_tokens)}
+    if any((getattr(event, name) or 0) >= n for name, n in sizes.items()):
+        return selection
+    seen = window.seen(trace, selection)
+    after = _after(selection, event, trace, seen)
+    is_same = (after.query, after.key) == (selection.query, selection.key)
+    return after if is_same else window.held(after, seen)
+
+
+def _after(selection: Selection, event: Event, trace: Trace, seen: Seen) -> Selection:
+    match event:
+        case Event("panel", panel=panel) if panel in ("next_word", "owed_to"):
+            return replace(selection, panel=panel, every=False)
+        case Event("pair") if selection.every:
+            return _paired(selection, event, trace)
+        case Event("open", layer=layer, head=head):
+            return _opened(selection, layer, head, trace)
+        case Event("close"):
+            return replace(selection, query=None, key=None, dimension=None)
+        case Event("pick"):
+            return _picked(selection, event, trace, seen)
+        case Event("lines"):
+            return replace(selection, panel="cell", all_lines=True)
+        case Event("key", key=key) if selection.query is not None:
+            head = described(trace, selection, seen)[0] if selection.key is None else selection.head or 0
+            return replace(selection, head=head, key=key, dimension=None)
+        case Event("focus" | "card" as kind, head=head):
+            chosen = head if kind == "card" else selection.head
+            return replace(selection, focus=None if trace.config.n_heads < 2 else head, head=chosen)
+        case Event("scale"):
+            return replace(selection, colours="common" if selection.colours == "apart" else "apart")
+        case Event("show", stage=stage):
+            return replace(selection, panel="next_word") if stage == LOGITS else replace(selection, shown=stage)
+        case Event("pin", is_on=is_on):
+            text = urlencode(url_codec.encode(trace.config.chosen)) if is_on else ""
+            return replace(selection, pinned=text if len(text) <= LONGEST_PINNED else "")
+        case Event("word", query=query):
+            again = selection.query == query and selection.key is None
+            return replace(selection, query=None if again else query, key=None, dimension=None)
+        case Event("window", row=int(row), column=int(column)):
+            return window.moved(selection, seen, (row, column))
+    return selection
+
+
+def _paired(selection: Selection, event: Event, trace: Trace) -> Selection:
+    """Return the selection with the pair of words that was pressed above all heads; with none where it was let go."""
+    row, column, query, key = event.row, event.column, None, None
+    if row is not None and column is not None:
+        kept = model_views.kept_tokens(trace, selection)
+        queries, keys = (
+            range(len(tokens)) if kept is None else kept for tokens in (trace.query_tokens, trace.key_tokens)
+        )
+        if row >= len(queries) or column >= len(keys):
+            return selection
+        query, key = queries[row], keys[column]
+    return replace(selection, head=None, query=query, key=key, dimension=None)
+
+
+def _opened(selection: Selection, layer: int, head: int | None, trace: Trace) -> Selection:
+    """Return the selection with a head to be seen alone, or with the feed-forward block of a layer.
+
+    What a word is owed to is what the head does at the last word.
+    """
+    if selection.panel == "owed_to" and not (selection.every and len(trace.layers) > 1):
+        selection = replace(selection, query=len(trace.query_tokens) - 1, key=None, dimension=None)
+    selection = replace(selection, head=None if selection.key is None else head, focus=head)
+    return replace(selection, every=False, layer=layer, shown="ff_output" if head is None else "weights")
+
+
+def _picked(selection: Selection, event: Event, trace: Trace, seen: Seen) -> Selection:
+    """Return the selection with what was picked in the maps, or the head that it stands for in those of a panel."""
+    opened = OPENED[selection.panel](event, trace) if selection.panel in OPENED else None
+    if opened is not None:
+        return _opened(selection, *opened, trace)
+    stages = stage_of_run.shown(trace, selection)
+    picked = picking.located(event, stages)
+    return selection if picked is None else seen.outside(selection, selected(selection, picked, stages))
+
+
+def selected(selection: Selection, picked: Picked, stages: list[Stage]) -> Selection:
+    """Return the selection with what was picked; a word alone lets go of head and key."""
+    axes = next(stage.axes for stage in stages if stage.name == picked.stage)
+    head = picked.head if selection.focus is None or picked.head is None else selection.focus
+    row, column = picked.row, picked.column
+    named = selection.head if head is None else head
+    if axes == ("query", "key"):
+        return replace(selection, head=head, query=row, key=column, dimension=None)
+    if picked.stage == "heads":
+        if row is None:  # the number of a column is no position of any word
+            return selection
+        return replace(selection, head=named, query=row, key=None, dimension=column)
+    if axes[0] == "query":
+        return replace(selection, head=named, query=row)
+    return replace(selection, key=row) if axes[0] == "key" else selection
+
+
+def described(trace: Trace, selection: Selection, seen: Seen) -> tuple[int, int]:
+    """Return the head and the word that the sentence is about.
+
+    Those that were chosen, or else the most telling ones of those that are shown.
+    """
+    chosen = selection.head if selection.focus is None else selection.focus
+    head, query, _ = tales.telling(trace, selection.layer, chosen, seen.queries, seen.keys)
+    return head, query if selection.query is None or not seen.has(selection.query) else selection.query
