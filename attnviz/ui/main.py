@@ -14,7 +14,6 @@ from attnviz.classroom.marking.assignments import Assignment, Opened, open_assig
 from attnviz.engine.pretrained import model_registry
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
-from attnviz.engine.tables.initialisers import INITIALISERS
 from attnviz.lessons.read_lesson import MAX_LESSON_CHARACTERS
 from attnviz.models import hosting
 from attnviz.settings.faults import ConfigError
@@ -179,7 +178,7 @@ def _notes(name: str, trace: Trace | None, selection: Selection) -> Selection:
         paragraph(headline(trace))
     if name == "explore":
         window.offer_more(trace)  # what is noted of the run stands below the maps: one more moves none of them
-    elif name != "learn" or INITIALISERS[trace.config.initialiser].learned:  # else the film there is not of this run
+    elif name != "learn":  # there they stand beside the maps, if the film there is of this run
         notice(*trace.notes)
     notice(*session_state.of_address(outside(selection, trace)))
     return within(selection, trace)

@@ -93,6 +93,6 @@ def shape(outline: Shape) -> dict[str, Any]:
 def heading(stage: Stage, **about: Any) -> str:
     """The heading of a stage as HTML."""
     usual = {"left": 0, "block": 1, "fold": 1, "switches": False, "room": 10_000, "gap": 16, "turns": []}
-    about = {**usual, "saysMasked": True, "lines": [], "sizes": [], "height": 40, **about}
+    about = {**usual, "saysMasked": True, "isOneLine": False, "lines": [], "sizes": [], "height": 40, **about}
     asked = {"ask": "heading", "message": sent(stage), "about": about, "words": words(Lettering())}
     return str(answers([asked])[0])

@@ -10,20 +10,17 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from attnviz.arithmetic.cell import Cell, derive
+from attnviz.arithmetic.cell import Cell
 from attnviz.engine.external.traces import forbidden
 from attnviz.engine.records.trace import Trace
 from attnviz.pictures import columns
 from attnviz.pictures.answer import browser_facts
 from attnviz.pictures.answer.browser_facts import CellFacts
-from attnviz.pictures.answer.explanation import explanation, most_telling
-from attnviz.pictures.answer.motion import motion
 from attnviz.pictures.stage_record import Stage
 from attnviz.pictures.step_path import way as steps_of
 from attnviz.text.format.patch_words import has_patches
 from attnviz.text.headline import headline
-from attnviz.ui.components.answer import cells_of_stage, drawer, rail
-from attnviz.ui.components.answer.drawer import Around
+from attnviz.ui.components.answer import drawer
 from attnviz.ui.components.pickers import film_strip, step_path
 from attnviz.ui.components.sentence import opening_sentence
 from attnviz.ui.components.sentence.opening_sentence import Opening
@@ -44,9 +41,9 @@ from attnviz.ui.session.failures import contained
 from attnviz.ui.session.notices import paragraph
 from attnviz.ui.session.selection import Selection
 
-KEY, WAY, SENTENCE, ANSWER, CELLS = "explore", "way", "telling", "answer", "cells"
+KEY, WAY, SENTENCE = "explore", "way", "telling"
 PARTS = (
-    *(next_word.LINK, model_views.MOSAIC, *owed_to.PARTS, many_sentences.KEY, KEY, drawer.part(ANSWER)),
+    *(next_word.LINK, model_views.MOSAIC, *owed_to.PARTS, many_sentences.KEY, KEY, drawer.part(cell_panel.ANSWER)),
     *(explore_panels.CARDS, WAY, SENTENCE),
 )
 """The keys of what reports events; where two of them turn to a step, the path has the last word."""
@@ -180,30 +177,12 @@ def _in_front(stages: Sequence[Stage], first: str) -> str:
 
 
 def _explain(trace: Trace, selection: Selection, head: int, cells: CellFacts | None) -> Cell | None:
-    """Draw how what was chosen came to be: a cell of `head`, an entry of its output, or the row of a word."""
-    with st.container(key=CELLS):
-        cells_of_stage.send(cells, key=f"{CELLS}-facts")
-    around = Around(selection.play, rail.chips(trace.config), selection.head, selection.focus)
+    """Draw how what was chosen came to be, with the patches of an image that are attended to."""
+    image = None
     if selection.query is not None and has_patches(trace):
         of_head = head if selection.head is None or selection.key is None else selection.head
         image = explore_panels.over_patches(trace, selection.layer, of_head, selection.query, small=True)
-        around = replace(around, image=image)
-    if selection.query is None:
-        drawer.show(None, key=ANSWER, around=around)
-        return None
-    layer, query, key, dimension = selection.layer, selection.query, selection.key, selection.dimension
-    whole = selection.head is not None and key is not None
-    if whole and selection.head is not None:
-        head = selection.head
-    if not whole or key is None:
-        key = most_telling(trace, layer, head, query)
-    cell = derive(trace, layer, head, query, key, selection.digits)
-    if dimension is not None and dimension >= cell.d_v:
-        dimension = None
-    answer = explanation(trace, cell, key=whole, dimension=dimension)
-    played = motion(trace, cell) if whole and cell.allowed else None
-    drawer.show(answer | {"motion": played}, key=ANSWER, around=around)
-    return cell if whole else None
+    return cell_panel.explain(trace, selection, head, cells, image)
 
 
 def _updated(trace: Trace, selection: Selection) -> Selection:

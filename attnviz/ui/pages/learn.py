@@ -41,8 +41,6 @@ WORDS = Words(
 def head(config: Config, selection: Selection) -> None:
     """Draw the tasks, which are there also while one is learned."""
     _tasks(config, selection)
-    is_learned = INITIALISERS[config.initialiser].learned
-    paragraph([GAMES[config.task].note if is_learned else WORDS["choose"]])
 
 
 def page(trace: Trace, selection: Selection) -> Selection:
@@ -52,24 +50,27 @@ def page(trace: Trace, selection: Selection) -> Selection:
         _open(selection)
         return selection
     if prediction.is_open(trace, selection):
+        notice(*trace.notes)
         return selection
     game = GAMES[config.task]
     whole = replace(config, learn_steps=max(config.learn_steps, game.recipe["learn_steps"]))
     if learnable.obstacle(config) or not (whole == config or _may_learn(whole)):
+        notice(*trace.notes)
         return selection
     with st.spinner(WORDS["wait"]):
         film = learn(whole)
         film.measure()
-    notice(*_overlap(config), *(note for note in film.notes if note not in trace.notes))
-    prediction.verdict(config, selection, film)
     maps, beside = st.columns([5, 2], gap="medium")
-    with beside:
+    with beside, st.container(key="learn-beside"):
+        paragraph([game.note])
         labels = frame.Labels(*curves.draw(film))
+        prediction.verdict(config, selection, film)
+        notice(*trace.notes, *_overlap(config), *(note for note in film.notes if note not in trace.notes))
     with maps:
         shown = st.container()
         others = guesses.ask(config, ablations.chips(config, _may_learn))
         with shown:
-            frame.show(trace, selection, film, others, labels)
+            selection = frame.show(trace, selection, film, others, labels)
     if others:
         number_tables.show(ablations.table(film, others), hide_index=True, key="tried")
         paragraph(guesses.verdicts(config, others))
@@ -88,8 +89,11 @@ def _overlap(config: Config) -> list[str]:
 
 def _open(selection: Selection) -> None:
     """Draw a film that comes with the package, for whoever has not chosen a task."""
-    controls.play(opening.setting(), selection)
-    opening.show()
+    with st.container(gap=None):
+        with st.container(key="learn-controls", horizontal=True, vertical_alignment="center", gap="medium"):
+            controls.play(opening.setting(), selection)
+            paragraph([WORDS["choose"]])
+        opening.show()
 
 
 def _may_learn(config: Config) -> bool:

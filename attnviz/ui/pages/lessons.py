@@ -163,7 +163,8 @@ def _navigated(lesson: Lesson, selection: Selection) -> tuple[Selection, DeltaGe
     """Draw Previous and Next; return the selection on a slide that there is, and where there is room for tools."""
     n = len(lesson.slides)
     selection = replace(selection, slide=min(selection.slide, n - 1))
-    with st.container(key="slide-bar", horizontal=True, vertical_alignment="center"):
+    band = "slide-bar" if selection.presenter else "tools-slide"  # a room has nothing but the slide
+    with st.container(key=band, horizontal=True, vertical_alignment="center"):
         back, on = (_leads_nowhere(lesson, selection, by) for by in (-1, 1))
         st.button(WORDS["previous"], key="previous-slide", shortcut="Left", on_click=_turn, args=(-1,), disabled=back)
         with st.container():

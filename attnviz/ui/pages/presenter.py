@@ -35,7 +35,7 @@ WORDS = Words(
     }
 )
 OF_A_CELL = ("query", "key")
-HEADLINE = 52  # pixels at the foot of the window, for where the numbers come from
+HEADLINE = 60  # pixels at the foot of the window, for where the numbers come from
 
 
 def page(trace: Trace, selection: Selection) -> Selection:
@@ -43,17 +43,20 @@ def page(trace: Trace, selection: Selection) -> Selection:
     selection = explore_panels.choose_layer(trace, selection)
     layer = selection.layer
     entries = [entry for entry in pipeline_strip.entries(trace, layer) if entry.on_path and entry.changes]
-    entry = entries[_choose_step([entry.name for entry in entries], selection.step)]
-    with st.container(key="lecture", horizontal=True, vertical_alignment="center"):
+    names = [entry.name for entry in entries]
+    entry = entries[_index(names, selection.step)]
+    with st.container(key="tools-class", horizontal=True, vertical_alignment="center"):
         title = entry.label or entry.text
-        st.markdown(f"## {title[0].upper()}{title[1:]}{sign(': ')}{entry.meaning}", width="content")
+        st.markdown(f"## {title[0].upper()}{title[1:]}{sign(': ')}{entry.meaning}")
+        _choose_step(names, selection.step)
+    step = step_names.steps(trace, layer)[entry.name]
+    with st.container(key="lecture", horizontal=True, vertical_alignment="center"):
         with st.container(width="content"):
             formula.show(entry.formula)
-    step = step_names.steps(trace, layer)[entry.name]
-    with st.container(key="explained"):
-        container = st.empty()
+        with st.container(key="explained"):
+            container = st.empty()
     shown = replace(stages.stage(trace, step, entry.text, "", entry.words), large=True)
-    view = View(fill=True, reserved=HEADLINE, large=True)
+    view = View(fill=True, reserved=HEADLINE, large=True, one_line=True)
     answer = heatmap.show([shown], key="class", picked=_picked(selection, entry.name, step), view=view)
     if answer is not None and shown.axes == OF_A_CELL:
         selection = replace(selection, head=answer.head, query=answer.row, key=answer.column)
@@ -63,16 +66,15 @@ def page(trace: Trace, selection: Selection) -> Selection:
     return replace(selection, step=entry.name)
 
 
-def _choose_step(names: list[str], step: str) -> int:
-    """Draw the buttons that lead to the steps before and after; return the index of the one that is shown."""
+def _choose_step(names: list[str], step: str) -> None:
+    """Draw the buttons that lead to the steps before and after."""
     at = _index(names, step)
-    with st.container(key="class-bar", horizontal=True, vertical_alignment="center"):
+    with st.container(key="class-bar", horizontal=True, vertical_alignment="center", width="content"):
         with st.container(width="content"):
             st.button(WORDS["previous"], key="previous", shortcut="Left", on_click=_turn, args=(names, -1))
         with st.container(width="content"):
             paragraph([WORDS["at"].format(at=ordinal(at), n=len(names))])
         st.button(WORDS["next"], key="next", shortcut="Right", on_click=_turn, args=(names, 1))
-    return at
 
 
 @callback

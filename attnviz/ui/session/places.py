@@ -41,6 +41,7 @@ WORDS = Words(
         "done": "Done",
         "hint": "Click a cell to see how its number is computed, a word to see what it attends to, or the name of a "
         "head to see that head alone.",
+        "short_hint": "Click a cell to see how its number is computed.",
     }
 )
 PLACES: Mapping[str, tuple[str, ...]] = {
@@ -120,7 +121,8 @@ def choose(selection: Selection) -> Selection:
         if len(parts) > 1:
             now = _choose(replace(present, part=now), "part", WORDS["parts"], parts, _part_names()).part
         if chosen == "explore":
-            st.html(f'<p class="attn-hint">{html.escape(WORDS["hint"])}</p>')
+            long, short = html.escape(WORDS["hint"]), html.escape(WORDS["short_hint"])
+            st.html(f'<p class="attn-hint"><b>{long}</b><i>{short}</i></p>')
     return selection if now == present.part else led_to(selection, now)
 
 

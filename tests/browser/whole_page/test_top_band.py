@@ -65,7 +65,7 @@ def test_on_a_phone_a_lecture_has_its_title_over_its_formula_and_that_over_what_
     page.evaluate(QUIET)
     title, formula, explained = (
         page.locator(f".st-key-{name}").first.bounding_box()
-        for name in ("lecture h2", "lecture [class*=st-key-formula] p", "explained")
+        for name in ("tools-class h2", "lecture [class*=st-key-formula] p", "explained")
     )
     assert title["y"] + title["height"] <= formula["y"] + 1
     assert formula["y"] + formula["height"] <= explained["y"] + 1

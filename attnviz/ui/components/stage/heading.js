@@ -40,7 +40,7 @@ export function heading(stage, about, words) {
   const whole = [...phrasesOf(stage, about, Infinity, words), formula, shape].filter(Boolean).join(" · ");
   const second = `<span class="attn-phrases" title="${escaped(whole)}">${typed.join("")}${phrases.join("")}</span>`;
   const handles = paint && `<span class="attn-handles">${isOne ? paint : ""}</span>`;
-  const lines = isOne ? [turning(stage, name, about.turns), `${second}${button}${legend}`] : [`${name}${handles}${button}${legend}`, second];
+  const lines = isOne ? [turning(stage, name, about.turns), `${second}${button}${legend}`] : about.isOneLine ? [`${name}${second}${legend}`] : [`${name}${handles}${button}${legend}`, second];
   if (isOne && handles) lines.push(handles); // in a line of their own
   const kind = `attn-head${stage.leads ? " attn-leading" : ""}${stage.large ? " attn-large" : ""}${isOne ? " attn-one" : ""}`;
   return `<div class="${kind}" style="padding-left:${about.left}px;padding-right:${about.gap}px;height:${about.height}px">${lines.map((line) => `<div>${line}</div>`).join("")}</div>`;

@@ -232,7 +232,7 @@ export class Heatmap {
     const [{ block, fold }, pixels] = [tiling, span - left - (turns.length ? LEGEND : 0)];
     const paints = stage.name === "weights" && this.data.live && this.data.live.paints !== null ? this.holding.mask.isOn : null;
     const { handles, knobs } = this.holding.setting, lines = handles.linesOf(knobs, stage.name);
-    return heading(stage, { left, block, fold, switches, paints, lines, height: room.heading, room: pixels, gap, turns, saysMasked }, this.data.words);
+    return heading(stage, { left, block, fold, switches, paints, lines, height: room.heading, room: pixels, gap, turns, saysMasked, isOneLine: this.data.view.one_line }, this.data.words);
   }
 
   /** The colours of the page. */

@@ -7,7 +7,7 @@ const LEAST = 160; // pixels of height
 const SCROLLED = 560; // pixels of height for the maps of a page that is scrolled
 const FILM = 64; // pixels of the strip of all heads, beside the maps or below them
 const OVERVIEW = [184, 124]; // and of the overview of a long text, beside them or over them
-const HEADING = [40, 60]; // over each map; in large type
+const HEADING = [40, 60, 34]; // over each map; in large type, and that in one line
 const HANDLES = 32; // of a line of handles in it, where stages come one by one
 const STEP = 8; // pixels by which the height changes
 const SCROLLBAR = 24; // pixels by which the width may grow without another layout, so that none follows from a scrollbar
@@ -32,7 +32,7 @@ export function roomFor(view, { width, height: left }, has) {
   const film = has.film && width - overview - FILM >= NARROWEST_PAGE ? FILM : 0;
   const below = has.film && !film ? FILM : 0;
   const one = isNarrow && (fill || view.one_by_one);
-  const heading = HEADING[view.large ? 1 : 0] + HANDLES * (one ? (has.handles ?? 0) : 0);
+  const heading = HEADING[view.large ? (view.one_line ? 2 : 1) : 0] + HANDLES * (one ? (has.handles ?? 0) : 0);
   const maps = width - overview - film;
   return { width: maps, height: (height ?? SCROLLED) - heading - over - below, heading, fill, isNarrow, one, overview, over, film, below };
 }

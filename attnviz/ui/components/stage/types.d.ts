@@ -153,6 +153,7 @@ export interface Sharing {
   reserved: number;
   least: number;
   large: boolean;
+  one_line: boolean;
 }
 
 /** Pixels for the maps and for what stands around them; `one` where there is room for one stage at a time. */
@@ -307,6 +308,8 @@ export interface Heading {
   switches: boolean;
   /** Whether a press paints the mask; null where none is painted. */
   paints: boolean | null;
+  /** Whether all of it stands in one line. */
+  isOneLine: boolean;
   /** The typed lines that stand there with their numbers as handles. */
   lines: string[];
   /** Pixels for all of it; for its phrase, and those that are left free of it. */

@@ -18,6 +18,7 @@ class View:
     least       pixels of height below which the page is scrolled rather than the maps made smaller, as it is where
                 stages stand one below the other; 0: they fit in any case
     large       the headings are in large type, for a room
+    one_line    and in one line
     """
 
     fit: bool = False
@@ -28,6 +29,7 @@ class View:
     reserved: int = 0
     least: int = 0
     large: bool = False
+    one_line: bool = False
 
 
 SCROLLED = View()

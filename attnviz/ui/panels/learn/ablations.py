@@ -36,6 +36,8 @@ COLUMNS = Words(
     }
 )
 RIGHT, CRISP = 0.99, 0.9
+TRIED = "tries"
+"""The key of what is taken away."""
 
 CHIPS = Words(
     {
@@ -67,13 +69,13 @@ def chips(config: Config, may_learn: Callable[[Config], bool]) -> dict[str, Conf
     """
     changed = {name: replace(config, **change) for name, change in WITHOUT.items()}
     offered = [name for name, other in changed.items() if other != config]
-    widget_values.reset_invalid_choice("tries", offered, [])
+    widget_values.reset_invalid_choice(TRIED, offered, [])
     chosen = st.pills(
         WORDS["needs"],
         offered,
         selection_mode="multi",
         format_func=CHIPS.__getitem__,
-        key="tries",
+        key=TRIED,
     )
     end = max(config.learn_steps, GAMES[config.task].recipe["learn_steps"])
     settings = {}

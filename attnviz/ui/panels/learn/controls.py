@@ -77,21 +77,28 @@ def draw(shown: Config, config: Config, selection: Selection, film: Film) -> Non
         end = {"on_click": _stop} if playing else {"on_click": _play, "args": (best, selection)}
         st.button(WORDS["stop" if playing else "play"], key="film-play", **end)
         help_text = WORDS["best_help"].format(step=film.best)
-        st.button(WORDS["best"], key="best", help=help_text, on_click=begin, args=(best, selection))
+        st.button(WORDS["best"], key="best", help=help_text, on_click=_show, args=(best, selection))
         words = WORDS["words"].format(words=sign(", ").join(GAMES[config.task].vocabulary))
         st.button(WORDS["another"], key="another", help=words, on_click=_to_another, args=(now, selection))
 
 
 def play(best: Config, selection: Selection) -> None:
     """Draw the button alone that plays a film up to its best frame."""
-    st.button(WORDS["play"], key="film-play", type="primary", on_click=_play, args=(best, selection))
+    at = replace(selection, layer=best.n_layers - 1, head=None, query=None, key=None)
+    st.button(WORDS["play"], key="film-play", type="primary", on_click=_play, args=(best, at))
 
 
 @callback
 def begin(config: Config, selection: Selection) -> None:
-    """Show a setting and its last layer, as a callback."""
+    """Show a setting and its last layer, with no cell chosen, as a callback."""
+    _show(config, replace(selection, layer=config.n_layers - 1, head=None, query=None, key=None))
+
+
+@callback
+def _show(config: Config, selection: Selection) -> None:
+    """Show a frame, with the cell that is chosen explained there."""
     st.session_state.pop(PLAYED, None)
-    session_state.adopt(config, replace(selection, layer=config.n_layers - 1, head=None, query=None, key=None))
+    session_state.adopt(config, selection)
 
 
 @callback
@@ -105,7 +112,7 @@ def _to_frame(config: Config, selection: Selection, key: str) -> None:
 @callback
 def _play(best: Config, selection: Selection) -> None:
     """Begin the film at its first frame; it stops at the best one."""
-    begin(best, selection)
+    _show(best, selection)
     st.session_state[PLAYED] = 0
 
 

@@ -10,6 +10,7 @@ from functools import partial
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from attnviz.arithmetic.cell import Cell
 from attnviz.engine.learn import learn
 from attnviz.engine.learning import film as films
 from attnviz.engine.learning.film import Film
@@ -17,7 +18,8 @@ from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.run import run
 from attnviz.engine.tasks.games import GAMES
-from attnviz.pictures import stages
+from attnviz.pictures import columns, stages
+from attnviz.pictures.answer import browser_facts
 from attnviz.pictures.colours import WANTED
 from attnviz.pictures.stage_record import Stage
 from attnviz.settings.counting import ordinal
@@ -25,8 +27,9 @@ from attnviz.settings.language import Words
 from attnviz.text.cell_sentence import percent
 from attnviz.text.headline import headline
 from attnviz.ui.components.stage import heatmap
-from attnviz.ui.components.stage.view import View
-from attnviz.ui.panels.learn import controls, curves, frames
+from attnviz.ui.components.stage.view import WHOLE, View
+from attnviz.ui.panels.learn import chosen_cell, controls, curves, frames
+from attnviz.ui.panels.learn.ablations import TRIED
 from attnviz.ui.session import failures, locale, session_state, widgets
 from attnviz.ui.session.notices import paragraph
 from attnviz.ui.session.selection import Selection
@@ -46,6 +49,8 @@ WORDS = Words(
     }
 )
 KEY = "learn"
+BELOW, ASKED = 160, 88
+"""Pixels of the window below the maps: what the head says and what can be taken away, and a prediction of that."""
 SECONDS = 0.6
 """Between two frames of a film that is played."""
 
@@ -67,6 +72,7 @@ class _Part:
     played  whether the browser asks for the next frame by itself
     frames  those that the browser was given, packed
     scrubbed  whether the slider has moved since the whole page was drawn
+    asked   the map in which a cell was chosen last
     """
 
     config: Config
@@ -79,10 +85,13 @@ class _Part:
     played: bool
     frames: bytes | None = None
     scrubbed: bool = False
+    asked: str = ""
 
 
-def show(trace_of_link: Trace, selection: Selection, film: Film, others: dict[str, Config], labels: Labels) -> None:
-    """Draw the slider and the frame at which it stands, or the film while it is played.
+def show(
+    trace_of_link: Trace, selection: Selection, film: Film, others: dict[str, Config], labels: Labels
+) -> Selection:
+    """Draw the slider and the frame at which it stands, or the film while it is played; return the selection.
 
     trace_of_link  the run of the frame with which the page is drawn
     """
@@ -90,6 +99,7 @@ def show(trace_of_link: Trace, selection: Selection, film: Film, others: dict[st
     part = _Part(trace_of_link.config, selection, film, others, labels, trace_of_link, trace_of_link.notes, played)
     draw = locale.in_current_language(lambda: failures.attempted(partial(_draw, part), None))
     st.fragment(draw, run_every=SECONDS if played else None)()
+    return part.selection
 
 
 def _draw(part: _Part) -> None:
@@ -113,15 +123,20 @@ def _draw(part: _Part) -> None:
     if fresh is None and not playing:
         if trace.notes != part.notes or widgets.is_open(config, "learn_steps") or session_state.files_are_open():
             st.rerun()
-        session_state.write(config, part.selection)
         part.scrubbed = True
-    above, below = st.container(), st.container()
-    with below:
-        _maps(part, trace, step)
+    with st.container(gap=None):
+        above, stage = st.container(key="learn-controls"), st.container(key="stage", gap=None)
+        below = st.container()
+    with stage:
+        asked, cell = _maps(part, trace, step)
     curves.mark(part.labels.mark, part.film, step)
     with above:
         controls.draw(config, part.config, part.selection, part.film)
     paragraph(headline(trace), part.labels.headline)
+    with below:
+        part.selection = chosen_cell.all_lines(asked, part.selection, cell)
+    if fresh is None:
+        session_state.write(part.config if playing else config, part.selection)
 
 
 def _next_frame(part: _Part) -> int:
@@ -140,7 +155,8 @@ def _send_frames(part: _Part) -> None:
     if part.frames is None:
 
         def at(step: int) -> list[Stage]:
-            return maps(run(replace(part.config, learn_steps=step)), _titles(part.config.n_layers))
+            trace = run(replace(part.config, learn_steps=step))
+            return [_as_on_the_stage(trace, stage) for stage in maps(trace, _titles(part.config.n_layers))]
 
         part.frames = frames.packed(part.film.steps, at, key=KEY, slider=controls.slider_key())
     if part.frames:
@@ -151,21 +167,46 @@ def _titles(n_layers: int) -> list[str]:
     return [WORDS["layer"].format(n=ordinal(n)) for n in range(n_layers)]
 
 
-def _maps(part: _Part, trace: Trace, step: int) -> None:
-    """Draw the maps of a frame, those of what was taken away beside them, and what the head says."""
-    shown = maps(trace, _titles(len(trace.layers)))
+def _maps(part: _Part, trace: Trace, step: int) -> tuple[Trace, Cell | None]:
+    """Draw the maps of a frame, those of what was taken away beside them, and what the head says.
+
+    Returns the run of which a cell is explained, and that cell.
+    """
+    shown = [_as_on_the_stage(trace, stage) for stage in maps(trace, _titles(len(trace.layers)))]
+    of = {stage.name: (trace, layer) for layer, stage in enumerate(shown)}
     for label, other in part.others.items():
         near = max(each for each in learn(other).steps if each <= step)  # a browser may bring fewer frames
         nearest = run(replace(other, learn_steps=near))
         title = WORDS["beside" if near == step else "beside_at"].format(label=label, n=near)
         last = maps(nearest, [title] * len(nearest.layers))[-1]
         shown.append(replace(last, name=f"try{len(shown)}"))
-    heatmap.show(shown, key=KEY, view=View(fit=not part.others))
+        of[shown[-1].name] = nearest, len(nearest.layers) - 1
+    part.selection, part.asked = chosen_cell.updated(part.selection, part.asked, shown, of)
+    cells = browser_facts.cells_of(trace, 0) if len(shown) == 1 else None  # it has the numbers of one map
+    picked = chosen_cell.marked(part.selection, part.asked, shown)
+    heatmap.show(shown, key=KEY, picked=picked, view=_view(part), cells=cells)
+    asked, layer = of[part.asked]
+    cell = chosen_cell.explain(asked, replace(part.selection, layer=layer), cells)
     with st.container(key="learn-says", gap=None):  # as high in every frame: other room builds maps anew
         explain_outlines(shown)
         paragraph([*says(trace, step), *success_sentences(part.film, step)])
         if part.scrubbed and not part.others:
             _send_frames(part)
+    return asked, cell
+
+
+def _view(part: _Part) -> View:
+    """Return the share of the window: all but what is said and asked below the maps, where there are these alone."""
+    n_asked = len(st.session_state.get(TRIED) or ())
+    return View() if part.others else replace(WHOLE, reserved=BELOW + ASKED * n_asked)
+
+
+def _as_on_the_stage(trace: Trace, stage: Stage) -> Stage:
+    """Return a map of weights with the heading and the roles of heads that it has on the Explore page."""
+    layer = int(stage.name.removeprefix("layer"))
+    usual = next(each for each in columns.opening(trace, layer) if each.name == "weights")
+    title = usual.title if len(trace.layers) == 1 else stage.title
+    return replace(usual, name=stage.name, title=title, wanted=stage.wanted)
 
 
 def explain_outlines(drawn: Sequence[Stage]) -> None:

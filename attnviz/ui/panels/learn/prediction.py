@@ -134,11 +134,14 @@ def is_open(before: Trace, selection: Selection) -> bool:
     lines = [fill(WORDS["ask"], query=query)]
     if pointed is not None and pointed.column is not None:
         lines = [fill(WORDS["pointed"], key=name_token(before.key_tokens, pointed.column))]
-    typeset(*lines, *([fill(WORDS["other_row"], query=query)] if is_elsewhere else []))
     name, kind = ("skip", "secondary") if pointed is None else ("learn", "primary")
     args = (config, selection, pointed is None)
-    st.button(WORDS[name], key="predict-go-on", type=kind, on_click=_go_on, args=args)  # type: ignore[arg-type]
-    heatmap.show([stage], key=KEY, picked=pointed, view=View(fit=True), lettering=heatmap.Lettering(is_question=True))
+    with st.container(gap=None):
+        with st.container(key="learn-controls", horizontal=True, vertical_alignment="center", gap="medium"):
+            st.button(WORDS[name], key="predict-go-on", type=kind, on_click=_go_on, args=args)  # type: ignore[arg-type]
+            typeset(*lines, *([fill(WORDS["other_row"], query=query)] if is_elsewhere else []))
+        lettering = heatmap.Lettering(is_question=True)
+        heatmap.show([stage], key=KEY, picked=pointed, view=View(fit=True), lettering=lettering)
     return True
 
 

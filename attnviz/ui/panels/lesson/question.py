@@ -100,9 +100,10 @@ def question_form(question: ResolvedQuestion, at: str, trace: Trace, presenter: 
     if revealed:
         _answer(question, answer, trace, tally.of_mistake(question, at) if presenter else "")
     elif not presenter:
-        key = answer_key(at)
-        _widget(question, labels, key, trace)
-        with st.container(horizontal=True, gap="small"):
+        key, beside = answer_key(at), st.container(horizontal=True, vertical_alignment="bottom", gap="small")
+        with beside if question.form == "number" else st.container():
+            _widget(question, labels, key, trace)
+        with beside:
             st.button(WORDS["check"], key="check", on_click=_check, args=(question, at, key))
             st.button(WORDS["show"], key="show-answer", on_click=reveal, args=(at,))
         if at in st.session_state.get(_GIVEN, {}):
