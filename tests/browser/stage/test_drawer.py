@@ -233,6 +233,29 @@ def test_in_a_narrow_window_nothing_moves_and_what_is_explained_stands_over_the_
     page.wait_for_selector(OPEN)
     page.evaluate(QUIET)
     assert page.evaluate(MEASURED)["scrolled"] == scrolled[-1], "a link opens as it was left"
+    at.measured(8, 12, 4)
+    page.locator(".attn-opening button").nth(2).click()
+    page.wait_for_selector(OPEN)
+    page.evaluate(QUIET)
+    assert page.evaluate(MEASURED)["scrolled"] < 60, "its row in the first head stands high enough"
+
+
+def test_where_stages_come_one_by_one_what_was_chosen_is_marked_in_each_and_no_tip_lies_on_the_answer(
+    new_page: Callable[..., Any], app: Any
+) -> None:
+    at = Page(new_page, app, PHONE, has_touch=True)
+    page = at.page
+    for name in ("scores", "weights", "heads"):
+        at.measured(4, 7, 4, shown=name)
+        for part in ((0.08, 0.1), (0.6, 0.2), (0.08, 0.3)):
+            page.touchscreen.tap(*in_map(page, name, part))
+            page.wait_for_selector(OPEN)
+            page.evaluate(QUIET)
+            assert page.evaluate(RINGS), (name, part)
+            assert page.locator(".attn-tip").is_hidden()
+        page.reload()
+        page.wait_for_selector(OPEN)
+        page.locator(".st-key-stage .attn-ring").first.wait_for(state="attached")
 
 
 @for_each("size, scheme", [(DESK, "light"), (LARGE_DESK, "dark")])

@@ -90,7 +90,8 @@ def test_a_cell_of_a_film_is_explained_where_it_stands_and_in_the_next_frame(
     if size == DESK:
         page.get_by_test_id("stMain").get_by_role("slider", name="Steps of learning").press("ArrowLeft")
         explained(config.learn_steps - 10)
-        page.locator(".ad-close").click()
+        page.get_by_test_id("stMain").get_by_role("button", name="Best frame").focus()
+        page.keyboard.press("Escape")
         answer.wait_for(state="hidden")
 
 

@@ -245,6 +245,7 @@ def test_a_fraction_is_read_and_a_known_mistake_is_told() -> None:
     at.button(key="check").click().run()
     assert "divided by the sum of the row" in page_text(at)
     at.text_input(key="answer-why_minus_infinity-2").set_value("e/(e+3)").run()
+    assert "divided by the sum of the row" not in page_text(at), "nothing is said of an answer that is not checked yet"
     at.button(key="check").click().run()
     assert "Right." in page_text(at)
 

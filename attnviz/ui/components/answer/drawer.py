@@ -29,7 +29,7 @@ WORDS = Words(
         "product": "product",
         "aside": "This follows as soon as you let go.",
         "in_words": "In words",
-        "largest": "The largest product is entry {n}: {product}.",
+        "largest": "The product furthest from 0 is entry {n}: {product}.",
         "without": "Without ÷ √{d} it would get {share}.",
     }
 )

@@ -5,6 +5,12 @@ const RINGS = ".st-key-stage .attn-ring"; // around what is chosen, in each of t
 const TOP = 48; // pixels of the window over which the places stand
 const MARGIN = 56; // pixels between the row and the answer: the words below the last row
 
+/** The top and the bottom of each box of a path, which may go round a row in every head. @param {Element} path */
+function boxesOf(path) {
+  const origin = path.closest("svg")?.getBoundingClientRect().top ?? 0;
+  return [...(path.getAttribute("d") ?? "").matchAll(/M[-\d.]+,([-\d.]+)h[-\d.]+v([-\d.]+)/g)].map(([, y, height]) => ({ top: origin + Number(y), bottom: origin + Number(y) + Number(height) }));
+}
+
 export class InSight {
   isOpen = false;
   before = 0; // where the page stood without an answer
@@ -40,7 +46,7 @@ export class InSight {
     const { page, box, base } = this;
     if (!this.isOpen || !page || !this.isUntouched) return;
     const from = base - page.scrollTop; // the places of the rings were the page not scrolled yet
-    const rings = [...document.querySelectorAll(RINGS)].map((ring) => ring.getBoundingClientRect());
+    const rings = [...document.querySelectorAll(RINGS)].flatMap(boxesOf);
     const foot = window.innerHeight - box.offsetHeight - MARGIN; // of the room over the answer, once that has come up
     const ways = rings.map(({ top, bottom }) => Math.max(bottom - from - foot, 0) || Math.min(top - from - TOP, 0));
     const [by = 0] = ways.sort((one, other) => Math.abs(one) - Math.abs(other));

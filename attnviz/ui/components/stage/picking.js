@@ -81,16 +81,24 @@ export class Picking {
     return one !== undefined && one === other;
   }
 
+  /** A picture that has the rows of a stage: its own, or where stages come one by one, another. @param {string} name */
+  pictureFor(name) {
+    const { pictures, stages } = this.heatmap, axes = stages.find((stage) => stage.name === name)?.axes;
+    const others = [...pictures.values()].filter(({ meta }) => meta.axes[0] === axes?.[0]);
+    return pictures.get(name) ?? others.find(({ meta }) => meta.axes[1] === axes?.[1]) ?? others[0];
+  }
+
   /** The chosen cells, as they are highlighted in all stages. @returns {Highlight | null} */
   get highlight() {
     const cell = this.chosen;
-    const picture = cell && this.heatmap.pictures.get(cell.stage);
+    const picture = cell && this.pictureFor(cell.stage);
     if (!cell || !picture) return null;
     const { axes, heads } = picture.meta;
+    const isOwn = this.heatmap.stages.find(({ name }) => name === cell.stage)?.axes[1] === axes[1];
     const { only } = picture.stage;
     const head = only === null ? cell.head : cell.head === only ? 0 : null;
     const row = cell.row === null ? null : picture.position(0, cell.row);
-    const column = cell.column === null ? null : picture.position(1, cell.column);
+    const column = cell.column === null || !isOwn ? null : picture.position(1, cell.column);
     return { stage: cell.stage, head, heads: heads.length, at: { [axes[0]]: row, [axes[1]]: column } };
   }
 
@@ -128,7 +136,9 @@ export class Picking {
     const spot = picture.locate(event);
     if (!spot) return;
     this.chooser(picture, spot)();
-    if (event.pointerType === "touch" && spot.name === undefined) this.heatmap.pointing.show(picture, spot, event.clientX, event.clientY);
+    if (event.pointerType !== "touch" || spot.name !== undefined) return;
+    if (document.querySelector(".attn-drawer[data-open]")) this.heatmap.pointing.leave(); // which says what a tip would, and stands under it
+    else this.heatmap.pointing.show(picture, spot, event.clientX, event.clientY);
   }
 
   /**

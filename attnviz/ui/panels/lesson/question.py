@@ -106,8 +106,14 @@ def question_form(question: ResolvedQuestion, at: str, trace: Trace, presenter: 
         with beside:
             st.button(WORDS["check"], key="check", on_click=_check, args=(question, at, key))
             st.button(WORDS["show"], key="show-answer", on_click=reveal, args=(at,))
-        if at in st.session_state.get(_GIVEN, {}):
+        if _stands(question, at):
             typeset(((TEXT, _refusal(question, answer)),))
+
+
+def _stands(question: ResolvedQuestion, at: str) -> bool:
+    """Return whether an answer was checked and is still what the widget holds: nothing is said of another one."""
+    was_given, answer = given(at)
+    return was_given and _typed_answer(question, st.session_state.get(answer_key(at))) == answer
 
 
 def _room(question: ResolvedQuestion, labels: Sequence[str], at: str, trace: Trace) -> None:
@@ -200,7 +206,7 @@ def mistake(
 ) -> None:
     """Offer the picture in which the mistake behind a wrong answer can be seen, while the question is open."""
     answer = given(at)[1]
-    if question is None or is_revealed(at) or isinstance(answer, str):
+    if question is None or is_revealed(at) or isinstance(answer, str) or not _stands(resolved, at):
         return
     stage = mistake_pictures.picture(question, resolved, trace, answer, own)
     is_read = resolved.form not in ("some", "order", "mask") and resolved.how not in (*YES, "next_word")
