@@ -72,6 +72,17 @@ def test_a_page_is_not_loaded_for_ever_where_a_browser_never_gets_a_script(brows
     assert len(loads) == 4
 
 
+def test_a_page_that_somebody_works_on_is_not_loaded_again(browser_page: Any, app: Any) -> None:
+    loads: list[str] = []
+    browser_page.on("domcontentloaded", lambda loaded: loads.append(loaded.url))
+    browser_page.goto(app.url)
+    browser_page.wait_for_function(DRAWN)
+    browser_page.keyboard.press("Shift")
+    browser_page.evaluate("() => { dispatchEvent(new Event('vite:preloadError', { cancelable: true })) }")
+    browser_page.evaluate(QUIET)
+    assert len(loads) == 1
+
+
 def open_until_loaded(page: Any, address: str, *, times: int) -> list[str]:
     """Open an address and wait until the page was loaded so many times; return a list that grows with each."""
     loads: list[str] = []

@@ -256,6 +256,11 @@ def test_where_stages_come_one_by_one_what_was_chosen_is_marked_in_each_and_no_t
         page.reload()
         page.wait_for_selector(OPEN)
         page.locator(".st-key-stage .attn-ring").first.wait_for(state="attached")
+    page.keyboard.press("Escape")
+    page.set_viewport_size({"width": DESK[0], "height": DESK[1]})
+    page.locator(".st-key-explore [data-stage=scores]").wait_for()
+    order = page.locator(".st-key-explore [data-stage]").evaluate_all("(all) => all.map((each) => each.dataset.stage)")
+    assert order == ["scores", "weights", "heads"], "the Tab key goes from left to right"
 
 
 @for_each("size, scheme", [(DESK, "light"), (LARGE_DESK, "dark")])

@@ -188,7 +188,7 @@ export class Heatmap {
     const changed = shown.map((stage, at) => {
       const isLast = at === shown.length - 1;
       const height = sideBySide || room.fill ? tallest : tilings[at].height;
-      const picture = this.pictureOf(stage.name);
+      const picture = this.pictureOf(stage.name, shown.slice(at + 1));
       const isChanged = picture.take(stage, tilings[at], [spans[at], height]);
       Object.assign(picture.figure.style, { left: `${x}px`, top: `${y}px`, width: `${spans[at]}px` });
       picture.box.style.height = `${height}px`;
@@ -207,12 +207,13 @@ export class Heatmap {
     this.pictures.forEach((picture) => (this.holding.mask.mark(picture), picture.draw()));
   }
 
-  /** @param {string} name */
-  pictureOf(name) {
+  /** The picture of a stage, in the order in which they stand, which is that of the Tab key. @param {string} name @param {Stage[]} after */
+  pictureOf(name, after) {
     const picture = this.pictures.get(name) ?? new Picture(this, name);
     this.pictures.delete(name);
-    this.pictures.set(name, picture); // in the order in which they stand
-    if (!picture.figure.parentNode) this.frame.append(picture.figure);
+    this.pictures.set(name, picture);
+    const next = after.map((stage) => this.pictures.get(stage.name)?.figure).find(Boolean) ?? null;
+    if (!picture.figure.parentNode) this.frame.insertBefore(picture.figure, next);
     return picture;
   }
 
