@@ -4,10 +4,11 @@
 
 Serves the app and opens each setting once; in a wide window, a large one and a phone's, in the light and in the dark,
 clicks of every kind are made: a cell of a map, the word of a row or of a column, a word of the sentence, and what
-closes the answer, by a press or a key; which cell and which word is at random. While the page answers, a script looks at every frame where the maps, their boxes, the words of the sentence and the path stand,
-counted from the top of the page, as a phone scrolls what is explained into sight. Prints, for each window, how many
-clicks were made and by how many pixels a box moved at most; whatever moved is listed with its address, and the command
-then fails. A click on the name of a head is not among them: it is to show that head alone.
+closes the answer, by a press or a key; which cell and which word is at random. While the page answers, a script looks
+at every frame where the maps, their boxes, the words of the sentence and the path stand, counted from the top of the
+page, as a phone scrolls what is explained into sight. Prints, for each window, how many clicks were made and by how
+many pixels a box moved at most; whatever moved is listed with its address, and the command then fails. A click on the
+name of a head is not among them: it is to show that head alone.
 """
 
 from __future__ import annotations
@@ -85,13 +86,29 @@ SPOT = """([stage, kind, share]) => {
     }) ?? null;
 }"""
 """A point of a map at which a cell, the word of a row or of a column is hit and nothing lies over it."""
+MIDDLE = """(selector) => new Promise((done) => {
+    const place = () => {
+        const { left, top, width, height } = document.querySelector(selector)?.getBoundingClientRect() ?? {};
+        return width ? [left + width / 2, top + height / 2] : null;
+    };
+    let [before, still] = [place(), 0];
+    const look = () => {
+        const now = place();
+        still = String(now) === String(before) ? still + 1 : 0;
+        before = now;
+        if (still < 4) return requestAnimationFrame(look);
+        done(now && document.elementFromPoint(...now)?.closest(selector) ? now : null);
+    };
+    look();
+})"""
+"""The middle of what is clicked, once it stands still; null where it is not there or something lies over it."""
 
 
 def setting(dice: random.Random) -> dict[str, str]:
     """A setting at random that no rule refuses."""
     words = dice.randint(1, 40) if dice.random() < 0.5 else dice.randint(3, 14)
     start = dice.randrange(len(WORDS))
-    chosen = {
+    return {
         "sentence": " ".join((WORDS * 5)[start : start + words]),
         "n_heads": str(dice.choice((1, 2, 3, 4, 6, 8, 8, 8, 12, 16))),
         "d_v": str(dice.choice((1, 2, 4, 4, 8, 16, 33))),
@@ -103,7 +120,6 @@ def setting(dice: random.Random) -> dict[str, str]:
         "n_layers": str(dice.choice((1, 1, 2, 3))),
         "lang": dice.choice(("en", "en", "de", "es", "zh")),
     }
-    return chosen
 
 
 def kinds(page: Page, dice: random.Random) -> Iterator[tuple[str, Any]]:
@@ -112,7 +128,7 @@ def kinds(page: Page, dice: random.Random) -> Iterator[tuple[str, Any]]:
     stage, word = dice.choice(stages), dice.choice(("row", "column"))
     yield f"a cell of {stage}", page.evaluate(SPOT, [stage, "column,head,row", dice.random()])
     yield f"the word of a {word}", page.evaluate(SPOT, [stage, word, dice.random()])
-    yield "a word of the sentence", ".attn-opening button >> nth=0"
+    yield "a word of the sentence", ".attn-opening button"
     yield dice.choice((("close", ".attn-drawer .ad-close"), ("Escape", "Escape")))
 
 
@@ -121,10 +137,10 @@ def made(page: Page, click: Any) -> bool:
     if click == "Escape":
         page.keyboard.press("Escape")
     elif isinstance(click, str):
-        found = page.locator(click)
-        if not found.count() or not found.is_visible():
+        box = page.evaluate(MIDDLE, click)
+        if box is None:
             return False
-        found.click(timeout=PATIENCE)
+        page.mouse.click(*box)
     elif click is None:
         return False
     else:

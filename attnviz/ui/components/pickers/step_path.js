@@ -57,6 +57,7 @@ class StepPath {
   held = null; // as they follow from what is held in the maps
   /** @type {HTMLCanvasElement[]} */
   canvases = [];
+  written = ""; // what stands in the path, but for its pictures
   /** @type {(step: string) => void} */
   onSelect = () => {};
 
@@ -123,11 +124,16 @@ class StepPath {
     this.onSelect = onSelect;
     this.box.setAttribute("aria-label", data.strip);
     this.fill(data);
+    this.box.querySelectorAll("[data-unknown]").forEach((step) => step.removeAttribute("data-unknown"));
     this.paint();
   }
 
-  /** @param {PathData} data */
-  fill({ nodes, words, count }) {
+  /** Write the path, unless it stands there: most moves change its pictures alone. @param {PathData} data */
+  fill({ nodes, words, count, front }) {
+    const isNarrow = this.box.clientWidth < NARROW;
+    const written = JSON.stringify([nodes, words, count, front, isNarrow]);
+    if (written === this.written) return;
+    this.written = written;
     const focused = this.focusedIndex();
     this.box.replaceChildren();
     this.box.classList.toggle("many", nodes.length > MANY);
@@ -138,7 +144,7 @@ class StepPath {
     make(text, "small", "", count);
     for (const node of nodes) {
       this.between(node.before);
-      this.node(node);
+      this.node(node, node.shown && (!front || !isNarrow || node.name === front));
     }
     this.rove(Math.max(focused, 0));
     if (focused >= 0) this.buttons[focused]?.focus();
@@ -158,9 +164,8 @@ class StepPath {
     arrow.addEventListener("click", () => this.onSelect(step));
   }
 
-  /** @param {PathStep} node */
-  node(node) {
-    const shown = node.shown && (!this.data?.front || this.box.clientWidth >= NARROW || node.name === this.data.front);
+  /** @param {PathStep} node @param {boolean} shown  whether its map is on the stage */
+  node(node, shown) {
     const button = make(this.box, "button", shown ? "node shown" : "node");
     button.type = "button";
     button.dataset.step = node.name;
