@@ -5,7 +5,8 @@
 Serves `pages/latency.py` and moves its seed slider ever forward, so that all numbers are fresh at every move: the floor
 (a slider and one line of text), a page of as many elements as the app's with nothing computed or drawn in them, and the
 pictures in several sizes; then the same with the whole app and its seed field. The browser asks for less motion, so
-that the 200 ms in which colours glide to the new ones are left out: it shows these when they have come. In the app, a
+that the 200 ms in which colours glide to the new ones are left out: it shows these when they have come. Once the maps
+rest, Plotly draws what a canvas has shown, within 1 of 255 of each colour: that is not waited for. In the app, a
 cell is chosen after each move, too, and its answer waited for; the first opens the place for it, and is not counted.
 Before that the slider of the embedding size is dragged, and the frame after the first change of the maps waited for
 while it is held. Every page is opened with nothing kept by the browser; beside the app, a page of one chart by
@@ -57,7 +58,9 @@ CASES = {
 }
 WATCH = """() => {
     const seen = (window.seen = { last: 0 });
-    const mark = () => requestAnimationFrame(() => (seen.last = performance.now()));
+    const isSeen = ({ target }) => !(target.nodeType === 1 ? target : target.parentElement)?.closest(".attn-chart");
+    const mark = (changes) =>
+        changes.some(isSeen) && requestAnimationFrame(() => (seen.last = performance.now()));
     new MutationObserver(mark).observe(document.querySelector("[data-testid=stMain]"), {
         subtree: true, childList: true, characterData: true, attributes: true,
         attributeFilter: ["href", "xlink:href", "width", "height", "d", "transform"] });

@@ -96,23 +96,24 @@ class StepPath {
   highlight(mark) {
     this.box.querySelectorAll(".highlight").forEach((frame) => frame.remove());
     this.mark = mark;
-    if (mark) this.shown?.nodes.forEach((node, i) => this.frame(mark, node, this.canvases[i]));
+    const frames = mark && this.shown?.nodes.map((node, i) => this.frame(mark, node, this.canvases[i])); // before any is put in
+    frames?.forEach((style, i) => style && Object.assign(make(/** @type {Node} */ (this.canvases[i].parentNode), "i", "highlight").style, style));
   }
 
-  /** @param {Mark} mark @param {PathStep} node @param {HTMLCanvasElement} canvas */
+  /** Where the frame stands in a small picture, if there is one. @param {Mark} mark @param {PathStep} node @param {HTMLCanvasElement} canvas */
   frame(mark, { name, shape }, canvas) {
     const sizes = shape.split(" × ").map(Number);
     const [row = null, column = null] = (AXES[name] ?? []).map((axis, i) => inside(mark[axis], sizes[i]));
-    if (row === null || !canvas.parentNode) return;
+    if (row === null || !canvas.parentNode) return null;
     const { offsetLeft, offsetTop, offsetWidth, offsetHeight } = canvas;
     const height = offsetHeight / sizes[0];
     const width = column === null ? offsetWidth : offsetWidth / sizes[1];
-    Object.assign(make(canvas.parentNode, "i", "highlight").style, {
+    return {
       top: `${offsetTop + row * height}px`,
       height: `${Math.max(height, 2)}px`,
       left: `${offsetLeft + (column ?? 0) * width}px`,
       width: `${Math.max(width, 2)}px`,
-    });
+    };
   }
 
   /** @param {Uint8Array} bytes @param {(step: string) => void} onSelect */

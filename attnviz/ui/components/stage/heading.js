@@ -41,9 +41,9 @@ export function heading(stage, about, words) {
   const second = `<span class="attn-phrases" title="${escaped(whole)}">${typed.join("")}${phrases.join("")}</span>`;
   const handles = paint && `<span class="attn-handles">${isOne ? paint : ""}</span>`;
   const lines = isOne ? [turning(stage, name, about.turns), `${second}${button}${legend}`] : about.isOneLine ? [`${name}${second}${legend}`] : [`${name}${handles}${button}${legend}`, second];
-  if (isOne && handles) lines.push(handles); // in a line of their own
+  const own = isOne && handles ? `<div class="attn-own">${handles}</div>` : ""; // a line of their own
   const kind = `attn-head${stage.leads ? " attn-leading" : ""}${stage.large ? " attn-large" : ""}${isOne ? " attn-one" : ""}`;
-  return `<div class="${kind}" style="padding-left:${about.left}px;padding-right:${about.gap}px;height:${about.height}px">${lines.map((line) => `<div>${line}</div>`).join("")}</div>`;
+  return `<div class="${kind}" style="padding-left:${about.left}px;padding-right:${about.gap}px;height:${about.height}px">${lines.map((line) => `<div>${line}</div>`).join("")}${own}</div>`;
 }
 
 /** The pixels for a phrase: the formula of the weights stays beside it where there is a shorter one. @param {string} formula @param {Stage} stage @param {Heading} about @param {StageWords} words */

@@ -46,13 +46,13 @@ export class Handles {
       const box = this.boxes.get(slot.dataset.line ?? "");
       if (box && box.parentNode !== slot) slot.append(box);
     }
-    this.mark(picture.head);
+    this.mark(picture.head.firstElementChild);
   }
 
-  /** Write into classes whether lines are open in a heading: a rule for what has them in it would cost a look through the whole page at every change. @param {Element} head */
+  /** Write into classes whether lines are open in a heading: a rule for what has them in it would cost a look through the whole page at every change. @param {Element | null} head */
   mark(head) {
-    const isOpen = head.querySelector(".attn-knobs[data-open]") !== null;
-    for (const around of [head, head.closest(".attn-stage")]) around?.classList.toggle("attn-unfolded", isOpen);
+    const isOpen = head?.querySelector(".attn-knobs[data-open]");
+    for (const around of [head, head?.closest(".attn-stage")]) around?.classList.toggle("attn-unfolded", Boolean(isOpen));
   }
 
   /** Open the lines below where a handle is in them. @param {HTMLElement} handle */
@@ -65,8 +65,7 @@ export class Handles {
   open(box, isOpen) {
     box.toggleAttribute("data-open", isOpen);
     box.querySelector(".attn-others")?.setAttribute("aria-expanded", String(isOpen));
-    const head = box.closest(".attn-head");
-    if (head) this.mark(head);
+    this.mark(box.closest(".attn-head"));
   }
 
   /** The button that opens the lines below, where there are any. @param {HTMLElement} box @param {string} label */
