@@ -49,13 +49,50 @@ def pictures(a: Trace, b: Trace, layer: int, name: str) -> tuple[Stage, ...]:
         for side, picture in zip("ab", both)
         if picture is not None
     ]
-    arrays = pair(a, b, layer, name)
-    if arrays is None:
-        return tuple(shown)
     rows, columns = (pairs_along(a, b, axis) for axis in shown[0].axes)
+    shown = [replace(each, common=(_common(rows, at), _common(columns, at))) for at, each in enumerate(shown)]
+    if pair(a, b, layer, name) is None:
+        return tuple(shown)
     apart = _apart([_widened(side, at, rows, columns) for at, side in enumerate(shown)])
     apart = replace(apart, reach=max(_reach(apart), LEAST_REACH * reach))
     return *shown, replace(apart, grey=_grey(apart, rows, columns))
+
+
+def _common(pairs: Sequence[Pair] | None, side: int) -> list[int] | None:
+    """Return where the tokens of A (side 0) or B (1) stand among those of both; None where both have as many."""
+    return None if pairs is None else [at for at, each in enumerate(pairs) if each[side] is not None]
+
+
+def same_cell(
+    shown: Sequence[Stage], name: str, cell: tuple[int, int, int | None]
+) -> dict[str, tuple[int, int, int | None]]:
+    """Return head, row and column of a cell of one of these pictures in each of them that has it, by their names.
+
+    Without a column it is a row.
+
+    >>> from attnviz import Config, run
+    >>> a, b = (run(Config(sentence=sentence)) for sentence in ("the cat sat", "the old cat sat"))
+    >>> same_cell(pictures(a, b, 0, "weights"), "a", (1, 2, 1))
+    {'a': (1, 2, 1), 'b': (1, 3, 2), 'difference': (1, 3, 2)}
+    """
+    own = next(stage for stage in shown if stage.name == name)
+    head, *among = cell
+    row, column = (
+        at if at is None or along is None else along[at] for at, along in zip(among, own.common, strict=True)
+    )
+    found: dict[str, tuple[int, int, int | None]] = {}
+    for stage in shown:
+        down, across = (_index(along, at) for at, along in zip((row, column), stage.common, strict=True))
+        if head >= len(stage.array) or down is None or down >= len(stage.rows):
+            continue
+        if column is None or (across is not None and across < stage.true_widths[head]):
+            found[stage.name] = head, down, across
+    return found
+
+
+def _index(along: Sequence[int] | None, at: int | None) -> int | None:
+    """Return where a position among all tokens is in a picture; None where it is not."""
+    return at if along is None or at is None else along.index(at) if at in along else None
 
 
 def _grey(apart: Stage, *axes: Sequence[Pair] | None) -> str:
@@ -119,6 +156,7 @@ def _apart(shown: Sequence[Stage]) -> Stage:
         masked=hidden,
         heads=[left if left == right else left.partition(" · ")[0] for left, right in zip(one.names, other.names)],
         widths=one.true_widths[:n],
+        common=(None, None),
         alt=WORDS["difference"],
         reach=None,
     )

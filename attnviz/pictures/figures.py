@@ -54,11 +54,16 @@ def described(stage: Stage, arrays: MutableMapping[str, NamedArray]) -> dict[str
         **{name: [[int(at) for at in cell] for cell in each] for name, each in cells.items()},
         "heads": stage.names,
         "widths": [int(width) for width in stage.true_widths],
-        "positions": [each if each is None else [int(at) for at in each] for each in stage.positions],
+        "positions": _listed(stage.positions),
+        **({} if stage.common == (None, None) else {"common": _listed(stage.common)}),
         "masked": None if stage.masked is None or not stage.masked.any() else _mask(stage, stage.masked, arrays),
         "scale": {"low": stage.scale.low, "high": stage.scale.high, **shades(stage.scale.colours)},
         "ends": _ends(stage),
     }
+
+
+def _listed(along: Sequence[Sequence[int] | None]) -> list[list[int] | None]:
+    return [each if each is None else [int(at) for at in each] for each in along]
 
 
 def shades(colours: Sequence[str]) -> Mapping[str, Sequence[str]]:

@@ -55,6 +55,7 @@ class Stage:
     quiet     whether the colours of signed numbers are paler, as in all maps that stand beside weights or lead to them:
               a step has the same colours wherever it is shown there
     positions the positions of its rows and of its columns among all, where it is a part; None for all of them
+    common    the positions of its rows and of its columns among those of all stages beside it, where these have others
     chosen    head, row and column of the cell that is framed, or of a row where the column is None
     """
 
@@ -87,6 +88,7 @@ class Stage:
     bars: tuple[Array, Array] | None = None
     quiet: bool = False
     positions: tuple[Sequence[int] | None, Sequence[int] | None] = (None, None)
+    common: tuple[Sequence[int] | None, Sequence[int] | None] = (None, None)
     chosen: tuple[int, int, int | None] | None = None
 
     @property

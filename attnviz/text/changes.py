@@ -126,8 +126,17 @@ def _equal(left: Array, right: Array) -> bool:
 def _moved(left: Array, right: Array) -> Array:
     """Return the distance that each number moved; 0 where it is rounding, infinite where only one side has a number."""
     apart = np.abs(difference(left, right))
-    sizes = np.abs(left[np.isfinite(left)])
-    return np.where(apart <= EQUAL * max(1.0, sizes.max(initial=0.0)), 0.0, apart)
+    return np.where(apart <= _rounding(left), 0.0, apart)
+
+
+def _rounding(left: Array) -> float:
+    """Return how far numbers like these in A may be from B and still be the same."""
+    return EQUAL * max(1.0, float(np.abs(left[np.isfinite(left)]).max(initial=0.0)))
+
+
+def is_rounding(change: float, left: Array) -> bool:
+    """Return whether a change is no more than rounding, beside all numbers of A."""
+    return abs(change) <= _rounding(left)
 
 
 def difference_of(a: Trace, b: Trace, layer: int, name: str) -> tuple[int, int, float, int]:

@@ -180,9 +180,9 @@ def _of_setting(config: Config, selection: Selected, trace: Trace | None) -> str
 
 
 def _telling(trace: Trace, selection: Selected) -> link_words.Telling | None:
-    from attnviz.ui.session.selection import within
+    from attnviz.ui.session.selection import is_of_b, within
 
-    here = within(selection, trace)
+    here = within(replace(selection, head=None, query=None, key=None) if is_of_b(selection) else selection, trace)
     return link_words.telling(trace, here.layer, here.head, here.query, here.key if here.query is not None else None)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -16,6 +16,7 @@ from attnviz.engine.pretrained.pretrained_config import FREE
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
 from attnviz.pictures import comparison
+from attnviz.pictures.stage_record import Stage
 from attnviz.settings import language, url_codec
 from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import Words
@@ -23,15 +24,19 @@ from attnviz.text import changes, step_names
 from attnviz.text.captions import NAMES
 from attnviz.text.format.html_math import as_markdown
 from attnviz.text.format.number_format import localised
-from attnviz.text.format.sentence_parts import plain
+from attnviz.text.format.sentence_parts import plain, rounded_number
 from attnviz.text.headline import headline
 from attnviz.ui.components.stage import heatmap
+from attnviz.ui.components.stage.heatmap import Heads
+from attnviz.ui.components.stage.picking import Picked
 from attnviz.ui.components.stage.view import WHOLE
+from attnviz.ui.panels import cell as cell_panel
 from attnviz.ui.panels import explore_panels, typed_formula
 from attnviz.ui.panels.depth import layers
 from attnviz.ui.session import admission, session_state, widgets
+from attnviz.ui.session.callback import callback
 from attnviz.ui.session.notices import notice, paragraph
-from attnviz.ui.session.selection import Selection
+from attnviz.ui.session.selection import Selection, outside_b, within_b
 
 WORDS = Words(
     {
@@ -48,10 +53,18 @@ WORDS = Words(
         "layers": "Today's layer beside 2017's",
         "through": "One word of A and one of B, layer by layer",
         "bank": "One word, two meanings",
+        "of": "This is {side}.",
+        "less": "This is {side}. In A {a}, in B {b}: {by} less.",
+        "more": "This is {side}. In A {a}, in B {b}: {by} more.",
+        "alike": "This is {side}. In A {a}, in B the same.",
+        "alone": "This is {side}. {other} has no such cell.",
     }
 )
 
+KEY = "compare"
 NEED = Need(drawn=48)
+OF_A_CELL = (("query", "key"), ("query", "d_v"))
+"""The axes of the steps whose numbers are explained: those between the scores and the outputs of the heads."""
 
 
 def _set_by_hand(config: Config) -> dict[str, Any]:
@@ -91,13 +104,13 @@ def page(trace: Trace, selection: Selection) -> Selection:
     with st.container(key="tools-compare"):
         selection = widgets.edit_overrides(config, selection, "changes", beside=lambda record: _step(trace, record))
     if not selection.changes:
-        _starters(config, selection)
+        _starters(config)
     other, problems = url_codec.apply_changes(config, selection.changes)
     changed = [name for name, _ in selection.changes]
     typed_formula.explain_changes(other, changed, prefix="b_")
     for field in typed_formula.not_shown(other, changed):
-        shown = replace(selection, changes=url_codec.difference(config, other, [*changed, field]))
-        st.button(WORDS["type"], key=f"type-{field}", on_click=session_state.adopt, args=(config, shown))
+        more = {"changes": url_codec.difference(config, other, [*changed, field])}
+        st.button(WORDS["type"], key=f"type-{field}", on_click=_adopt, args=(config,), kwargs=more)
     notice(*session_state.found(_in_b(dict.fromkeys([*unfit, *problems]))))
     said = _turns(config, other, selection)
     try:
@@ -108,11 +121,21 @@ def page(trace: Trace, selection: Selection) -> Selection:
         notice(WORDS["fault"].format(error=error), kind="fault")
         return selection
     notice(*_in_b(note for note in second.notes if note not in trace.notes))
-    selection = explore_panels.choose_layer(trace, selection)
-    _beside(trace, second, selection, said)
+    selection = _beside(trace, second, explore_panels.choose_layer(trace, selection), said)
     paragraph(headline(trace))
     paragraph([WORDS["through"]])
-    return layers.compared(trace, second, selection)
+    after = _through(trace, second, selection)
+    if (after.query, after.in_b) != (selection.query, selection.in_b):  # the maps above have to show it
+        session_state.write(config, after)
+        st.rerun()
+    return after
+
+
+@callback
+def _adopt(config: Config, **changed: Any) -> None:
+    """Make a setting the one at the left, with other changes in B; what was chosen in the maps stays chosen."""
+    (selection,) = session_state.saved(Selection)
+    session_state.adopt(config, replace(selection, **changed))
 
 
 def _in_b(notes: Iterable[str]) -> list[str]:
@@ -120,7 +143,7 @@ def _in_b(notes: Iterable[str]) -> list[str]:
     return [WORDS["in_b"].format(note=note) for note in notes]
 
 
-def _starters(config: Config, selection: Selection) -> None:
+def _starters(config: Config) -> None:
     """Draw a first change by one press; those that would change nothing are not offered."""
     paragraph([WORDS["ask"]])
     with st.container(key="moves-first", horizontal=True, gap="small"):
@@ -131,33 +154,33 @@ def _starters(config: Config, selection: Selection) -> None:
             other = replace(config, **changed)
             changes_to_make = url_codec.difference(config, other, typed_formula.not_shown(other, changed))
             if changes_to_make:
-                begun = replace(selection, changes=changes_to_make)
+                begun = {"changes": changes_to_make}
                 words = as_markdown(language.translate(label))
-                st.button(words, key=f"start-{name}", on_click=session_state.adopt, args=(config, begun))
+                st.button(words, key=f"start-{name}", on_click=_adopt, args=(config,), kwargs=begun)
         if model_registry.find(config.model) is None:
-            _layers(config, selection)
+            _layers(config)
         else:
-            _meanings(config, selection)
+            _meanings(config)
 
 
-def _layers(config: Config, selection: Selection) -> None:
+def _layers(config: Config) -> None:
     """Offer the layer of 2017 as A and today's as B."""
     old = replace(config, **LAYER_2017)  # type: ignore[arg-type]
     shared = {} if config.n_heads % 2 else {"n_kv_heads": config.n_heads // 2}
     new = replace(old, **LAYER_TODAY, **shared)  # type: ignore[arg-type]
-    begun = replace(selection, changes=url_codec.difference(old, new), step="ff_hidden")
-    st.button(WORDS["layers"], key="start-layers", on_click=session_state.adopt, args=(old, begun))
+    begun = {"changes": url_codec.difference(old, new), "step": "ff_hidden"}
+    st.button(WORDS["layers"], key="start-layers", on_click=_adopt, args=(old,), kwargs=begun)
 
 
 MEANINGS = ("the bank lent us some money", "we sat on the bank of the river")
 """Two sentences in which one word means two things; the vector of each layer tells them apart more."""
 
 
-def _meanings(config: Config, selection: Selection) -> None:
+def _meanings(config: Config) -> None:
     """Offer two sentences with one word that means two things."""
     one, other = (replace(config, sentence=sentence, edits=()) for sentence in MEANINGS)
-    begun = replace(selection, changes=url_codec.difference(one, other))
-    st.button(WORDS["bank"], key="start-meanings", on_click=session_state.adopt, args=(one, begun))
+    begun = {"changes": url_codec.difference(one, other)}
+    st.button(WORDS["bank"], key="start-meanings", on_click=_adopt, args=(one,), kwargs=begun)
 
 
 def _turns(config: Config, other: Config, selection: Selection) -> DeltaGenerator:
@@ -165,14 +188,21 @@ def _turns(config: Config, other: Config, selection: Selection) -> DeltaGenerato
     if not selection.changes:
         return st.container()
     names = [name for name, _ in selection.changes]
-    back = replace(selection, changes=url_codec.difference(other, config, names))
-    none = replace(selection, changes=())
+    back = url_codec.difference(other, config, names)
     with st.container(key="moves-turns", horizontal=True, gap="small", vertical_alignment="center"):
         said = st.container()
-        st.button(WORDS["swap"], key="swap", on_click=session_state.adopt, args=(other, back))
-        st.button(WORDS["adopt"], key="adopt", on_click=session_state.adopt, args=(other, none))
-        st.button(WORDS["stop"], key="stop", on_click=session_state.adopt, args=(config, none))
+        st.button(WORDS["swap"], key="swap", on_click=_swap, args=(other, back))
+        st.button(WORDS["adopt"], key="adopt", on_click=_adopt, args=(other,), kwargs={"changes": ()})
+        st.button(WORDS["stop"], key="stop", on_click=_adopt, args=(config,), kwargs={"changes": ()})
     return said
+
+
+@callback
+def _swap(config: Config, back: tuple[tuple[str, str], ...]) -> None:
+    """Make B the setting at the left and A the other one; the chosen cell goes along."""
+    (selection,) = session_state.saved(Selection)
+    in_b = selection.query is not None and not selection.in_b
+    session_state.adopt(config, replace(selection, changes=back, in_b=in_b))
 
 
 def _step(trace: Trace, selection: Selection) -> Selection:
@@ -184,8 +214,10 @@ def _step(trace: Trace, selection: Selection) -> Selection:
     return picked if picked.step in names else replace(picked, step="weights")
 
 
-def _beside(trace: Trace, second: Trace, selection: Selection, said: DeltaGenerator) -> None:
+def _beside(trace: Trace, second: Trace, selection: Selection, said: DeltaGenerator) -> Selection:
     """Draw the step in both, the difference, and what moved furthest; while nothing differs, the step in A.
+
+    Returns the selection with what was chosen in the maps.
 
     said  where it is said how the two differ
     """
@@ -195,9 +227,89 @@ def _beside(trace: Trace, second: Trace, selection: Selection, said: DeltaGenera
         with said:
             paragraph(map(localised, filter(None, findings)))
     shown = comparison.pictures(trace, second, layer, name)
-    heatmap.show(shown if selection.changes else shown[:1], key="compare", view=WHOLE)
+    selection = _maps(trace, second, selection, shown if selection.changes else shown[:1])
     notice(*map(localised, changes.change_summary(trace, second, layer, name)))
     moves = changes.moves(trace, second, layer, name)
     if moves:
         paragraph([WORDS["furthest"]])
         notice(*(localised(plain(changes.describe_move(trace, second, layer, name, move))) for move in moves))
+    return selection
+
+
+def _maps(trace: Trace, second: Trace, selection: Selection, shown: Sequence[Stage]) -> Selection:
+    """Draw the maps, and how the number of the chosen cell came to be; return the selection with what was chosen."""
+    of = {"a": (trace, selection.layer), "b": (second, selection.layer)}
+    if [stage.name for stage in shown] == ["a"]:
+        selection = replace(selection, in_b=False)
+    chosen = replace(selection, focus=None)  # of all heads, and the head that is shown alone elsewhere stays that
+    if selection.in_b:
+        notice(*session_state.of_address(outside_b(chosen, second)))
+    is_explained = shown[0].axes in OF_A_CELL and len(shown[0].array) == trace.config.n_heads
+    side, cell, picked, said = "b" if selection.in_b else "a", None, None, ""
+    chosen = within_b(chosen, of[side][0])
+    if is_explained:
+        chosen, side = _chosen(chosen, side, shown, of)
+        picked = cell_panel.marked(chosen, side, shown)
+        said = _said(shown, side, picked)
+    explained = chosen if is_explained else replace(chosen, query=None)
+    run, layer = of[side]
+    with st.container(key="stage", gap=None):
+        head = 0 if explained.query is None else cell_panel.head_of(run, layer, chosen)
+        cell = cell_panel.explain(run, explained, head, setting=trace.config, beside=said)
+        heatmap.show(shown, key=KEY, picked=picked, view=WHOLE, heads=Heads(by_number=True))
+    chosen = cell_panel.all_lines(run, chosen, cell)
+    return replace(chosen, focus=selection.focus, in_b=side == "b" and chosen.query is not None)
+
+
+def _chosen(
+    selection: Selection, side: str, shown: Sequence[Stage], of: Mapping[str, tuple[Trace, int]]
+) -> tuple[Selection, str]:
+    """Return the selection with what was chosen in the maps, and whether that is of A or of B.
+
+    A cell of the difference is explained as that of B, or where B has none, as that of A.
+    """
+    chosen, asked = cell_panel.updated(selection, side, shown, {**of, "difference": of["b"]}, key=KEY)
+    picked = cell_panel.marked(chosen, asked, shown)
+    if asked != "difference" or picked is None:
+        return chosen, asked
+    cells = comparison.same_cell(shown, asked, (picked.head or 0, picked.row or 0, picked.column))
+    where = next((side for side in "ba" if side in cells), None)
+    if where is None:  # the row has its word from one, the column from the other
+        return selection, side
+    _, row, column = cells[where]
+    of_cell = {} if column is None else {"key" if shown[0].axes[1] == "key" else "dimension": column}
+    return replace(chosen, **{"query": row, **of_cell}), where  # type: ignore[arg-type]
+
+
+def _said(shown: Sequence[Stage], side: str, picked: Picked | None) -> str:
+    """Return a sentence on the number of the chosen cell in A and in B, as the maps have it.
+
+    Of a row, and where there is no difference to draw, only whose it is.
+    """
+    if picked is None or len(shown) == 1:
+        return ""
+    stages, other = {stage.name: stage for stage in shown}, "a" if side == "b" else "b"
+    names = {"side": comparison.WORDS[side], "other": comparison.WORDS[other]}
+    if picked.head is None or picked.row is None or picked.column is None:
+        return WORDS["of"].format(**names)
+    cells = comparison.same_cell(shown, side, (picked.head, picked.row, picked.column))
+    if other in stages and other not in cells:
+        return WORDS["alone"].format(**names)
+    apart = stages.get("difference")
+    if apart is None or "difference" not in cells or not apart.drawn_cells[cells["difference"]]:
+        return WORDS["of"].format(**names)
+    a, b, by = (float(stages[name].array[cells[name]]) for name in ("a", "b", "difference"))
+    how = "alike" if changes.is_rounding(by, stages["a"].array) else "less" if by < 0 else "more"
+    numbers = {"a": rounded_number(a), "b": rounded_number(b), "by": rounded_number(abs(by))}
+    return localised(WORDS[how].format(**names, **numbers))
+
+
+def _through(trace: Trace, second: Trace, selection: Selection) -> Selection:
+    """Draw a word of A and one of B through the layers; return the selection with another word of A, if that is chosen.
+
+    The row of what is chosen in A is that of the word.
+    """
+    after = layers.compared(trace, second, replace(selection, query=None) if selection.in_b else selection)
+    if selection.in_b and after.query is None:
+        return replace(after, query=selection.query)
+    return after if after.query == selection.query else replace(after, in_b=False, key=None, dimension=None)

@@ -11,8 +11,9 @@ from attnviz.pictures.stage_record import Stage
 from attnviz.ui.components.stage import heatmap
 from attnviz.ui.components.stage.heatmap import Heads
 from attnviz.ui.components.stage.picking import Picked
-from attnviz.ui.pages.stage_reducer import reduce, selected
+from attnviz.ui.pages.stage_reducer import reduce
 from attnviz.ui.panels import explore_panels, window
+from attnviz.ui.panels.cell import selected
 from attnviz.ui.session.browser.stage_events import last
 from attnviz.ui.session.selection import Selection
 

@@ -6,13 +6,12 @@ from dataclasses import replace
 from urllib.parse import urlencode
 
 from attnviz.engine.records.trace import Trace
-from attnviz.pictures.stage_record import Stage
 from attnviz.pictures.step_path import LOGITS
 from attnviz.settings import url_codec
 from attnviz.text import opening_sentence as tales
 from attnviz.ui.components.stage import picking
-from attnviz.ui.components.stage.picking import Picked
 from attnviz.ui.panels import model_views, stage_of_run, window
+from attnviz.ui.panels.cell import answered, selected
 from attnviz.ui.panels.depth import many_sentences, owed_to
 from attnviz.ui.panels.window import Seen
 from attnviz.ui.session.browser.stage_events import Event
@@ -44,15 +43,10 @@ def _after(selection: Selection, event: Event, trace: Trace, seen: Seen) -> Sele
             return _paired(selection, event, trace)
         case Event("open", layer=layer, head=head):
             return _opened(selection, layer, head, trace)
-        case Event("close"):
-            return replace(selection, query=None, key=None, dimension=None)
+        case Event("close" | "key" | "lines"):
+            return answered(selection, event, described(trace, selection, seen)[0])
         case Event("pick"):
             return _picked(selection, event, trace, seen)
-        case Event("lines"):
-            return replace(selection, panel="cell", all_lines=True)
-        case Event("key", key=key) if selection.query is not None:
-            head = described(trace, selection, seen)[0] if selection.key is None else selection.head or 0
-            return replace(selection, head=head, key=key, dimension=None)
         case Event("focus" | "card" as kind, head=head):
             chosen = head if kind == "card" else selection.head
             return replace(selection, focus=None if trace.config.n_heads < 2 else head, head=chosen)
@@ -104,23 +98,6 @@ def _picked(selection: Selection, event: Event, trace: Trace, seen: Seen) -> Sel
     stages = stage_of_run.shown(trace, selection)
     picked = picking.located(event, stages)
     return selection if picked is None else seen.outside(selection, selected(selection, picked, stages))
-
-
-def selected(selection: Selection, picked: Picked, stages: list[Stage]) -> Selection:
-    """Return the selection with what was picked; a word alone lets go of head and key."""
-    axes = next(stage.axes for stage in stages if stage.name == picked.stage)
-    head = picked.head if selection.focus is None or picked.head is None else selection.focus
-    row, column = picked.row, picked.column
-    named = selection.head if head is None else head
-    if axes == ("query", "key"):
-        return replace(selection, head=head, query=row, key=column, dimension=None)
-    if picked.stage == "heads":
-        if row is None:  # the number of a column is no position of any word
-            return selection
-        return replace(selection, head=named, query=row, key=None, dimension=column)
-    if axes[0] == "query":
-        return replace(selection, head=named, query=row)
-    return replace(selection, key=row) if axes[0] == "key" else selection
 
 
 def described(trace: Trace, selection: Selection, seen: Seen) -> tuple[int, int]:

@@ -3,25 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import streamlit as st
 
 from attnviz.arithmetic.cell import Cell, derive
 from attnviz.arithmetic.notation.derivation import ArithmeticLine
+from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
 from attnviz.pictures.answer.browser_facts import CellFacts
 from attnviz.pictures.answer.explanation import explanation, most_telling
 from attnviz.pictures.answer.motion import motion
 from attnviz.pictures.charts.bars import bars
+from attnviz.pictures.stage_record import Stage
 from attnviz.settings.counting import ordinal
 from attnviz.settings.language import Words
+from attnviz.text import opening_sentence
 from attnviz.text.cell_sentence import cell_sentence
 from attnviz.text.format.sentence_parts import TEXT, plain
 from attnviz.ui.components import formula
 from attnviz.ui.components.answer import cells_of_stage, drawer, rail
 from attnviz.ui.components.answer.drawer import Around
-from attnviz.ui.session import widgets
+from attnviz.ui.components.stage import picking
+from attnviz.ui.components.stage.picking import Picked
+from attnviz.ui.session import widget_values, widgets
+from attnviz.ui.session.browser import stage_events
+from attnviz.ui.session.browser.stage_events import Event
 from attnviz.ui.session.notices import paragraph, typeset
 from attnviz.ui.session.selection import Selection
 
@@ -46,15 +54,25 @@ SHOWN_AS_BARS = {"products": False, "exponentials": True, "share": False}
 
 
 def explain(
-    trace: Trace, selection: Selection, head: int, cells: CellFacts | None, image: Mapping[str, Any] | None = None
+    trace: Trace,
+    selection: Selection,
+    head: int,
+    cells: CellFacts | None = None,
+    image: Mapping[str, Any] | None = None,
+    *,
+    setting: Config | None = None,
+    beside: str = "",
 ) -> Cell | None:
     """Draw how what was chosen came to be: a cell of `head`, an entry of its output, or the row of a word.
 
-    cells  by which the browser explains any cell at once;  image  what the row attends to in the image that is read
+    cells    by which the browser explains any cell at once
+    image    what the row attends to in the image that is read
+    setting  the one at the left, if the run is of another
+    beside   what is said of another run
     """
     with st.container(key=CELLS):
         cells_of_stage.send(cells, key=f"{CELLS}-facts")
-    around = Around(selection.play, rail.chips(trace.config), selection.head, selection.focus, image)
+    around = Around(selection.play, rail.chips(setting or trace.config), selection.head, selection.focus, image)
     if selection.query is None:
         drawer.show(None, key=ANSWER, around=around)
         return None
@@ -69,8 +87,93 @@ def explain(
         dimension = None
     answer = explanation(trace, cell, key=whole, dimension=dimension)
     played = motion(trace, cell) if whole and cell.allowed else None
-    drawer.show(answer | {"motion": played}, key=ANSWER, around=around)
+    said = {"motion": played} | ({"beside": beside} if beside else {})
+    drawer.show(answer | said, key=ANSWER, around=around)
     return cell if whole else None
+
+
+def selected(selection: Selection, picked: Picked, stages: Sequence[Stage]) -> Selection:
+    """Return the selection with what was picked; a word alone lets go of head and key."""
+    axes = next(stage.axes for stage in stages if stage.name == picked.stage)
+    head = picked.head if selection.focus is None or picked.head is None else selection.focus
+    row, column = picked.row, picked.column
+    named = selection.head if head is None else head
+    if axes == ("query", "key"):
+        return replace(selection, head=head, query=row, key=column, dimension=None)
+    if axes == ("query", "d_v"):
+        if row is None:  # the number of a column is no position of any word
+            return selection
+        return replace(selection, head=named, query=row, key=None, dimension=column)
+    if axes[0] == "query":
+        return replace(selection, head=named, query=row)
+    return replace(selection, key=row) if axes[0] == "key" else selection
+
+
+def answered(selection: Selection, event: Event, head: int) -> Selection:
+    """Return the selection after an event of the answer: closed, with another key, or with all lines.
+
+    head  the one that the answer is about while no key is chosen
+    """
+    match event:
+        case Event("close"):
+            return replace(selection, query=None, key=None, dimension=None)
+        case Event("lines"):
+            return replace(selection, panel="cell", all_lines=True)
+        case Event("key", key=key) if selection.query is not None:
+            chosen = head if selection.key is None else selection.head or 0
+            return replace(selection, head=chosen, key=key, dimension=None)
+    return selection
+
+
+def updated(
+    selection: Selection, asked: str, shown: Sequence[Stage], of: Mapping[str, tuple[Trace, int]], *, key: str
+) -> tuple[Selection, str]:
+    """Return the selection and the name of the map in which something was chosen, as the last run leaves them.
+
+    For maps beside each other that are of several runs or layers.
+
+    asked  the map before;  shown  those of a key;  of  the run and the layer of each
+    """
+    for event in stage_events.heard(key, drawer.part(ANSWER)):
+        picked = picking.located(event, shown) if event.kind == "pick" else None
+        if picked is not None and picked.row is not None:
+            asked, selection = picked.stage, selected(selection, picked, shown)
+            if of[asked][0] is of[shown[0].name][0]:
+                selection = replace(selection, layer=of[asked][1])
+        elif event.kind in ("close", "lines") or (event.kind == "key" and _has(of[asked][0], event.key)):
+            selection = answered(selection, event, head_of(*of[asked], selection))
+        if event.kind == "lines":
+            widget_values.show(selection, unlike=[replace(selection, all_lines=False)])
+    return selection, asked
+
+
+def _has(trace: Trace, key: int | None) -> bool:
+    return key is not None and key < len(trace.key_tokens)
+
+
+def head_of(trace: Trace, layer: int, selection: Selection) -> int:
+    """Return the head that an answer is about: the chosen one, or else the one that tells most."""
+    return opening_sentence.telling(trace, layer)[0] if selection.head is None else selection.head
+
+
+def marked(selection: Selection, asked: str, shown: Sequence[Stage]) -> Picked | None:
+    """Return what is marked in the map in which it was chosen: a cell, or a row."""
+    axes = next(stage.axes for stage in shown if stage.name == asked)
+    if selection.query is None or axes[0] != "query":
+        return None
+    column = {"key": selection.key, "d_v": selection.dimension}.get(axes[1])
+    if None in (selection.head, column):
+        return Picked(asked, None, selection.query, None)
+    return Picked(asked, selection.head, selection.query, column)
+
+
+def all_lines(trace: Trace, selection: Selection, cell: Cell | None) -> Selection:
+    """Draw all lines of arithmetic of the chosen cell once they were asked for, and a switch to put them away."""
+    if cell is None or not selection.all_lines:
+        return selection
+    with st.container(key="all-lines"):
+        selection = widgets.draw(selection, "all_lines")
+        return panel(trace, selection, cell) if selection.all_lines else selection
 
 
 def panel(trace: Trace, selection: Selection, derived: Cell | None = None) -> Selection:

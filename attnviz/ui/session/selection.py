@@ -141,6 +141,7 @@ class Selection:
     head: int | None = position(None, 128, none="none", label="Head")
     query: int | None = position(None, 1024, none="none", label="Query")
     key: int | None = position(None, 1024, none="none", label="Key")
+    in_b: bool = switch(False, label="The cell of B", help="What was chosen is explained in B, and else in A.")
     from_query: int | None = position(None, 1024, none="none", label="First query in view")
     from_key: int | None = position(None, 1024, none="none", label="First key in view")
     pinned: str = text(
@@ -237,11 +238,21 @@ OUTSIDE = Words(
 
 def outside(selection: Selection, trace: Trace) -> list[str]:
     """Return a sentence for each part of the selection that is not there in this run."""
-    lengths = {"layer": len(trace.layers)} | _lengths(trace)
+    lengths = {"layer": len(trace.layers)} | ({} if is_of_b(selection) else _lengths(trace))
     sentences = [_outside(selection, name, n) for name, n in lengths.items() if _is_outside(selection, name, n)]
     if not any(selection.step in steps for steps in (trace.around, trace.layers[0], trace.layers[-1])):
         sentences.append(OUTSIDE["step"].format(given=shorten(selection.step)))
     return sentences
+
+
+def is_of_b(selection: Selection) -> bool:
+    """Return whether head, query and key are those of the second of two runs."""
+    return selection.page == "compare" and selection.in_b
+
+
+def outside_b(selection: Selection, second: Trace) -> list[str]:
+    """Return a sentence for each part of the chosen cell that is not there in the second of two runs."""
+    return [_outside(selection, name, n) for name, n in _lengths(second).items() if _is_outside(selection, name, n)]
 
 
 def outside_lesson(selection: Selection) -> list[str]:
@@ -269,6 +280,13 @@ def _lengths(trace: Trace) -> dict[str, int]:
 
 
 def within(selection: Selection, trace: Trace) -> Selection:
-    """Return the selection without the parts that this run does not have."""
-    resets: dict[str, Any] = {name: None for name, n in _lengths(trace).items() if _is_outside(selection, name, n)}
-    return replace(selection, layer=min(selection.layer, len(trace.layers) - 1), **resets)
+    """Return the selection without the parts that this run does not have; a cell of B is left, as it is of another."""
+    here = replace(selection, layer=min(selection.layer, len(trace.layers) - 1))
+    return here if is_of_b(selection) else within_b(here, trace)
+
+
+def within_b(selection: Selection, second: Trace) -> Selection:
+    """Return the selection without the parts of the chosen cell that the second of two runs does not have."""
+    lengths = _lengths(second).items()
+    resets: dict[str, Any] = {name: None for name, n in lengths if _is_outside(selection, name, n)}
+    return replace(selection, **resets)

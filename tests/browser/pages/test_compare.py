@@ -1,4 +1,4 @@
-"""Two settings beside each other: their maps are whole in the window, and B flips in the place of A."""
+"""Two settings beside each other: whole in the window, B flips in the place of A, and a click has its answer."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 from attnviz import Config, run
+from attnviz.text.format.number_format import short
+from tests.browser.stage.test_stage import DESK, LARGE_DESK, PHONE
 from tests.browser_idle import QUIET
 from tests.support.cases import for_each
 
@@ -78,3 +80,126 @@ def test_what_is_not_of_one_size_does_not_flip_and_a_letter_that_is_typed_is_one
     page.keyboard.down("b")
     np.testing.assert_allclose(page.evaluate(NUMBERS), weights(), atol=1e-15)
     page.keyboard.up("b")
+
+
+EVERYTHING = """() => {
+    const seen = ".st-key-compare :is([data-stage], [data-map], .attn-box, .attn-cells, text[data-head]),"
+        + ".stMain [class*=st-key-tools-], .stMain .attn-note, .stMain :is(button, input, .js-plotly-plot)";
+    const all = [...document.querySelectorAll(seen)].filter((each) => !each.closest(".st-key-answer"));
+    const { scrollTop } = document.querySelector("[data-testid=stMain]"); // a phone is scrolled to what is explained
+    return all.map((each) => {
+        const { left, top, width, height } = each.getBoundingClientRect();
+        return [left, top + scrollTop, width, height];
+    });
+}"""
+POINT = """([name, head, row, column]) => {
+    const main = document.querySelector("[data-testid=stMain]");
+    const { picture } = document.querySelector(`.st-key-compare [data-stage=${name}]`);
+    if (innerWidth < 641) main.scrollTop += picture.layer.getBoundingClientRect().top - 90; // over the answer
+    const [x, y, width, height] = picture.cells(head, row, column);
+    const { left, top } = picture.light.closest("svg").getBoundingClientRect();
+    return [left + x + width / 2, top + y + height / 2];
+}"""
+"""The middle of a cell, which a phone is scrolled to."""
+RINGED = """() => Object.fromEntries([...document.querySelectorAll(".st-key-compare [data-stage]")].map((each) => {
+    const { picture } = each;
+    const rings = new Set([...picture.light.querySelectorAll("path")].map((path) => path.getAttribute("d")));
+    const { widths } = picture.meta, found = [];
+    for (let head = 0; head < widths.length; head++)
+        for (let row = 0; row < picture.rows; row++)
+            for (let column = 0; column < widths[head]; column++) {
+                const [x, y, w, h] = picture.cells(head, row, column);
+                if (rings.has(`M${x - 0.5},${y - 0.5}h${w + 1}v${h + 1}h${-w - 1}Z`)) found.push([head, row, column]);
+            }
+    return [picture.name, found];
+}))"""
+"""The cells in each map that have a ring of their own."""
+THREE = ("a", "b", "difference")
+LONG = "the cat sat on the warm mat while a dog slept under"
+
+
+def opened(new_page: Callable[..., Any], app: Any, size: tuple[int, int], scheme: str, address: str) -> Any:
+    page = new_page(viewport={"width": size[0], "height": size[1]}, color_scheme=scheme, instead=True)
+    page.goto(f"{app.url}/?page=compare&{address}")
+    page.locator(".st-key-compare [data-stage=a] .attn-cells").wait_for()
+    page.evaluate(QUIET)
+    return page
+
+
+def choose(page: Any, name: str, cell: tuple[int, int, int]) -> str:
+    """Click a cell of a map; return what is said of A and B, once the page is at rest and the pointer elsewhere."""
+    before = page.url
+    page.mouse.click(*page.evaluate(POINT, [name, *cell]))
+    page.wait_for_function("(before) => location.href !== before", arg=before)
+    page.locator(".attn-drawer[data-open]").wait_for()
+    page.mouse.move(2, 2)
+    page.evaluate(QUIET)
+    return str(page.locator(".attn-drawer .ad-beside").inner_text())
+
+
+@for_each("size, scheme", [(DESK, "light"), (LARGE_DESK, "dark"), (PHONE, "light")])
+def test_a_click_on_a_cell_of_either_is_answered_and_moves_nothing(
+    new_page: Callable[..., Any], app: Any, size: tuple[int, int], scheme: str
+) -> None:
+    page = opened(new_page, app, size, scheme, f"sentence={LONG}&n_heads=8&d_model=64&b_seed=3".replace(" ", "+"))
+    a, b = (run(Config(sentence=LONG, n_heads=8, d_model=64, seed=seed))["weights"].array for seed in (0, 3))
+    before = page.evaluate(EVERYTHING)
+    for name, cell in (("a", (0, 3, 2)), ("b", (1, 2, 7)), ("difference", (0, 5, 4))):
+        said = choose(page, name, cell)
+        numbers, how = [short(x[cell]) for x in (a, b)], "less" if b[cell] < a[cell] else "more"
+        both = f"In A {numbers[0]}, in B {numbers[1]}: {short(abs(b - a)[cell])} {how}."
+        assert said == f"This is {'A' if name == 'a' else 'B'}. {both}"
+        assert page.evaluate(RINGED) == {each: [[*cell]] for each in THREE}
+        assert page.evaluate(EVERYTHING) == before, name
+        box = page.locator(".attn-drawer").bounding_box()
+        assert box["x"] + box["width"] <= (288 if size != PHONE else PHONE[0])
+    shown = [page.locator(".attn-drawer").inner_text(), page.evaluate(RINGED)]
+    page.reload()
+    page.locator(".attn-drawer[data-open]").wait_for()
+    page.evaluate(QUIET)
+    assert [page.locator(".attn-drawer").inner_text(), page.evaluate(RINGED)] == shown, "the link has all of it"
+    page.keyboard.press("Escape")
+    page.locator(".attn-drawer[data-open]").wait_for(state="hidden")
+    page.evaluate(QUIET)
+    assert page.evaluate(EVERYTHING) == before
+    assert "query=" not in page.url
+    if size == DESK:
+        page.locator(".st-key-compare [data-stage=b] .attn-focus").focus()
+        page.keyboard.press("Home")
+        page.keyboard.press("ArrowRight")
+        page.keyboard.press("Enter")
+        page.locator(".attn-drawer .ad-beside", has_text="This is B.").wait_for()
+        page.keyboard.press("Escape")
+        page.locator(".attn-drawer[data-open]").wait_for(state="hidden")
+
+
+@for_each(
+    "b, name, cell, ringed, said",
+    [
+        ("the+old+cat+sat", "b", (1, 2, 3), {"a": [[1, 1, 2]], "b": [[1, 2, 3]], "difference": [[1, 2, 3]]}, "In A"),
+        (
+            "the+old+cat+sat",
+            "b",
+            (1, 1, 3),
+            {"a": [], "b": [[1, 1, 3]], "difference": [[1, 1, 3]]},
+            "A has no such cell.",
+        ),
+        ("the+cat+sat&b_n_heads=2", "a", (1, 2, 0), {each: [[1, 2, 0]] for each in THREE}, "In A"),
+        (
+            "the+cat+sat&b_n_heads=2",
+            "a",
+            (3, 2, 0),
+            {"a": [[3, 2, 0]], "b": [], "difference": []},
+            "B has no such cell.",
+        ),
+    ],
+)
+def test_a_cell_is_ringed_in_each_map_that_has_it(
+    browser_page: Any, app: Any, b: str, name: str, cell: tuple[int, int, int], ringed: dict[str, Any], said: str
+) -> None:
+    page = browser_page
+    page.goto(f"{app.url}/?page=compare&sentence=the+cat+sat&b_seed=3&b_sentence={b}")
+    page.locator(".st-key-compare [data-stage=a] .attn-cells").wait_for()
+    page.evaluate(QUIET)
+    assert said in choose(page, name, cell)
+    assert page.evaluate(RINGED) == ringed

@@ -102,10 +102,10 @@ export class Answers {
 
   /** The answer as a screen reader says it. */
   get spoken() {
-    const { title = [], sentence = "", lines = [] } = this.data?.answer ?? {};
+    const { title = [], sentence = "", beside = "", lines = [] } = this.data?.answer ?? {};
     const name = title.map(([, text]) => text).join(" ");
     const said = lines.map((line) => [line.title, line.value].filter(Boolean).join(signOf(": ")));
-    return [name, sentence, ...said].join(signOf(". "));
+    return [name, [sentence, beside].filter(Boolean).join(signOf(". ")), ...said].join(signOf(". "));
   }
 
   /** What stands over the columns of the products: whose numbers they are, where they are those of a query and a key. */

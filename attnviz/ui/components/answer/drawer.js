@@ -133,7 +133,7 @@ class Drawer {
   }
 
   /** @param {Answer} answer */
-  drawTop({ title, sentence, motion, plays }) {
+  drawTop({ title, sentence, beside, motion, plays }) {
     const top = append(this.box, "div", "ad-top");
     const head = append(top, "h2", "");
     for (const [name, text] of title) {
@@ -145,6 +145,7 @@ class Drawer {
     close.title = this.data?.words.close ?? "";
     const line = append(this.box, "div", "ad-top");
     for (const [name, text] of [["ad-sentence", sentence], ["ad-aside", this.data?.words.aside]]) append(line, "p", String(name), text);
+    if (beside) append(this.box, "p", "ad-beside", beside);
     if (!motion && !plays) return;
     const play = this.button(line, "ad-play", `▶ ${this.data?.words.play}`, () => this.toggle());
     play.setAttribute("aria-pressed", "false");

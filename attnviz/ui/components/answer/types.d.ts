@@ -15,6 +15,8 @@ declare global {
 
 /** How what was chosen came to be, and what can be played of it: what Python sends, a little later. */
 export interface Answer extends Lines {
+  /** What is said of another run beside it. */
+  beside?: string;
   motion?: Motion | null;
   plays?: boolean;
 }

@@ -92,12 +92,14 @@ class Heads:
     number   how many there are of which one can be brought to the front
     opening  the head and the row that are lit while nothing is picked or pointed at
     overview  all words of a text of which the stages are a window
+    by_number  whether heads of one number belong together in stages that have others of them
     """
 
     film: film_strip.Strip | None = None
     number: int = 1
     opening: tuple[int, int] | None = None
     overview: Overview | None = None
+    by_number: bool = False
 
 
 @dataclass(frozen=True)
@@ -149,6 +151,7 @@ def show(
         **{"signs": lettering.signs, "unnamed": lettering.is_unnamed},
         "focus": None if heads.film is None else heads.film.head,
         "heads": heads.number,
+        "by_number": heads.by_number,
         "opening": heads.opening,
         "plotly": plotly_bundle.address(),
         "live": holding and holding.described(),

@@ -67,7 +67,7 @@ export class Highlights {
     this.highlight = highlight;
     this.heatmap.pictures.forEach((picture) => picture.drawHighlight());
     if (this.isReceiving) return;
-    const detail = highlight && { ...highlight.at, head: this.numbered(highlight.head), from: "maps" };
+    const detail = highlight && { ...this.translated(highlight.at, "index"), head: this.numbered(highlight.head), from: "maps" };
     window.dispatchEvent(new CustomEvent(HIGHLIGHT, { detail }));
   }
 
@@ -99,6 +99,24 @@ export class Highlights {
     return picture.rowOf(head, at);
   }
 
+  /**
+   * Positions among the words of what is explained as those of all stages, where these have others, or the other way
+   * round. The words of a part are known by their positions among all.
+   *
+   * @param {Highlight["at"]} at
+   * @param {"index" | "position"} way
+   */
+  translated(at, way) {
+    const { picking } = this.heatmap, picture = picking.chosen && picking.pictureFor(picking.chosen.stage);
+    if (!picture?.meta.common) return at;
+    const found = { ...at };
+    picture.meta.axes.forEach((axis, i) => {
+      const position = at[axis] ?? null;
+      if (position !== null) found[axis] = picture[way](i ? 1 : 0, position);
+    });
+    return found;
+  }
+
   /** A head's number among all heads, where only one is shown. @param {number | null} head */
   numbered(head) {
     return head === null ? null : (this.heatmap.alone ?? head);
@@ -119,7 +137,7 @@ export class Highlights {
     if (mark?.from === "maps" || !data.view.fill) return;
     const head = alone === null ? (mark?.head ?? null) : mark?.head === alone ? 0 : null;
     this.isReceiving = true;
-    this.set(mark && { head, heads: alone === null ? data.heads : 1, at: positions(mark), exact: true });
+    this.set(mark && { head, heads: alone === null ? data.heads : 1, at: this.translated(positions(mark), "position"), exact: true });
     this.isReceiving = false;
   }
 }

@@ -171,11 +171,11 @@ function longest(numbers, block) {
 
 /** The facts by which a cell is found, named and written beside. @param {Stage} stage @param {Tiling} tiling @param {Int32Array} at @returns {Meta} */
 function metaOf(stage, { widths, across, block, fold, left, right, top }, at) {
-  const { rows, columns, heads, roles, tested, axes, positions, large, leads, kind, total, spread, shape } = stage;
+  const { rows, columns, heads, roles, tested, axes, positions, common, large, leads, kind, total, spread, shape } = stage;
   const drawn = Array.from(at).filter((index) => index >= 0);
   const bars = (/** @type {Stage["total"]} */ numbers, /** @type {number} */ length) => heads.map((_, head) => longest((numbers ?? []).slice(head * length, (head + 1) * length), block));
   return {
-    ...{ rows, columns, heads, roles, tested, axes, positions, large, leads, across },
+    ...{ rows, columns, heads, roles, tested, axes, positions, common, large, leads, across },
     widths: widths.map((width) => Math.ceil(width / fold)),
     true: widths,
     block: [block, fold],

@@ -77,7 +77,7 @@ export class Picking {
   isMade(picked) {
     const { made } = this, { pictures } = this.heatmap;
     if (!picked || !made || picked.head !== made.head || picked.row !== made.row || picked.column !== made.column) return false;
-    const [one, other] = [picked, made].map(({ stage }) => pictures.get(stage)?.meta.axes.join());
+    const [one, other] = [picked, made].map(({ stage }) => pictures.get(stage)?.meta).map((meta) => meta && meta.axes.join() + JSON.stringify(meta.common));
     return one !== undefined && one === other;
   }
 

@@ -116,6 +116,8 @@ export interface StageFacts {
   ends: number[];
   /** The positions along each axis that are shown, where only some are. */
   positions: [rows: number[] | null, columns: number[] | null];
+  /** The positions along each axis among those of all stages, where these have others. */
+  common?: [rows: number[] | null, columns: number[] | null];
 }
 
 /** The part of a message that stages are read from. */
@@ -184,6 +186,8 @@ export interface StageData extends StagesSent {
   /** The head that is shown alone; of how many. */
   focus: number | null;
   heads: number;
+  /** Whether heads of one number belong together in stages that have others of them. */
+  by_number: boolean;
   /** The head and the row that are highlighted while nothing is pointed at. */
   opening: [head: number, row: number] | null;
   picked: Pick | null;
@@ -339,6 +343,7 @@ export interface Meta {
   /** How many rows and columns share a drawn cell. */
   block: [rows: number, columns: number];
   positions: [rows: number[] | null, columns: number[] | null];
+  common?: [rows: number[] | null, columns: number[] | null];
   /** Pixels beside and over the heads. */
   room: [left: number, right: number, top: number];
   large: boolean;

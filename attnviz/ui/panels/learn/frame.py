@@ -28,7 +28,8 @@ from attnviz.text.cell_sentence import percent
 from attnviz.text.headline import headline
 from attnviz.ui.components.stage import heatmap
 from attnviz.ui.components.stage.view import WHOLE, View
-from attnviz.ui.panels.learn import chosen_cell, controls, curves, frames
+from attnviz.ui.panels import cell as cell_panel
+from attnviz.ui.panels.learn import controls, curves, frames
 from attnviz.ui.panels.learn.ablations import TRIED
 from attnviz.ui.session import failures, locale, session_state, widgets
 from attnviz.ui.session.notices import paragraph
@@ -134,7 +135,7 @@ def _draw(part: _Part) -> None:
         controls.draw(config, part.config, part.selection, part.film)
     paragraph(headline(trace), part.labels.headline)
     with below:
-        part.selection = chosen_cell.all_lines(asked, part.selection, cell)
+        part.selection = cell_panel.all_lines(asked, part.selection, cell)
     if fresh is None:
         session_state.write(part.config if playing else config, part.selection)
 
@@ -181,18 +182,20 @@ def _maps(part: _Part, trace: Trace, step: int) -> tuple[Trace, Cell | None]:
         last = maps(nearest, [title] * len(nearest.layers))[-1]
         shown.append(replace(last, name=f"try{len(shown)}"))
         of[shown[-1].name] = nearest, len(nearest.layers) - 1
-    part.selection, part.asked = chosen_cell.updated(part.selection, part.asked, shown, of)
+    asked = part.asked if part.asked in of else shown[part.selection.layer].name
+    part.selection, part.asked = cell_panel.updated(replace(part.selection, focus=None), asked, shown, of, key=KEY)
     cells = browser_facts.cells_of(trace, 0) if len(shown) == 1 else None  # it has the numbers of one map
-    picked = chosen_cell.marked(part.selection, part.asked, shown)
+    picked = cell_panel.marked(part.selection, part.asked, shown)
     heatmap.show(shown, key=KEY, picked=picked, view=_view(part), cells=cells)
-    asked, layer = of[part.asked]
-    cell = chosen_cell.explain(asked, replace(part.selection, layer=layer), cells)
+    trace_of_cell, layer = of[part.asked]
+    head = cell_panel.head_of(trace_of_cell, layer, part.selection)
+    cell = cell_panel.explain(trace_of_cell, replace(part.selection, layer=layer), head, cells, setting=part.config)
     with st.container(key="learn-says", gap=None):  # as high in every frame: other room builds maps anew
         explain_outlines(shown)
         paragraph([*says(trace, step), *success_sentences(part.film, step)])
         if part.scrubbed and not part.others:
             _send_frames(part)
-    return asked, cell
+    return trace_of_cell, cell
 
 
 def _view(part: _Part) -> View:

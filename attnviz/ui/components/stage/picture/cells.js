@@ -11,13 +11,19 @@ import { signOf } from "../../signs.js";
 
 export class Cells extends Tiles {
   /**
-   * The position among all words of a row or column of the array, of which only some may be shown.
+   * The position among all words of a row or column of the array, of which only some may be shown, or of the words of
+   * all stages, where these have others.
    *
    * @param {0 | 1} axis
    * @param {number} index
    */
   position(axis, index) {
-    return this.meta.positions?.[axis]?.[index] ?? index;
+    return this.shown(axis)?.[index] ?? index;
+  }
+
+  /** The positions that the rows or the columns have. @param {0 | 1} axis */
+  shown(axis) {
+    return this.meta.common?.[axis] ?? this.meta.positions?.[axis];
   }
 
   /**
@@ -27,7 +33,7 @@ export class Cells extends Tiles {
    * @param {number | null} position
    */
   index(axis, position) {
-    const shown = this.meta.positions?.[axis];
+    const shown = this.shown(axis);
     const index = shown && position !== null ? shown.indexOf(position) : position;
     return index !== null && index < 0 ? null : index;
   }
@@ -119,7 +125,7 @@ export class Cells extends Tiles {
   positions(at, axis) {
     const { block, rows, columns, true: widths } = this.meta;
     const length = axis === 0 ? rows.length : columns ? columns.length : Math.max(...widths);
-    const [first, last] = [at * block[axis], Math.min((at + 1) * block[axis], length) - 1].map((i) => this.position(axis, i) + 1);
+    const [first, last] = [at * block[axis], Math.min((at + 1) * block[axis], length) - 1].map((i) => (this.meta.positions?.[axis]?.[i] ?? i) + 1);
     return first === last ? String(first) : `${first}–${last}`;
   }
 }

@@ -86,7 +86,8 @@ export class Picture extends Lettered {
     const [row, column] = positions.map((position, i) => (position === null ? null : Math.floor(position / this.meta.block[i])));
     const n = this.meta.heads.length;
     const shared = mark.exact && mark.head !== null ? Math.floor((mark.head * n) / mark.heads) : null;
-    const head = mark.heads === n ? mark.head : shared; // key/value heads have other numbers
+    const sameNumber = this.heatmap.data.by_number && (mark.head ?? n) < n;
+    const head = mark.heads === n || sameNumber ? mark.head : this.heatmap.data.by_number ? null : shared; // key/value heads have other numbers
     /** @param {number | null} at @param {number} length */
     const inside = (at, length) => (at !== null && at < length ? at : null);
     return { head, row: inside(row, this.rows), column: inside(column, this.columns), positions };
