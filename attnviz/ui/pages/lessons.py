@@ -155,7 +155,7 @@ def _chosen(selection: Selection) -> Selection:
 
 
 def _completed(selection: Selection) -> Selection:
-    """Return the selection with its lesson completed if the last slide is shown with nothing left to ask."""
+    """Return the selection with its lesson gone through if the last slide is shown with nothing left to ask."""
     lesson = LESSONS[selection.lesson]
     last = replace(selection, slide=path.last_slide(lesson, selection))
     if selection.notes or from_file.opened() is not None or selection.slide < last.slide:
