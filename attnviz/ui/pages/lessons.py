@@ -28,10 +28,8 @@ from attnviz.settings.counting import index_of, ordinal
 from attnviz.settings.language import Words
 from attnviz.text.format.number_format import localised
 from attnviz.text.format.sentence_parts import TEXT
-from attnviz.ui.components.stage import heatmap
-from attnviz.ui.components.stage.view import SCROLLED, View
 from attnviz.ui.panels.classroom import picked_answer
-from attnviz.ui.panels.lesson import classroom_tools, controls, from_file, in_step, path, speaker, tally
+from attnviz.ui.panels.lesson import classroom_tools, controls, from_file, in_step, path, slide_maps, speaker, tally
 from attnviz.ui.panels.lesson import question as question_panel
 from attnviz.ui.panels.lesson.controls import Tried
 from attnviz.ui.panels.lesson.moved_run import of_slide
@@ -58,10 +56,6 @@ WORDS = Words(
 )
 
 _ROW, _RESEEDED = "_row", "_dealt"
-_ROOM = View(fit=True, large=True)
-_UNSCROLLED = View(fit=True, reserved=30, least=270)
-"""Of a learner's slide with nothing but pictures below its text; on a small window it is scrolled instead."""
-_UNSCROLLED_BUTTONS = replace(_UNSCROLLED, reserved=85)
 _CSS = Path(__file__).with_name("lessons.css")
 
 
@@ -92,32 +86,49 @@ def _slide(config: Config, selection: Selection) -> Selection:
         _in_step(selection)
         with tools:
             _tools(lesson, selection, question, at)
+    before = _rows(slide, baseline, shown, question)
     if is_open and question is not None and (not selection.presenter or question.form == "cell"):
-        stages = _rows(slide, baseline, shown, question)[0]
-        picked_answer.take(question, stages, pictures=_pictures_key(0), answer=question_panel.answer_key(at))
+        answer = question_panel.answer_key(at)
+        picked_answer.take(question, before[0], pictures=slide_maps.pictures_key(0), answer=answer)
     drawn = of_slide(slide, question, shown, at)
-    with st.container(key="slide-large" if selection.presenter else "slide", gap="xsmall"):
-        if is_open or question is None or not selection.presenter:
-            path.goal(lesson, selection, is_brief=selection.presenter)
-            st.markdown(localised(slides.fill_numbers(slide.text, shown)))
-        if question is not None:
-            question_panel.question_form(question, at, shown, selection.presenter)
-            question_panel.mistake(slide.question, question, at, shown, pictures="lesson-mistake", own=baseline)
-    tried = Tried(drawn) if is_open or drawn is not shown else controls.draw(lesson, slide, at, baseline, shown)
+    after = _rows(slide, baseline, shown, None)
+    words, maps = slide_maps.columns(before, after, room=selection.presenter)
+    with words:
+        _words(lesson, selection, question, at, baseline, shown, maps)
+        tried = Tried(drawn) if is_open or drawn is not shown else controls.draw(lesson, slide, at, baseline, shown)
     rows = _rows(slide, baseline, tried.trace, question if is_open else None)
     rows = [tuple(map(controls.transpose, row)) for row in rows] if tried.transposed else rows
-    view = _ROOM if selection.presenter else _view(slide, rows, is_open)
-    shown_rows = rows[_row(at) :][:1] if selection.presenter else rows
-    _pictures(shown_rows, selection.presenter, view, question if is_open else None, at)
-    if is_open:
-        return selection
-    if question is not None and question.lines and not selection.presenter:
-        question_panel.arithmetic(question.lines, at)
-    if not selection.presenter:
+    with maps:
+        slide_maps.draw(slide, rows, question if is_open else None, at, room=_row(at) if selection.presenter else None)
+        if is_open or selection.presenter:
+            return selection
+        if question is not None and question.lines:
+            question_panel.arithmetic(question.lines, at)
         if slide is lesson.slides[-1]:
             path.summary(lesson, config, selection)
         _ways_on(lesson, slide, selection, baseline.config, tried.trace.config)
     return selection
+
+
+def _words(
+    lesson: Lesson,
+    selection: Selection,
+    question: ResolvedQuestion | None,
+    at: str,
+    baseline: Trace,
+    shown: Trace,
+    maps: slide_maps.Column,
+) -> None:
+    """Draw the text of a slide and its question; `maps` is where a picture of a mistake stands."""
+    slide, room = lesson.slides[selection.slide], selection.presenter
+    with st.container(key="slide-large" if room else "slide", gap="xsmall"):
+        if not room or question is None or _is_open(slide, at):
+            path.goal(lesson, selection, is_brief=room)
+            st.markdown(localised(slides.fill_numbers(slide.text, shown)))
+        if question is not None:
+            question_panel.question_form(question, at, shown, room)
+            pictures = "lesson-mistake"
+            question_panel.mistake(slide.question, question, at, shown, pictures=pictures, own=baseline, where=maps)
 
 
 def _in_step(selection: Selection) -> None:
@@ -144,7 +155,7 @@ def _chosen(selection: Selection) -> Selection:
 
 
 def _completed(selection: Selection) -> Selection:
-    """Return the selection with its lesson completed if the last slide is shown with nothing left to ask."""
+    """Return the selection with its lesson gone through if the last slide is shown with nothing left to ask."""
     lesson = LESSONS[selection.lesson]
     last = replace(selection, slide=path.last_slide(lesson, selection))
     if selection.notes or from_file.opened() is not None or selection.slide < last.slide:
@@ -251,31 +262,6 @@ def _rows(
     if question is not None and slide.question is not None:
         return [open_questions.pictures(slide, slide.question, question, baseline, trace)]
     return slides.rows(open_questions.answered(slide, slide.question.kind if slide.question else ""), baseline, trace)
-
-
-def _pictures_key(row: int) -> str:
-    return f"lesson-{row}"
-
-
-def _view(slide: Slide, rows: Sequence[Sequence[Stage]], is_open: bool) -> View:
-    """Return the share of a learner's window: all that is left, until there is more than one row and its buttons.
-
-    An answered question keeps the size that its cells need, as the answer must not make a picture smaller.
-    """
-    if len(rows) > 1 or (slide.question is not None and not is_open):
-        return SCROLLED
-    return _UNSCROLLED if is_open else _UNSCROLLED_BUTTONS
-
-
-def _pictures(
-    rows: Sequence[Sequence[Stage]], large: bool, view: View, question: ResolvedQuestion | None, at: str
-) -> None:
-    """Draw the pictures, a row at a time; in large type they are kept within the screen. `question`: the open one."""
-    lettering = picked_answer.lettering(question)
-    for number, row in enumerate(filter(None, rows)):
-        stages = [replace(picture, large=large) for picture in row]
-        picked = picked_answer.cell(question, row, question_panel.answer_key(at)) if question else None
-        heatmap.show(stages, key=_pictures_key(number), picked=picked, view=view, lettering=lettering)
 
 
 @callback

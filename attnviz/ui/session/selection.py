@@ -210,7 +210,7 @@ class Selection:
     level: int = number(1, 1, LEVELS, label="Level")
     deal: int = number(0, 0, MOST_DEALS, label="Number of the question", help="Another one has other numbers.")
     stay: bool = switch(False, label="Stay with this kind", help="Off: the next question is of another kind.")
-    done: tuple[str, ...] = options(DONE_NAMES, NOTHING_DONE, label="Lessons completed")
+    done: tuple[str, ...] = options(DONE_NAMES, NOTHING_DONE, label="Lessons gone through")
     desk: str = option(DESK_NAMES, "compose", label="Assignments")
     assigned: str = text("", label="Assignment", longest=MAX_FIELD_CHARACTERS)
     written: str = text("", label="Lesson in the link", longest=MOST_CHARACTERS)

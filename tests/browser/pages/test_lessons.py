@@ -123,6 +123,36 @@ def test_a_learners_slide_fits_into_a_small_window(browser_page: Any, app: Any, 
     page.wait_for_function(UNSCROLLED)
 
 
+WORKED_WITH = """() => {
+    const box = (element) => { const b = element.getBoundingClientRect(); return [b.left, b.top, b.right, b.bottom]; };
+    const all = (parts) => [...document.querySelectorAll(parts)].filter((each) => each.checkVisibility()).map(box);
+    return { maps: all(".st-key-column-maps [data-stage] .attn-box"), words: all(".st-key-slide")[0],
+        fields: all(".st-key-column-words :is(button, label, textarea, [role=slider])"),
+        check: all(".st-key-check")[0], choices: all(".st-key-slide [role=radiogroup]") };
+}"""
+
+
+def test_the_words_of_a_slide_stand_beside_its_maps_and_nothing_to_work_with_is_below_the_window(
+    new_page: Callable[..., Any], app: Any
+) -> None:
+    slides = ("two_meanings", 1), ("why_root", 7), ("mask_polarity", 3), ("not_explanation", 4), ("agreement", 1)
+    slides += (("causal", 6), ("why_both", 5), ("two_meanings", 3))
+    page, height = new_page(instead=True), 720
+    for name, number in slides:
+        go_to(page, f"{app.url}/?v=1&page=lessons&lesson={name}&slide={number}")
+        page.locator(".st-key-lesson-0 [data-stage] .attn-cells").first.wait_for()
+        page.evaluate(QUIET)
+        found = page.evaluate(WORKED_WITH)
+        at, (_, _, right, bottom), top = (name, number), found["words"], min(map[1] for map in found["maps"])
+        assert all(each[3] <= height for each in (*found["maps"], *found["fields"])), at
+        if at == ("two_meanings", 3):  # beside the words, the scores would have no numbers
+            assert top > bottom, at
+        else:
+            assert top <= 140, at
+            assert all(each[0] > right for each in found["maps"]), at
+        assert not found["check"] or all(each[3] <= found["check"][1] for each in found["choices"]), at
+
+
 CELLS = """() => Object.fromEntries([...document.querySelectorAll(".st-key-lesson-0 [data-stage]")].map((part) => {
     const { width, height } = part.querySelector(".attn-cells").getBoundingClientRect(), { x, y } = part.picture.tiling;
     const side = (drawn, edges) => ({ drawn, planned: edges.at(-1), cell: drawn * edges[1] / edges.at(-1) });

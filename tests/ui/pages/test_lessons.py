@@ -327,7 +327,7 @@ def test_a_link_of_the_page_brings_the_progress_back() -> None:
     assert dict(again.query_params) == link
     radio = again.sidebar.radio(key="lesson")
     assert {name for name, option in zip(LESSONS, radio.options) if option[0] == "✓"} == {"bits", "tied"}
-    assert f"2 of {len(LESSONS)} completed" in "".join(each.value for each in again.sidebar.caption)
+    assert f"2 of {len(LESSONS)} gone through" in "".join(each.value for each in again.sidebar.caption)
     assert ["Continue here" in caption for caption in radio.captions].index(True) == 0
     elsewhere = opened(**link | {"page": "explore"})  # what was completed goes along to other pages, too
     assert elsewhere.query_params["done"] == link["done"]
@@ -338,7 +338,7 @@ def test_a_link_that_names_lessons_that_do_not_exist_keeps_the_others() -> None:
     assert clean(at)
     ticked = [name for name, each in zip(LESSONS, at.sidebar.radio(key="lesson").options) if each[0] == "✓"]
     assert ticked == ["bits"]
-    assert "Lessons completed names 'nothing', '<b>', which does not exist; ignored." in html.unescape(page_text(at))
+    assert "Lessons gone through names 'nothing', '<b>', which does not exist; ignored." in html.unescape(page_text(at))
 
 
 @pytest.mark.slow

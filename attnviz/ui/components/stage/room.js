@@ -86,7 +86,8 @@ export class Space {
    *  window, what is below them is scrolled to. @param {Sharing} view */
   heightLeft({ fit, fill }) {
     const { host, block, main } = this;
-    const last = block?.querySelector("[data-testid=stVerticalBlock]");
+    const column = host?.closest(".st-key-column-maps"); // what is beside them takes nothing of their height
+    const last = column ?? block?.querySelector("[data-testid=stVerticalBlock]");
     if ((!fit && !fill) || !host || !block || !main || !last) return null;
     const [maps, all] = [host, last].map((element) => element.getBoundingClientRect());
     const above = maps.top - block.getBoundingClientRect().top;

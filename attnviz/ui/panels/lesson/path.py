@@ -52,7 +52,7 @@ WORDS = Words(
         "at": "{title} · {at} of {n}",
         "in_course": "{title} · {at} of {n} · {gone} of {minutes} min",
         "course": "{n} lessons, about {hours} hours, in an order that builds up.",
-        "progress": "{done} of {n} completed; the link of this page remembers that, so bookmark it.",
+        "progress": "{done} of {n} gone through; the link of this page remembers that, so bookmark it.",
         "goal": "About {minutes} minutes. What you can do afterwards: {goal}",
         "known": "What to take with you",
         "next": "Next lesson: {title}",

@@ -6,6 +6,7 @@ Answers are kept in the session only, by the slide that they belong to.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import streamlit as st
@@ -100,8 +101,9 @@ def question_form(question: ResolvedQuestion, at: str, trace: Trace, presenter: 
     if revealed:
         _answer(question, answer, trace, tally.of_mistake(question, at) if presenter else "")
     elif not presenter:
-        key, beside = answer_key(at), st.container(horizontal=True, vertical_alignment="bottom", gap="small")
-        with beside if question.form == "number" else st.container():
+        key, above = answer_key(at), st.container()
+        beside = st.container(horizontal=True, vertical_alignment="bottom", gap="small")
+        with beside if question.form == "number" else above:
             _widget(question, labels, key, trace)
         with beside:
             st.button(WORDS["check"], key="check", on_click=_check, args=(question, at, key))
@@ -203,8 +205,12 @@ def mistake(
     *,
     pictures: str,
     own: Trace | None = None,
+    where: AbstractContextManager[object] | None = None,
 ) -> None:
-    """Offer the picture in which the mistake behind a wrong answer can be seen, while the question is open."""
+    """Offer the picture in which the mistake behind a wrong answer can be seen, while the question is open.
+
+    where  the place of that picture; None: here
+    """
     answer = given(at)[1]
     if question is None or is_revealed(at) or isinstance(answer, str) or not _stands(resolved, at):
         return
@@ -212,7 +218,8 @@ def mistake(
     is_read = resolved.form not in ("some", "order", "mask") and resolved.how not in (*YES, "next_word")
     label = WORDS["see" if is_read else "see_where"]
     if stage is not None and st.toggle(label, key=f"see-{at}"):
-        heatmap.show([stage], key=pictures, view=View(fit=True))
+        with where or nullcontext():
+            heatmap.show([stage], key=pictures, view=View(fit=True))
 
 
 def _answer(question: ResolvedQuestion, answer: Given, trace: Trace, often: str) -> None:
