@@ -5,7 +5,7 @@ A is the first run and B the second; every difference is B - A.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -15,7 +15,9 @@ from attnviz.engine.records.trace import Trace
 from attnviz.pictures import stages
 from attnviz.pictures.stage_record import Stage
 from attnviz.settings.language import Words
-from attnviz.text.changes import difference, pair, pairs_along, step_of
+from attnviz.text.changes import difference, is_rounding, pair, pairs_along, step_of
+from attnviz.text.format.number_format import localised
+from attnviz.text.format.sentence_parts import rounded_number
 
 WORDS = Words(
     {
@@ -28,6 +30,14 @@ WORDS = Words(
         "difference_shorter": "orange: larger in B",
         "not_in_both": "not in both",
         "masked_or_not_in_both": "masked, or not in both",
+        "of": "This is {side}.",
+        "less": "This is {side}. In A {a}, in B {b}: {by} less.",
+        "more": "This is {side}. In A {a}, in B {b}: {by} more.",
+        "alike": "This is {side}. In A {a}, in B the same.",
+        "apart": "This is {side}. In A {a}, in B {b}.",
+        "masked_a": "This is {side}. In A it is masked, in B {b}.",
+        "masked_b": "This is {side}. In A {a}, in B it is masked.",
+        "alone": "This is {side}. {other} has no such cell.",
     }
 )
 
@@ -178,3 +188,48 @@ def _reach(picture: Stage) -> float:
 def _picture(trace: Trace, layer: int, name: str) -> Stage | None:
     step = step_of(trace, layer, name)
     return None if step is None else stages.stage(trace, step, step.symbol)
+
+
+def said_of(shown: Sequence[Stage], name: str, cell: tuple[int | None, int | None, int | None]) -> str:
+    """Return a sentence on the number of a cell in A and in B, as their pictures have it; of a row, only whose it is.
+
+    name  the picture that the head, the row and the column are of, "a" or "b"
+
+    >>> from attnviz import Config, run
+    >>> both = pictures(run(Config()), run(Config(mask="causal")), 0, "weights")
+    >>> said_of(both, "a", (0, 1, 2)), said_of(both, "b", (0, 3, 2))
+    ('This is A. In A 0.03383, in B it is masked.', 'This is B. In A 0.0009115, in B 0.002278: 0.0014 more.')
+    """
+    if len(shown) == 1:
+        return ""
+    by_name, other = {stage.name: stage for stage in shown}, "a" if name == "b" else "b"
+    names = {"side": WORDS[name], "other": WORDS[other]}
+    head, row, column = cell
+    if head is None or row is None or column is None:
+        return WORDS["of"].format(**names)
+    cells = same_cell(shown, name, (head, row, column))
+    if other in by_name and other not in cells:
+        return WORDS["alone"].format(**names)
+    how, numbers = _in_both({stage: (by_name[stage], place) for stage, place in cells.items()})
+    return localised(WORDS[how].format(**names, **numbers))
+
+
+def _in_both(cells: Mapping[str, tuple[Stage, tuple[int, int, int | None]]]) -> tuple[str, dict[str, str]]:
+    """Return by what words, and with which numbers, a cell is spoken of that A and B have.
+
+    How far they are apart has two digits: with more, it would not be what the numbers beside it give.
+    """
+    found = {name: float(stage.array[place]) for name, (stage, place) in cells.items() if stage.drawn_cells[place]}
+    numbers = {name: rounded_number(number) for name, number in found.items()}
+    match [name for name in "ab" if name in found]:
+        case ["a", "b"] if "difference" in found:
+            by = found["difference"]
+            how = "alike" if is_rounding(by, cells["a"][0].array) else "less" if by < 0 else "more"
+            return how, numbers | {"by": rounded_number(float(f"{abs(by):.2g}"))}
+        case ["a", "b"]:
+            return "apart", numbers
+        case ["a"]:
+            return "masked_b", numbers
+        case ["b"]:
+            return "masked_a", numbers
+    return "of", numbers

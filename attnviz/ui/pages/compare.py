@@ -24,11 +24,10 @@ from attnviz.text import changes, step_names
 from attnviz.text.captions import NAMES
 from attnviz.text.format.html_math import as_markdown
 from attnviz.text.format.number_format import localised
-from attnviz.text.format.sentence_parts import plain, rounded_number
+from attnviz.text.format.sentence_parts import plain
 from attnviz.text.headline import headline
 from attnviz.ui.components.stage import heatmap
 from attnviz.ui.components.stage.heatmap import Heads
-from attnviz.ui.components.stage.picking import Picked
 from attnviz.ui.components.stage.view import WHOLE
 from attnviz.ui.panels import cell as cell_panel
 from attnviz.ui.panels import explore_panels, typed_formula
@@ -53,11 +52,6 @@ WORDS = Words(
         "layers": "Today's layer beside 2017's",
         "through": "One word of A and one of B, layer by layer",
         "bank": "One word, two meanings",
-        "of": "This is {side}.",
-        "less": "This is {side}. In A {a}, in B {b}: {by} less.",
-        "more": "This is {side}. In A {a}, in B {b}: {by} more.",
-        "alike": "This is {side}. In A {a}, in B the same.",
-        "alone": "This is {side}. {other} has no such cell.",
     }
 )
 
@@ -192,9 +186,22 @@ def _turns(config: Config, other: Config, selection: Selection) -> DeltaGenerato
     with st.container(key="moves-turns", horizontal=True, gap="small", vertical_alignment="center"):
         said = st.container()
         st.button(WORDS["swap"], key="swap", on_click=_swap, args=(other, back))
-        st.button(WORDS["adopt"], key="adopt", on_click=_adopt, args=(other,), kwargs={"changes": ()})
-        st.button(WORDS["stop"], key="stop", on_click=_adopt, args=(config,), kwargs={"changes": ()})
+        is_same = (config.sentence, config.n_heads) == (other.sentence, other.n_heads)
+        for name, left, in_b in (("adopt", other, True), ("stop", config, False)):
+            st.button(WORDS[name], key=name, on_click=_leave, args=(left, in_b, is_same))
     return said
+
+
+@callback
+def _leave(config: Config, in_b: bool, is_same: bool) -> None:
+    """Make A or B the setting at the left and the only one; a cell of the other stays where that has the same words.
+
+    in_b  whether it is B
+    """
+    (selection,) = session_state.saved(Selection)
+    if selection.in_b != in_b and not is_same:
+        selection = replace(selection, head=None, query=None, key=None, dimension=None)
+    session_state.adopt(config, replace(selection, changes=(), in_b=False))
 
 
 @callback
@@ -250,7 +257,7 @@ def _maps(trace: Trace, second: Trace, selection: Selection, shown: Sequence[Sta
     if is_explained:
         chosen, side = _chosen(chosen, side, shown, of)
         picked = cell_panel.marked(chosen, side, shown)
-        said = _said(shown, side, picked)
+        said = "" if picked is None else comparison.said_of(shown, side, (picked.head, picked.row, picked.column))
     explained = chosen if is_explained else replace(chosen, query=None)
     run, layer = of[side]
     with st.container(key="stage", gap=None):
@@ -270,8 +277,10 @@ def _chosen(
     """
     chosen, asked = cell_panel.updated(selection, side, shown, {**of, "difference": of["b"]}, key=KEY)
     picked = cell_panel.marked(chosen, asked, shown)
-    if asked != "difference" or picked is None:
+    if asked != "difference":
         return chosen, asked
+    if picked is None:
+        return selection, side
     cells = comparison.same_cell(shown, asked, (picked.head or 0, picked.row or 0, picked.column))
     where = next((side for side in "ba" if side in cells), None)
     if where is None:  # the row has its word from one, the column from the other
@@ -279,29 +288,6 @@ def _chosen(
     _, row, column = cells[where]
     of_cell = {} if column is None else {"key" if shown[0].axes[1] == "key" else "dimension": column}
     return replace(chosen, **{"query": row, **of_cell}), where  # type: ignore[arg-type]
-
-
-def _said(shown: Sequence[Stage], side: str, picked: Picked | None) -> str:
-    """Return a sentence on the number of the chosen cell in A and in B, as the maps have it.
-
-    Of a row, and where there is no difference to draw, only whose it is.
-    """
-    if picked is None or len(shown) == 1:
-        return ""
-    stages, other = {stage.name: stage for stage in shown}, "a" if side == "b" else "b"
-    names = {"side": comparison.WORDS[side], "other": comparison.WORDS[other]}
-    if picked.head is None or picked.row is None or picked.column is None:
-        return WORDS["of"].format(**names)
-    cells = comparison.same_cell(shown, side, (picked.head, picked.row, picked.column))
-    if other in stages and other not in cells:
-        return WORDS["alone"].format(**names)
-    apart = stages.get("difference")
-    if apart is None or "difference" not in cells or not apart.drawn_cells[cells["difference"]]:
-        return WORDS["of"].format(**names)
-    a, b, by = (float(stages[name].array[cells[name]]) for name in ("a", "b", "difference"))
-    how = "alike" if changes.is_rounding(by, stages["a"].array) else "less" if by < 0 else "more"
-    numbers = {"a": rounded_number(a), "b": rounded_number(b), "by": rounded_number(abs(by))}
-    return localised(WORDS[how].format(**names, **numbers))
 
 
 def _through(trace: Trace, second: Trace, selection: Selection) -> Selection:

@@ -92,9 +92,9 @@ def _slide(config: Config, selection: Selection) -> Selection:
         picked_answer.take(question, before[0], pictures=slide_maps.pictures_key(0), answer=answer)
     drawn = of_slide(slide, question, shown, at)
     after = _rows(slide, baseline, shown, None)
-    words, maps = slide_maps.columns(before, after, room=selection.presenter)
+    words, maps = slide_maps.columns(slide, before, after, room=selection.presenter)
     with words:
-        _words(lesson, selection, question, at, baseline, shown, maps)
+        _words(lesson, selection, question, at, baseline, shown)
         tried = Tried(drawn) if is_open or drawn is not shown else controls.draw(lesson, slide, at, baseline, shown)
     rows = _rows(slide, baseline, tried.trace, question if is_open else None)
     rows = [tuple(map(controls.transpose, row)) for row in rows] if tried.transposed else rows
@@ -117,9 +117,8 @@ def _words(
     at: str,
     baseline: Trace,
     shown: Trace,
-    maps: slide_maps.Column,
 ) -> None:
-    """Draw the text of a slide and its question; `maps` is where a picture of a mistake stands."""
+    """Draw the text of a slide and its question, and below that the picture of a mistake."""
     slide, room = lesson.slides[selection.slide], selection.presenter
     with st.container(key="slide-large" if room else "slide", gap="xsmall"):
         if not room or question is None or _is_open(slide, at):
@@ -127,8 +126,7 @@ def _words(
             st.markdown(localised(slides.fill_numbers(slide.text, shown)))
         if question is not None:
             question_panel.question_form(question, at, shown, room)
-            pictures = "lesson-mistake"
-            question_panel.mistake(slide.question, question, at, shown, pictures=pictures, own=baseline, where=maps)
+            question_panel.mistake(slide.question, question, at, shown, pictures="lesson-mistake", own=baseline)
 
 
 def _in_step(selection: Selection) -> None:

@@ -109,7 +109,7 @@ def test_a_cell_of_a_lecture_is_explained_without_moving_anything(
     assert page.evaluate(FOUND) == before
 
 
-def test_a_lesson_has_its_way_in_the_band_and_what_is_pressed_beside_its_number(
+def test_a_lesson_has_its_way_in_the_band_and_what_is_pressed_below_its_number(
     new_page: Callable[..., Any], app: Any
 ) -> None:
     page = opened(new_page, app, DESK, "v=1&page=lessons&lesson=bits&slide=2")
@@ -122,10 +122,10 @@ def test_a_lesson_has_its_way_in_the_band_and_what_is_pressed_beside_its_number(
         assert button["y"] + button["height"] <= band[3]
     field = page.get_by_role("textbox", name="Your number")
     check = page.get_by_role("button", name="Check")
-    above, beside = field.bounding_box(), check.bounding_box()
-    assert above["y"] <= beside["y"] + beside["height"] / 2 <= above["y"] + above["height"]
+    number, below = field.bounding_box(), check.bounding_box()
+    assert 0 <= below["y"] - number["y"] - number["height"] <= 24
     assert max(bottom for *_, bottom in found["maps"] + found["worked"]) <= DESK[1]
-    assert min(top for _, top, *_ in found["maps"]) <= 300
+    assert min(top for _, top, *_ in found["maps"]) <= 140
 
 
 @for_each("language", [*LANGUAGES])

@@ -76,7 +76,7 @@ def check_cell(at: AppTest, trace: Trace, layer: int, cell: tuple[int, int, int]
 
 def said(a: float, b: float, side: str) -> str:
     how = "less" if b < a else "more"
-    return f"This is {side}. In A {short(a)}, in B {short(b)}: {short(abs(b - a))} {how}."
+    return f"This is {side}. In A {short(a)}, in B {short(b)}: {short(float(f'{abs(b - a):.2g}'))} {how}."
 
 
 @for_each("number", range(10))
@@ -92,12 +92,17 @@ def test_what_is_said_of_a_cell_of_either_is_what_the_two_runs_have(number: int)
         check_cell(at, runs[name], layer, cell)
         cells = comparison.same_cell(tuple(maps.values()), name, cell)
         beside = sent(at, "drawer")["answer"]["beside"]
-        if len(cells) == 3 and maps["difference"].drawn_cells[cells["difference"]]:
-            a, b = (float(runs[side].layers[layer][step].array[cells[side]]) for side in "ab")
-            same = f"This is {name.upper()}. In A {short(a)}, in B the same."
+        drawn = [side for side in "ab" if side in cells and maps[side].drawn_cells[cells[side]]]
+        a, b = (float(runs[side].layers[layer][step].array[cells[side]]) if side in drawn else None for side in "ab")
+        this = f"This is {name.upper()}."
+        if len(cells) == 3 and a is not None and b is not None:
+            same = f"{this} In A {short(a)}, in B the same."
             assert beside == (same if abs(b - a) <= 1e-12 else said(a, b, name.upper()))
+        elif len(cells) == 3 and drawn:
+            masked = f"In A it is masked, in B {short(b)}" if a is None else f"In A {short(a)}, in B it is masked"
+            assert beside == f"{this} {masked}."
         else:
-            assert beside.startswith(f"This is {name.upper()}.")
+            assert beside.startswith(this)
             assert "In A" not in beside
         assert sent(at, "heatmap")["picked"] == dict(zip(("head", "row", "column"), cell), stage=name)
         again = opened(**parameters(at))

@@ -153,7 +153,7 @@ export class Picking {
     const position = { row: row === undefined ? null : row * block[0], column: column === undefined ? null : column * block[1] };
     const among = head === undefined ? null : head + (picture.stage.only ?? 0);
     const whole = head !== undefined && row !== undefined && column !== undefined;
-    const pick = { stage: picture.name, head: among, ...position, ...(whole ? picture.behind({ head, row, column }) : {}) };
+    const pick = { stage: this.heatmap.flip.of(picture.name), head: among, ...position, ...(whole ? picture.behind({ head, row, column }) : {}) };
     return () => this.pick(pick);
   }
 

@@ -6,7 +6,6 @@ Answers are kept in the session only, by the slide that they belong to.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import streamlit as st
@@ -205,12 +204,8 @@ def mistake(
     *,
     pictures: str,
     own: Trace | None = None,
-    where: AbstractContextManager[object] | None = None,
 ) -> None:
-    """Offer the picture in which the mistake behind a wrong answer can be seen, while the question is open.
-
-    where  the place of that picture; None: here
-    """
+    """Offer the picture in which the mistake behind a wrong answer can be seen, while the question is open."""
     answer = given(at)[1]
     if question is None or is_revealed(at) or isinstance(answer, str) or not _stands(resolved, at):
         return
@@ -218,8 +213,7 @@ def mistake(
     is_read = resolved.form not in ("some", "order", "mask") and resolved.how not in (*YES, "next_word")
     label = WORDS["see" if is_read else "see_where"]
     if stage is not None and st.toggle(label, key=f"see-{at}"):
-        with where or nullcontext():
-            heatmap.show([stage], key=pictures, view=View(fit=True))
+        heatmap.show([stage], key=pictures, view=View(fit=True))
 
 
 def _answer(question: ResolvedQuestion, answer: Given, trace: Trace, often: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
+from functools import partial
 
 import streamlit as st
 
@@ -23,10 +24,10 @@ _UNSCROLLED_BUTTONS = replace(_UNSCROLLED, reserved=85)
 
 _BESIDE, _HIGH = 660, 520
 """Pixels that maps have beside the words in a window of 1280 by 720, with the list of lessons at the left."""
-_NUMBERED, _SMALLEST = 26, 20
-"""Pixels of a cell that has its number, and the least of one that an answer may make smaller."""
-_LEFT, _OVER = 60, 45
-"""Pixels for the words and the gap beside a map, and for what stands over and under a head."""
+_SHARE, _SIGNED = 26, 34
+"""Pixels of a cell that has its number: a share, or one with a sign and two digits behind the point."""
+_LETTER, _BESIDE_NAMES, _OVER = 7, 24, 45
+"""Pixels of a letter of the words beside a map, of what is about them, and of what stands over and under a head."""
 _MOST = 12
 """Columns of a map that has numbers; with more of them it is read by its colours, wherever it stands."""
 
@@ -34,29 +35,39 @@ Column = AbstractContextManager[object]
 
 
 def columns(
-    before: Sequence[Sequence[Stage]], after: Sequence[Sequence[Stage]], *, room: bool
+    slide: Slide, before: Sequence[Sequence[Stage]], after: Sequence[Sequence[Stage]], *, room: bool
 ) -> tuple[Column, Column]:
     """Return where the words of a slide stand, and where its maps do.
 
-    They stand beside each other, unless cells would lose their numbers there; a narrow window has the words above.
+    They stand beside each other, unless cells would lose their numbers there or the words have a table; a narrow window
+    has the words above.
 
-    before, after  the rows of maps, of which both count, so that an answer moves nothing
+    before, after  the rows of maps, of which both count, so that the words stand still when a question is answered
     room           has everything below each other
     """
     if room:
         return nullcontext(), nullcontext()
-    wide = any(_is_wide(row, _NUMBERED) for row in before) or any(_is_wide(row, _SMALLEST) for row in after)
-    both = st.container(key="columns-wide" if wide else "columns")
+    both = st.container(key="columns-wide" if _has_table(slide) or any(map(_is_wide, (*before, *after))) else "columns")
     return both.container(key="column-words"), both.container(key="column-maps")
 
 
-def _is_wide(row: Sequence[Stage], cell: int) -> bool:
-    """Return whether the heads of a row need more room than there is beside the words, with cells of so many pixels."""
-    shapes = [stage.array.shape for stage in row]
-    if not shapes or max(shape[2] for shape in shapes) > _MOST:
+def _has_table(slide: Slide) -> bool:
+    return any(line.startswith("|") for line in slide.text.splitlines())
+
+
+def _is_wide(row: Sequence[Stage]) -> bool:
+    """Return whether the heads of a row, with numbers in their cells, need more room than there is beside the words."""
+    if not row or max(stage.array.shape[2] for stage in row) > _MOST:
         return False
-    down = max(1, _HIGH // (cell * max(shape[1] for shape in shapes) + _OVER))
-    return sum(cell * n_columns * -(-heads // down) + _LEFT for heads, _, n_columns in shapes) > _BESIDE
+    cells = [_SIGNED if stage.scale.low < 0 else _SHARE for stage in row]
+    down = max(1, min(_HIGH // (_SHARE * stage.array.shape[1] + _OVER) for stage in row))
+    return sum(map(partial(_width, down), row, cells)) > _BESIDE
+
+
+def _width(down: int, stage: Stage, cell: int) -> int:
+    """Return the pixels of a map with so many heads below each other."""
+    heads, _, n_columns = stage.array.shape
+    return cell * n_columns * -(-heads // down) + _LETTER * max(map(len, stage.rows)) + _BESIDE_NAMES
 
 
 def pictures_key(row: int) -> str:

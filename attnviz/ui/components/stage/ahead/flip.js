@@ -8,6 +8,7 @@ const NOT_TYPED = "input, textarea, [contenteditable]"; // what a key is typed i
 
 export class Flip {
   isFlipped = false;
+  isPressed = false; // by the button, and not by a key, with which a cell can be clicked meanwhile
 
   /** @param {Heatmap} heatmap */
   constructor(heatmap) {
@@ -23,10 +24,11 @@ export class Flip {
   /** @param {AbortSignal} signal */
   listen(signal) {
     const { button } = this, isB = (/** @type {KeyboardEvent} */ { key, ctrlKey, metaKey, altKey }) => key.toLowerCase() === "b" && !ctrlKey && !metaKey && !altKey;
-    button.addEventListener("pointerdown", () => this.flip(true));
+    button.addEventListener("pointerdown", () => ((this.isPressed = true), this.flip(true)));
     button.addEventListener("keydown", ({ key }) => (key === " " || key === "Enter") && this.flip(true));
     button.addEventListener("keyup", () => this.flip(false));
-    for (const kind of ["pointerup", "pointercancel", "blur"]) window.addEventListener(kind, () => this.flip(false), { signal });
+    for (const kind of ["pointerup", "pointercancel"]) window.addEventListener(kind, () => this.isPressed && this.flip(false), { signal });
+    window.addEventListener("blur", () => this.flip(false), { signal });
     window.addEventListener("keydown", (event) => isB(event) && !isTypedInto(event) && this.flip(true), { signal });
     window.addEventListener("keyup", ({ key }) => key.toLowerCase() === "b" && this.flip(false), { signal });
   }
@@ -49,10 +51,16 @@ export class Flip {
     return stages.map((stage) => (stage === pair.a ? { ...pair.b, name: stage.name, leads: stage.leads } : stage));
   }
 
+  /** Whose numbers a map shows. @param {string} name */
+  of(name) {
+    return this.isFlipped && name === "a" ? "b" : name;
+  }
+
   /** @param {boolean} isFlipped */
   flip(isFlipped) {
     if (isFlipped === this.isFlipped || (isFlipped && !this.pair(this.heatmap.stages))) return;
     this.isFlipped = isFlipped;
+    this.isPressed &&= isFlipped;
     this.heatmap.lay(false);
   }
 }
