@@ -147,7 +147,7 @@ def test_a_click_on_a_cell_of_either_is_answered_and_moves_nothing(
     for name, cell in (("a", (0, 3, 2)), ("b", (1, 2, 7)), ("difference", (0, 5, 4))):
         said = choose(page, name, cell)
         numbers, how = [short(x[cell]) for x in (a, b)], "less" if b[cell] < a[cell] else "more"
-        both = f"In A {numbers[0]}, in B {numbers[1]}: {short(abs(b - a)[cell])} {how}."
+        both = f"In A {numbers[0]}, in B {numbers[1]}: {short(float(f'{abs(b - a)[cell]:.2g}'))} {how}."
         assert said == f"This is {'A' if name == 'a' else 'B'}. {both}"
         assert page.evaluate(RINGED) == {each: [[*cell]] for each in THREE}
         assert page.evaluate(EVERYTHING) == before, name

@@ -125,7 +125,7 @@ def test_a_lesson_has_its_way_in_the_band_and_what_is_pressed_below_its_number(
     number, below = field.bounding_box(), check.bounding_box()
     assert 0 <= below["y"] - number["y"] - number["height"] <= 24
     assert max(bottom for *_, bottom in found["maps"] + found["worked"]) <= DESK[1]
-    assert min(top for _, top, *_ in found["maps"]) <= 140
+    assert min(top for _, top, *_ in found["maps"]) <= 160
 
 
 @for_each("language", [*LANGUAGES])
