@@ -217,9 +217,10 @@ def opened(browser: Browser, address: str, result: Result) -> Page:
 def measure(page: Page, wire: Wire, pid: int, moves: int, seed: int, result: Result) -> int:
     """Move the slider, or the field, `moves` times; returns where it then stands."""
     page.bring_to_front()
-    field = page.get_by_role("spinbutton", name="Seed")
+    field, slider = (page.get_by_role(role, name="Seed") for role in ("spinbutton", "slider"))
+    field.or_(slider).first.wait_for()  # its script may come after the pictures
     in_app = field.count() > 0
-    (field if in_app else page.get_by_role("slider", name="Seed")).focus()
+    (field if in_app else slider).focus()
     times = []
     sent, used = wire.sent, processor_ms(pid)
     for _ in range(moves):
