@@ -96,7 +96,9 @@ def _slide(config: Config, selection: Selection) -> Selection:
     with words:
         _words(lesson, selection, question, at, baseline, shown)
         tried = Tried(drawn) if is_open or drawn is not shown else controls.draw(lesson, slide, at, baseline, shown)
-    rows = _rows(slide, baseline, tried.trace, question if is_open else None)
+    rows = before if is_open else after
+    if tried.trace is not shown:
+        rows = _rows(slide, baseline, tried.trace, question if is_open else None)
     rows = [tuple(map(controls.transpose, row)) for row in rows] if tried.transposed else rows
     with maps:
         slide_maps.draw(slide, rows, question if is_open else None, at, room=_row(at) if selection.presenter else None)

@@ -171,6 +171,11 @@ def test_a_click_on_a_cell_of_either_is_answered_and_moves_nothing(
         page.locator(".attn-drawer .ad-beside", has_text="This is B.").wait_for()
         page.keyboard.press("Escape")
         page.locator(".attn-drawer[data-open]").wait_for(state="hidden")
+        page.keyboard.down("b")
+        page.get_by_text("this is B, in A's place").wait_for()
+        assert choose(page, "a", (0, 3, 2)).startswith("This is B."), "the number that was clicked is that of B"
+        assert page.get_by_text("this is B, in A's place").is_visible(), "the key is held"
+        page.keyboard.up("b")
 
 
 @for_each(

@@ -182,6 +182,25 @@ def test_swapped_settings_take_the_chosen_cell_along() -> None:
     assert after["beside"].startswith("This is A.")
 
 
+def test_the_setting_that_stays_keeps_its_cell_and_takes_none_of_other_words() -> None:
+    words = {"sentence": "the cat sat", "b_sentence": "the old cat sat"}
+    for button, changed, in_b, keeps in (
+        ("adopt", words, False, False),
+        ("adopt", words, True, True),
+        ("stop", words, False, True),
+        ("stop", words, True, False),
+        ("adopt", {"n_heads": "4", "b_n_heads": "2"}, False, False),
+        ("adopt", {"b_mask": "causal"}, False, True),
+        ("stop", {"b_mask": "causal"}, True, True),
+    ):
+        side = {"in_b": "yes"} if in_b else {}
+        at = opened(page="compare", head="2", query="3", key="2", **side, **changed)
+        at.button(key=button).click().run()
+        assert ("query" in at.query_params, "key" in at.query_params) == (keeps, keeps), (button, changed, in_b)
+        assert (sent(at, "drawer")["answer"] is not None) == keeps
+        assert "in_b" not in at.query_params
+
+
 def test_a_cell_that_b_does_not_have_is_said_and_another_word_of_a_is_answered_at_once() -> None:
     at = opened(page="compare", b_sentence="the cat", head="1", query="5", key="1", in_b="yes")
     assert sent(at, "drawer")["answer"] is None
