@@ -11,6 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from attnviz.classroom.marking import submissions
 from attnviz.classroom.marking.assignments import Assignment, Opened, open_assignment
+from attnviz.engine.learning import learnable
 from attnviz.engine.pretrained import model_registry
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
@@ -23,7 +24,7 @@ from attnviz.ui import manual_route
 from attnviz.ui.components import paste_guard
 from attnviz.ui.components.stage import heatmap
 from attnviz.ui.hosting.workers import Ended
-from attnviz.ui.pages import assignments, registry, your_data
+from attnviz.ui.pages import assignments, registry, setting_file, your_data
 from attnviz.ui.pages.registry import PAGES
 from attnviz.ui.panels import faces, model, sweep, typed_formula, what_if, window
 from attnviz.ui.panels.classroom import grading_desk
@@ -43,6 +44,7 @@ from attnviz.ui.session.browser import component, styles, transport
 from attnviz.ui.session.callback import callback
 from attnviz.ui.session.failures import contained
 from attnviz.ui.session.notices import notice, paragraph
+from attnviz.ui.session.partial_run import AfterMove
 from attnviz.ui.session.selection import Selection, outside, outside_lesson, within
 
 WORDS = Words(
@@ -113,6 +115,7 @@ def page() -> None:
 def _page() -> None:
     """Read the address, draw the page that it names, and write the address of whatever was changed there."""
     _begin()
+    partial_run.begin()
     (saved, selection), problems = session_state.read(
         Config, Selection, opening=(OPENING, Selection()), beside=("lang",)
     )
@@ -145,14 +148,15 @@ def _page() -> None:
         selection = _notes(name, trace, selection)
 
     if trace is not None or not shown.of_setting:
-        selection = _draw(name, config, trace, selection, assignment)
+        takes_moves = moves and not locked and not lines and config == draft
+        selection = _draw(name, config, trace, selection, assignment, after_move=_after_move if takes_moves else None)
     left_out = session_state.write(config, selection)
     if left_out:
         with notes:
             notice(WORDS["too_long"].format(names=sign(", ").join(left_out)))
     if files is not None:
         with files:
-            session_state.files(config, selection)
+            setting_file.offer(config, selection)
     paste_guard.guard(MAX_CHARACTERS)
     interrupted.ended()
 
@@ -197,15 +201,16 @@ def _controls(
 
     moves  whether to offer that a field moves by itself, and the three faces
     """
+    moved = partial_run.moved if moves else None
     with st.sidebar:
         above, is_free = st.container(key="faces", gap="small"), not locked
         model.prepare(config, locked)
         draft = model.begin(config, widgets.draw(config, "sentence", "model", skip=locked), locked)
         locked = (*locked, *model.decided(draft))
         fields = ("d_model", "n_heads", "mask", "score")
-        draft = widgets.draw(draft, *fields, skip=locked, empty=model.empty_fields(draft))
+        draft = widgets.draw(draft, *fields, skip=locked, empty=model.empty_fields(draft), moved=moved)
         draft, lines = typed_formula.fields(draft, locked)
-        draft = widgets.draw(draft, "seed", skip=locked)
+        draft = widgets.draw(draft, "seed", skip=locked, moved=moved)
         if moves:
             sweep.offer(draft, skip=locked)
         if moves and is_free:
@@ -215,7 +220,7 @@ def _controls(
         skip = (*locked, *typed_formula.FIELDS.values())
         for group in widgets.groups(draft, skip=skip):
             if group:
-                draft = widgets.fold(draft, group, skip=skip)
+                draft = widgets.fold(draft, group, skip=skip, moved=moved)
         files = st.expander(WORDS["files"], key=session_state.FILES, on_change="rerun")
         locale.say_if_new()
         return widgets.fitting(draft), files if files.open else None, lines
@@ -241,14 +246,36 @@ def _run(name: str, draft: Config, saved: Config, lines: dict[str, DeltaGenerato
     return saved, trace
 
 
-def _draw(name: str, config: Config, trace: Trace | None, selection: Selection, assignment: Opened | None) -> Selection:
-    """Draw a page, as a part that runs alone where that is enough; return the selection."""
+def _draw(
+    name: str,
+    config: Config,
+    trace: Trace | None,
+    selection: Selection,
+    assignment: Opened | None,
+    *,
+    after_move: AfterMove | None,
+) -> Selection:
+    """Draw a page, as a part that runs alone where that is enough; return the selection.
+
+    after_move  as `partial_run.show` takes it; None where the controls say more than the setting, or may not be moved
+    """
     page = partial(contained, PAGES[name].page)
     if trace is not None and _is_part(name, config, selection):
-        compute, is_enough = partial(_admitted, name), partial(_is_part, name, config)
-        return partial_run.show(trace, config, selection, compute=compute, page=page, is_enough=is_enough)
+        compute, is_enough = partial(_admitted, name), partial(_is_part, name)
+        return partial_run.show(
+            trace, config, selection, compute=compute, page=page, is_enough=is_enough, after_move=after_move
+        )
     about = {"given_out": assignment} if selection.page == "assign" else {}
     return page(config if trace is None else trace, selection, **about)
+
+
+def _after_move(config: Config, name: str) -> Config | None:
+    """Return the setting after a move of a number, if nothing on the page but the part follows from it.
+
+    That a text is cut stands above the maps.
+    """
+    has_more = config.model or learnable.learns(config) or sweep.is_moving() or name == "max_tokens"
+    return None if has_more else widgets.after_move(config, name)
 
 
 def _is_part(name: str, config: Config, selection: Selection) -> bool:

@@ -29,6 +29,7 @@ from attnviz.ui.hosting import counts, public_address, scripts, security_headers
 from attnviz.ui.hosting.changes import SendChanges
 from attnviz.ui.hosting.index_page import IndexPage
 from attnviz.ui.hosting.security_headers import SecurityHeaders
+from attnviz.ui.session.browser import streamlit_private
 
 try:
     import resource
@@ -65,6 +66,7 @@ def begin() -> None:
         print(f"attnviz: {error}", file=sys.stderr)
         sys.exit(2)
     scripts.serve()
+    streamlit_private.read_theme_once()
     raise_file_limit()
 
 

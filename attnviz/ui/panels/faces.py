@@ -71,7 +71,7 @@ def _draw(config: Config, opening: Config, key: str) -> None:
     offered = ["by_hand", "random", *(["trained"] if _model() else [])]
     st.segmented_control(
         WORDS["faces"], offered, format_func=WORDS.__getitem__, key=key, on_change=_choose,
-        args=(config, opening, shown, key), required=True, label_visibility="collapsed",
+        args=(opening, shown, key), required=True, label_visibility="collapsed",
     )  # fmt: skip
 
 
@@ -97,7 +97,9 @@ def changed(config: Config, opening: Config, to: str) -> Config:
 
 
 @callback
-def _choose(config: Config, opening: Config, shown: str, key: str) -> None:
+def _choose(opening: Config, shown: str, key: str) -> None:
+    """Change to the face that is pressed, from the setting as it is now: a part of the page may have run since."""
     chosen = st.session_state.get(key) or shown
     if chosen != shown:
+        config, _ = session_state.saved(Config, Selection)
         session_state.adopt(changed(config, opening, chosen), Selection())

@@ -35,10 +35,13 @@ from attnviz.ui.session.widget_values import (
 _EACH = "{low} to {high}, once or for each head: 4, 3, 2"
 
 
-def draw_field(draft: object, item: Field[Any], prefix: str, empty: str = "") -> Any:
+def draw_field(
+    draft: object, item: Field[Any], prefix: str, empty: str = "", moved: Callable[[str], None] | None = None
+) -> Any:
     """Draw the widget of one field here, and return what the field then holds.
 
     prefix  stands before its key;  empty  what a list says of which nothing is chosen; empty for the field's own word
+    moved   is called with the name of a number that a visitor has moved, before the next run
     """
     kind = item.metadata["kind"]
     make: Callable[..., Any]
@@ -66,8 +69,32 @@ def draw_field(draft: object, item: Field[Any], prefix: str, empty: str = "") ->
         case _:
             make = _number
     label, help = translate(item.metadata["label"]), translate(item.metadata["help"])
-    named = {"placeholder": empty} if empty and isinstance(kind, Options) else {}
+    named: dict[str, Any] = {"placeholder": empty} if empty and isinstance(kind, Options) else {}
+    if moved and isinstance(kind, Number | Knobs):
+        named |= {"on_change": moved, "args": (item.name,)}
     return make(draft, item, kind, {"label": label, "key": prefix + item.name, "help": help or None} | named)
+
+
+def moved_to(draft: object, item: Field[Any]) -> Any:
+    """Return what the widget of a number holds, as the field does; for a callback, in which no widget is drawn.
+
+    Raises ValueError for a field in which numbers are typed: what is wrong with them is said beside it.
+    """
+    kind = item.metadata["kind"]
+    if isinstance(kind, Knobs):
+        row = kind.rows[getattr(draft, kind.of)]
+        held = {
+            f"{row.name}.{knob.name}": st.session_state[knob_key(item.name, f"{row.name}.{knob.name}")]
+            for knob in row.knobs
+        }
+        if any(knob.heads for knob in row.knobs):
+            raise ValueError(item.name)
+        return kind.check(dict(getattr(draft, item.name)) | held)
+    if is_picked(kind):
+        return kind.read(st.session_state[item.name])[0]
+    if kind.none:
+        raise ValueError(item.name)
+    return st.session_state[item.name]
 
 
 def _text(draft: object, item: Field[Any], kind: Text, common: dict[str, Any]) -> str:
@@ -143,12 +170,13 @@ def _knobs(draft: object, item: Field[Any], kind: Knobs, common: dict[str, Any])
     """Draw a slider for each knob of the chosen row, or a field where every head may have a number of its own."""
     knobs = dict(getattr(draft, item.name))
     row = kind.rows[getattr(draft, kind.of)]
+    moved = {name: common[name] for name in ("on_change", "args") if name in common}
     for knob in row.knobs:
         at = f"{row.name}.{knob.name}"
         key, now = knob_key(common["key"], at), knobs.get(at, knob.default)
         if not knob.heads:
-            value = start(key, now)
-            knobs[at] = st.slider(knob.label, float(knob.low), float(knob.high), value, float(knob.step), key=key)
+            range = (float(knob.low), float(knob.high))
+            knobs[at] = st.slider(knob.label, *range, start(key, now), float(knob.step), key=key, **moved)
             continue
         typed = st.text_input(knob.label, start(key, shown_knob(knob, now)), key=key)
         try:

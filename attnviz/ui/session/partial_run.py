@@ -1,24 +1,32 @@
-"""The part of a page in which a visitor chooses what to look at: where nothing outside of it follows, it runs alone.
+"""The part of a page in which a visitor sees the numbers and chooses what to look at: it runs alone where it can.
 
-A click on a cell changes no number, so the controls need not be drawn again: Streamlit runs a fragment, in which a
-browser has half as many elements to go through, and the answer is there sooner.
+A click on a cell changes no number, and a move of a slider no other control: nothing outside of the part follows from
+them, and Streamlit runs a fragment, in which server and browser have a third as many elements to go through.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 
 import streamlit as st
+from streamlit.errors import StreamlitAPIException
 
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
 from attnviz.ui.session import admission, browser_learner, failures, interrupted, locale, session_state
-from attnviz.ui.session.browser import component
+from attnviz.ui.session.browser import component, streamlit_private
+from attnviz.ui.session.callback import callback
 from attnviz.ui.session.selection import Selection, within
 
 KEY = "part"
+_PART = "_part"
+"""Of the session: the part as the whole page was drawn with it last, if it takes moves of the controls."""
+
+AfterMove = Callable[[Config, str], Config | None]
+"""Gives the setting after a move of a number, by its name; None where more than the part follows from it."""
 
 
 @dataclass
@@ -29,7 +37,8 @@ class _Part:
     selection  what is looked at, as the visitor leaves it
     compute    makes the run of the setting anew
     page       draws the part, and returns what is then looked at
-    is_enough  whether nothing outside of the part follows from what is looked at
+    is_enough  whether nothing outside of the part follows from what is looked at in a setting
+    after_move  gives the setting after a move, where nothing outside of the part follows from that
     """
 
     config: Config
@@ -37,7 +46,28 @@ class _Part:
     selection: Selection
     compute: Callable[[Config], Trace | None]
     page: Callable[[Trace, Selection], Selection]
-    is_enough: Callable[[Selection], bool]
+    is_enough: Callable[[Config, Selection], bool]
+    after_move: AfterMove
+
+
+def begin() -> None:
+    """Begin a run of the whole page, which may have no part, or one that takes no moves."""
+    st.session_state.pop(_PART, None)
+
+
+@callback
+def moved(name: str) -> None:
+    """Have the part run alone where a number was moved from which nothing else follows; else the whole page runs."""
+    part: _Part | None = st.session_state.get(_PART)
+    if part is None or not (session_state.are_widgets_told() and streamlit_private.is_served()):
+        return
+    config, selection = session_state.saved(Config, Selection)
+    after = part.after_move(config, name) if config == part.config else None
+    if after is not None and part.is_enough(after, selection):
+        session_state.keep(after, selection)
+        part.config = after
+        with suppress(StreamlitAPIException):  # there is no such part any more, and the whole page runs
+            st.rerun(KEY)
 
 
 def show(
@@ -47,15 +77,19 @@ def show(
     *,
     compute: Callable[[Config], Trace | None],
     page: Callable[[Trace, Selection], Selection],
-    is_enough: Callable[[Selection], bool],
+    is_enough: Callable[[Config, Selection], bool],
+    after_move: AfterMove | None = None,
 ) -> Selection:
     """Draw a page, now and whenever a widget in it asks for that; return the selection as the visitor leaves it.
 
-    config  the setting, as it is saved; `trace` may be the run of another, while a field moves by itself
+    config      the setting, as it is saved; `trace` may be the run of another, while a field moves by itself
+    after_move  without it, the whole page is run after any move
     """
-    part = _Part(config, trace, selection, compute, page, is_enough)
+    part = _Part(config, trace, selection, compute, page, is_enough, after_move or (lambda *_: None))
     with st.container(key=KEY, gap=None):
-        st.fragment(locale.in_current_language(lambda: failures.attempted(partial(_draw, part), None)))()
+        draw = locale.in_current_language(lambda: failures.attempted(partial(_draw, part), None))
+        st.fragment(draw, key=KEY)()
+    st.session_state[_PART] = part
     return part.selection
 
 
@@ -76,5 +110,5 @@ def _draw(part: _Part) -> None:
         part.selection = part.page(again, within(selection, again))
         left_out = session_state.write(config, part.selection)
         interrupted.ended()
-        if left_out or not part.is_enough(part.selection):
+        if left_out or not part.is_enough(part.config, part.selection):
             st.rerun()

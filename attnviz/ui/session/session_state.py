@@ -16,18 +16,16 @@ from typing import Any
 import streamlit as st
 
 from attnviz.settings import link_check, url_codec
-from attnviz.settings.language import Words
 from attnviz.ui.session import browser_history, widget_values
 from attnviz.ui.session.browser import component, streamlit_private
 from attnviz.ui.session.browser.uninterrupted import uninterrupted
 from attnviz.ui.session.callback import callback
 
 FILES = "files"
-"""The key of what holds `files`."""
+"""The key of what offers the setting as a file."""
 
 _SAVED = "_address"
 _PROBLEMS = "_problems"
-_UPLOAD = "_upload"
 _UNHEARD = "_unheard"
 _WRITTEN = "_written"
 _WENT = "_went"
@@ -119,6 +117,11 @@ def saved(*classes: type[Any]) -> tuple[Any, ...]:
     return url_codec.decode(st.session_state[_SAVED], *classes)[0]
 
 
+def are_widgets_told() -> bool:
+    """Return whether the widgets of the browser show the records: what they were sent last has arrived."""
+    return _UNHEARD not in st.session_state
+
+
 def has_problems() -> bool:
     """Return whether something is said of what could not be read or shown."""
     return bool(st.session_state.get(_PROBLEMS) or st.session_state.get(_FOUND))
@@ -149,6 +152,16 @@ def found(problems: Iterable[str]) -> list[str]:
 def of_address(problems: Iterable[str]) -> list[str]:
     """Return the problems that a run shows in the address that it has read; none where a visitor's move led there."""
     return found(problems) if has_read() else []
+
+
+def keep(*records: object) -> None:
+    """Make the records, which their widgets show already, those of the session; for a callback."""
+    _save(records, [])
+
+
+def say(problems: Iterable[str]) -> None:
+    """Say what could not be read until the records change; for a callback."""
+    st.session_state[_PROBLEMS] = list(problems)
 
 
 @callback
@@ -276,45 +289,6 @@ def digest(*things: object) -> str:
     return hashlib.blake2b(repr(things).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 
-FILE_LABELS = Words(
-    {
-        "save": "Save this setting",
-        "open": "Open a saved setting",
-        "unreadable": "The file is not text in UTF-8, so nothing was opened.",
-    }
-)
-
-
 def files_are_open() -> bool:
     """Return whether the setting is offered as a file, which holds it as it was in the last run of the whole page."""
     return bool(st.session_state.get(FILES))
-
-
-def files(*records: object) -> None:
-    """Offer the records as a file to save, and a field to open one; for what is too long to travel in a link."""
-    saved = url_codec.to_file(*records)
-    st.download_button(
-        FILE_LABELS["save"], saved, "attnviz-setting.json", "application/json", on_click="ignore", width="stretch"
-    )
-    st.file_uploader(
-        FILE_LABELS["open"],
-        type="json",
-        key=_UPLOAD,
-        on_change=_open,
-        args=tuple(map(type, records)),
-        max_upload_size=1,
-    )
-
-
-@callback
-def _open(*classes: type[Any]) -> None:
-    """Adopt what the uploaded file holds, as a callback: before the next run draws a widget."""
-    uploaded = st.session_state.get(_UPLOAD)
-    if uploaded is None:
-        return
-    try:
-        records, problems = url_codec.from_file(uploaded.getvalue().decode("utf-8"), *classes)
-    except UnicodeDecodeError:
-        st.session_state[_PROBLEMS] = [FILE_LABELS["unreadable"]]
-        return
-    adopt(*records, problems=problems)

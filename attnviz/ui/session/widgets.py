@@ -15,12 +15,12 @@ import streamlit as st
 
 from attnviz.settings import url_codec
 from attnviz.settings.fields import Changes, conditional_fields, default, relevant_fields, settings, snap_to_valid
-from attnviz.settings.kinds import Named, Option, Ordinal, Text
+from attnviz.settings.kinds import Named, Number, Option, Ordinal, Text
 from attnviz.settings.language import translate
-from attnviz.settings.tuple_kinds import Options, SerialisedTuple
+from attnviz.settings.tuple_kinds import Listed, Options, SerialisedTuple
 from attnviz.text.format.html_math import as_markdown
 from attnviz.ui.session import session_state
-from attnviz.ui.session.field_widgets import draw_field
+from attnviz.ui.session.field_widgets import draw_field, moved_to
 from attnviz.ui.session.widget_values import first_value, held_values, reset_invalid_choice, shown_value, start
 
 IN_LINE = 2
@@ -39,13 +39,15 @@ def draw(
     skip: tuple[str, ...] = (),
     prefix: str = "",
     empty: Mapping[str, str] | None = None,
+    moved: Callable[[str], None] | None = None,
 ) -> Record:
     """Draw the named fields, or those of a group, or all, here; return the updated record.
 
     Only fields that matter under the current choices are drawn. The fields may be spread over several calls, so the
     result is a draft whose fields have not been held against each other: give the last one to `checked`. `prefix`
     stands before the keys of the widgets of a second record. `empty` has, by field, what a list says of which nothing
-    is chosen, where that is another word than the field's own.
+    is chosen, where that is another word than the field's own. `moved` is called with the name of a number that a
+    visitor has moved, before the next run.
     """
     items = {item.name: item for item in settings(record)}
     in_group = [name for name, item in items.items() if group in (None, item.metadata["group"])]
@@ -54,11 +56,14 @@ def draw(
     live = _wanted(draft, prefix) if conditional_fields(record) & {*wanted} else _drawable(record)
     for name in wanted:
         if name in live:
-            object.__setattr__(draft, name, draw_field(draft, items[name], prefix, (empty or {}).get(name, "")))
+            word = (empty or {}).get(name, "")
+            object.__setattr__(draft, name, draw_field(draft, items[name], prefix, word, moved))
     return draft
 
 
-def fold(record: Record, group: str, *, skip: tuple[str, ...] = ()) -> Record:
+def fold(
+    record: Record, group: str, *, skip: tuple[str, ...] = (), moved: Callable[[str], None] | None = None
+) -> Record:
     """Draw the fields of a group behind its heading, while that is open; return the updated record.
 
     What is folded away costs nothing. When it is closed it is drawn once more, as a value may have come with the
@@ -71,9 +76,32 @@ def fold(record: Record, group: str, *, skip: tuple[str, ...] = ()) -> Record:
         _forget(record, group)
     if box.open or before:
         with box:
-            record = draw(record, group=group, skip=skip)
+            record = draw(record, group=group, skip=skip, moved=moved)
     st.session_state[seen] = box.open
     return record
+
+
+def after_move(record: Record, name: str) -> Record | None:
+    """Return the record with the number that a visitor has moved, for a callback; None where others are drawn anew.
+
+    That is where a move of it decides which others matter or what they offer, where the two do not go together, and
+    where what is wrong with a number is said beside it.
+    """
+    item = next(item for item in settings(record) if item.name == name)
+    try:
+        after = replace(record, **{name: moved_to(record, item)})  # type: ignore[type-var]
+    except ValueError:  # ConfigError, too
+        return None
+    return after if _offers(after) == _offers(record) else None
+
+
+def _offers(record: object) -> list[Any]:
+    """Return what is drawn of a record that depends on more than one of its fields."""
+    values = {item.name: getattr(record, item.name) for item in settings(record)}
+    live = relevant_fields(record)
+    kinds = [item.metadata["kind"] for item in settings(record) if item.name in live]
+    offered = [kind.offered(values) for kind in kinds if isinstance(kind, Number) and kind.offered]
+    return [live, offered, [kind.each(values) for kind in kinds if isinstance(kind, Listed)]]
 
 
 def reset(record: Record, name: str) -> Record:

@@ -38,7 +38,8 @@ def part(monkeypatch: pytest.MonkeyPatch) -> partial_run._Part:
         SELECTION,
         compute=run,
         page=lambda _, selection: replace(selection, key=1),
-        is_enough=lambda _: True,
+        is_enough=lambda *_: True,
+        after_move=lambda *_: None,
     )
     partial_run._draw(drawn)
     assert drawn.selection == replace(SELECTION, key=1)
@@ -63,7 +64,7 @@ def test_the_whole_page_is_run_where_something_outside_follows(
     left_out: tuple[str, ...], part: partial_run._Part, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(session_state, "write", lambda *_: left_out)
-    part.is_enough = lambda selection: bool(left_out)
+    part.is_enough = lambda config, selection: bool(left_out)
     with pytest.raises(WholePageRunError):
         partial_run._draw(part)
     assert part.selection == replace(SELECTION, key=1), "what was chosen has been heard"

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from typing import Any
 
-from streamlit.runtime import Runtime
+from streamlit import config
+from streamlit.runtime import Runtime, app_session
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 
@@ -45,6 +47,11 @@ def visitor_is_here(run: Any) -> Callable[[], bool]:
     return lambda: bool(runtime.is_active_session(session))
 
 
+def is_served() -> bool:
+    """Return whether a server runs the page; Streamlit's `AppTest` does without one, and sees of a run what it drew."""
+    return Runtime.exists() and type(Runtime.instance()) is Runtime  # there it is a mock, an instance all the same
+
+
 def is_part(run: Any) -> bool:
     """Return whether only a part of the page runs."""
     return bool(run.fragment_ids_this_run)
@@ -58,3 +65,23 @@ def has_drawn(run: Any, key: str) -> bool:
 def asked_by_history(run: Any) -> bool:
     """Return whether Back or Forward of the browser asked for a run."""
     return bool(run.is_history_navigation)
+
+
+@cache
+def read_theme_once() -> None:
+    """Have the server's theme, which every run names to the browser, be read from its options once.
+
+    Streamlit goes through all options for each of its six parts in each run (1.67), which takes longer than to compute
+    the attention of a sentence. They are read again where a file of options has changed.
+    """
+    read, kept = app_session._populate_theme_msg, dict[str, Any]()
+
+    def populate(message: Any, section: str = "theme") -> None:
+        if section not in kept:
+            kept[section] = type(message)()
+            read(kept[section], section)
+        if kept[section].ByteSize():  # else it would be there, and empty
+            message.MergeFrom(kept[section])
+
+    app_session._populate_theme_msg = populate  # type: ignore[assignment]
+    config.on_config_parsed(kept.clear, force_connect=True)
