@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from functools import cache
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
@@ -193,6 +194,11 @@ def _forbidden_by(trace: Trace, shape: tuple[int, ...]) -> Any:
 
 def words(*, patches: bool = False) -> dict[str, Any]:
     """Return all words of an answer, in the language of the page, of patches where these are the tokens."""
+    return dict(_words(current_language(), patches))
+
+
+@cache
+def _words(language: str, patches: bool) -> Mapping[str, Any]:
     tied = {"one": cell_sentence.TIED.format(n=1), "many": cell_sentence.TIED.format(n=_Many(2))}
     return {
         "titles": table_of(TITLES, patches=patches),
@@ -208,5 +214,5 @@ def words(*, patches: bool = False) -> dict[str, Any]:
         "percent": cell_sentence.percents(),
         "weight": {name: LINES[name][1] for name in ("emptied", "weight_of_formula")},
         "line": {"keys": translate("row"), "queries": translate("column")},
-        "has_comma": current_language() in DECIMAL_COMMA,
+        "has_comma": language in DECIMAL_COMMA,
     }

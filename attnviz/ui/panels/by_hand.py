@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 from urllib.parse import urlencode
 
@@ -92,8 +92,13 @@ def _outputs(trace: Trace, layer: int) -> list[list[Index]]:
     step = trace.layers[layer].get("heads")
     if step is None:
         return []
-    sizes = [step.head(head).shape for head in range(len(step.array))]
-    return [[(head, *index) for index in np.ndindex(*size)] for head, size in enumerate(sizes)]
+    return [_indices(head, step.head(head).shape) for head in range(len(step.array))]
+
+
+@lru_cache(64)
+def _indices(head: int, shape: tuple[int, ...]) -> list[Index]:
+    """Return the indices of the numbers of a head; nobody changes the list."""
+    return [(head, *index) for index in np.ndindex(*shape)]
 
 
 def _off(trace: Trace, layer: int, outputs: Sequence[Sequence[Index]]) -> list[int] | None:

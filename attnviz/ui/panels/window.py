@@ -61,6 +61,8 @@ class Seen:
 
     def inside(self, selection: Selection) -> Selection:
         """Return the selection with positions among the tokens that are shown; none for one that is not."""
+        if self.queries is None and self.keys is None:
+            return selection
         query, key = _inside(selection.query, self.queries), _inside(selection.key, self.keys)
         key = None if query is None else key
         return replace(selection, query=query, key=key)

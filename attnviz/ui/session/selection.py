@@ -281,7 +281,8 @@ def _lengths(trace: Trace) -> dict[str, int]:
 
 def within(selection: Selection, trace: Trace) -> Selection:
     """Return the selection without the parts that this run does not have; a cell of B is left, as it is of another."""
-    here = replace(selection, layer=min(selection.layer, len(trace.layers) - 1))
+    last = len(trace.layers) - 1
+    here = selection if selection.layer <= last else replace(selection, layer=last)
     return here if is_of_b(selection) else within_b(here, trace)
 
 
@@ -289,4 +290,4 @@ def within_b(selection: Selection, second: Trace) -> Selection:
     """Return the selection without the parts of the chosen cell that the second of two runs does not have."""
     lengths = _lengths(second).items()
     resets: dict[str, Any] = {name: None for name, n in lengths if _is_outside(selection, name, n)}
-    return replace(selection, **resets)
+    return replace(selection, **resets) if resets else selection

@@ -25,6 +25,7 @@ FILES = "files"
 """The key of what offers the setting as a file."""
 
 _SAVED = "_address"
+_RECORDS = "_records"
 _PROBLEMS = "_problems"
 _UNHEARD = "_unheard"
 _WRITTEN = "_written"
@@ -114,7 +115,8 @@ def keep_choices() -> None:
 
 def saved(*classes: type[Any]) -> tuple[Any, ...]:
     """Return the records as they were saved last."""
-    return url_codec.decode(st.session_state[_SAVED], *classes)[0]
+    records = _kept()
+    return records if tuple(map(type, records)) == classes else url_codec.decode(st.session_state[_SAVED], *classes)[0]
 
 
 def are_widgets_told() -> bool:
@@ -216,7 +218,7 @@ def write(*records: object) -> tuple[str, ...]:
     """
     with uninterrupted():  # a click is forgotten when what follows from it is saved, and not before
         keep_choices()
-        whole = url_codec.encode(*records)
+        whole = st.session_state[_SAVED] if records == _kept() else url_codec.encode(*records)
         if whole != st.session_state.get(_SAVED) or st.session_state.get(_FOUND):
             is_same = whole == st.session_state.get(_SAVED)
             before = st.session_state.get(_PROBLEMS, []) if is_same or has_read() else []
@@ -266,8 +268,15 @@ def _same(query: dict[str, str], ours: dict[str, str], *classes: type[Any]) -> b
 
 def _save(records: tuple[object, ...], problems: Iterable[str], address: dict[str, str] | None = None) -> None:
     """Keep the records as an address, `address` if it is known already: it outlives a reload of their code."""
-    st.session_state[_SAVED] = url_codec.encode(*records) if address is None else address
+    st.session_state[_SAVED] = address = url_codec.encode(*records) if address is None else address
+    st.session_state[_RECORDS] = address, records
     st.session_state[_PROBLEMS] = list(problems)
+
+
+def _kept() -> tuple[Any, ...]:
+    """Return the records that were saved as the address of the session; none where it is another since."""
+    address, records = st.session_state.get(_RECORDS, (None, ()))
+    return records if address is not None and address is st.session_state.get(_SAVED) else ()
 
 
 def _shown_query() -> dict[str, list[str]]:
