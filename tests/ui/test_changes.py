@@ -295,3 +295,21 @@ def test_a_browser_gives_up_what_is_old() -> None:
                         kept = {digest: last for digest, last in kept.items() if run - last <= 30}
             most = max(most, len(kept))
         assert most <= 2 * 31 + 1
+
+
+def test_a_run_that_goes_on_as_another_runs_all_along() -> None:
+    changes, said = Changes(), []
+    ends = (ForwardMsg.FINISHED_EARLY_FOR_RERUN, ForwardMsg.FINISHED_SUCCESSFULLY) * 2
+    for end in ends:
+        for is_running in (True, None, False):
+            message = ForwardMsg()
+            if is_running is None:
+                message.script_finished = end
+            else:
+                message.session_status_changed.script_is_running = is_running
+            said += [ForwardMsg.FromString(data) for data in changes.of(message.SerializeToString())]
+    kinds = [message.WhichOneof("type") for message in said]
+    changed = [message for message, kind in zip(said, kinds, strict=True) if kind == "session_status_changed"]
+    states = [message.session_status_changed.script_is_running for message in changed]
+    assert states == [True, False] * 2
+    assert kinds.count("script_finished") == 2

@@ -84,6 +84,7 @@ class Changes:
     page       which page of the app it is
     spared     by what ran: its ends in a row that told a browser to forget nothing
     clocks     the fragments that a browser asks for by itself, again and again
+    goes_on    whether a run has ended for another one that follows at once
     """
 
     has: dict[Path, _Node] = field(default_factory=dict)
@@ -97,6 +98,7 @@ class Changes:
     page: str = ""
     spared: Counter[tuple[str, ...]] = field(default_factory=Counter)
     clocks: set[str] = field(default_factory=set)
+    goes_on: bool = False
 
     def of(self, data: bytes) -> Iterator[bytes]:
         """Yield what is to be sent in place of a message."""
@@ -112,6 +114,8 @@ class Changes:
                 self.config = data
             case "script_finished":
                 yield from self._ended(message, data)
+            case "session_status_changed" if self.goes_on:  # it rests, and runs again at once: all along it runs
+                self.goes_on = not message.session_status_changed.script_is_running
             case "auto_rerun":
                 self.clocks.add(message.auto_rerun.fragment_id)
                 yield data
@@ -165,6 +169,9 @@ class Changes:
 
     def _ended(self, message: ForwardMsg, data: bytes) -> Iterator[bytes]:
         """Yield the message that a run has ended, behind what was held back if something is to be taken away."""
+        self.goes_on = message.script_finished == ForwardMsg.FINISHED_EARLY_FOR_RERUN
+        if self.goes_on:
+            return  # nothing is taken away, and the browser hears of the end of the run that follows
         if message.script_finished not in WELL:
             yield data  # nothing is taken away, and what the run has not reached is there still
             return

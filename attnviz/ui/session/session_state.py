@@ -121,7 +121,8 @@ def saved(*classes: type[Any]) -> tuple[Any, ...]:
 
 def are_widgets_told() -> bool:
     """Return whether the widgets of the browser show the records: what they were sent last has arrived."""
-    return _UNHEARD not in st.session_state
+    sent, _ = st.session_state.get(_UNHEARD, (-_ON_ITS_WAY, {}))
+    return time.monotonic() - float(sent) >= _ON_ITS_WAY
 
 
 def has_problems() -> bool:

@@ -21,7 +21,14 @@ from attnviz.settings.tuple_kinds import Listed, Options, SerialisedTuple
 from attnviz.text.format.html_math import as_markdown
 from attnviz.ui.session import session_state
 from attnviz.ui.session.field_widgets import draw_field, moved_to
-from attnviz.ui.session.widget_values import first_value, held_values, reset_invalid_choice, shown_value, start
+from attnviz.ui.session.widget_values import (
+    first_value,
+    held_values,
+    position_key,
+    reset_invalid_choice,
+    shown_value,
+    start,
+)
 
 IN_LINE = 2
 """Fields that stand in the row of the list which names them; more have rows of three below it."""
@@ -96,12 +103,16 @@ def after_move(record: Record, name: str) -> Record | None:
 
 
 def _offers(record: object) -> list[Any]:
-    """Return what is drawn of a record that depends on more than one of its fields."""
+    """Return which fields of a record matter, and what those offer that are drawn and depend on others."""
     values = {item.name: getattr(record, item.name) for item in settings(record)}
-    live = relevant_fields(record)
-    kinds = [item.metadata["kind"] for item in settings(record) if item.name in live]
-    offered = [kind.offered(values) for kind in kinds if isinstance(kind, Number) and kind.offered]
-    return [live, offered, [kind.each(values) for kind in kinds if isinstance(kind, Listed)]]
+    offered: list[Any] = []
+    for item in settings(record):
+        match item.metadata["kind"]:
+            case Number(offered=of_others) if of_others and item.name in st.session_state:
+                offered.append(of_others(values))
+            case Listed(each=for_how_many) if position_key(item.name, 0) in st.session_state:
+                offered.append(for_how_many(values))
+    return [relevant_fields(record), offered]
 
 
 def reset(record: Record, name: str) -> Record:
