@@ -80,6 +80,33 @@ def test_another_setting_and_one_that_is_refused_are_left_to_the_whole_page(
         partial_run._draw(part)
 
 
+def test_a_move_runs_the_part_where_nothing_else_follows(
+    part: partial_run._Part, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    moved, ran, kept = replace(CONFIG, seed=1), list[str](), list[Any]()
+    session: dict[str, Any] = {partial_run._PART: part}
+    monkeypatch.setattr(partial_run.st, "session_state", session)
+    monkeypatch.setattr(partial_run.st, "rerun", ran.append)
+    monkeypatch.setattr(partial_run.streamlit_private, "is_served", lambda: True)
+    monkeypatch.setattr(session_state, "are_widgets_told", lambda: True)
+    monkeypatch.setattr(session_state, "keep", lambda *records: kept.append(records))
+    partial_run.moved("seed")
+    assert not ran, "more follows from it"
+    part.after_move = lambda config, name: replace(config, **{name: 1})
+    part.is_enough = lambda config, selection: config != moved
+    partial_run.moved("seed")
+    assert not ran, "the setting it leads to is one for the whole page"
+    part.is_enough = lambda *_: True
+    partial_run.moved("seed")
+    assert (ran, kept, part.config) == ([partial_run.KEY], [(moved, SELECTION)], moved)
+    partial_run.moved("seed")
+    assert len(ran) == 1, "the part is of another setting than the session"
+    partial_run.begin()
+    part.config = CONFIG
+    partial_run.moved("seed")
+    assert len(ran) == 1, "the whole page may have another part, or none"
+
+
 @pytest.mark.slow
 def test_a_session_keeps_no_run(part: partial_run._Part) -> None:
     kept: list[weakref.ref[Trace]] = []

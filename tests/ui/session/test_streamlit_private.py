@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 
-from streamlit.runtime import Runtime
+import pytest
+from streamlit import config
+from streamlit.proto.NewSession_pb2 import CustomThemeConfig
+from streamlit.runtime import Runtime, app_session
 from streamlit.runtime.scriptrunner_utils.script_run_context import ScriptRunContext
 from streamlit.testing.v1 import AppTest
 
@@ -18,6 +22,7 @@ NAMES = (
     "widget_user_keys_this_run",
     "is_history_navigation",
     "is_active_session",
+    "_populate_theme_msg",
 )
 PAGE = """
 import streamlit as st
@@ -65,6 +70,36 @@ def test_a_run_has_every_name() -> None:
     assert "fragment_ids_this_run" in ScriptRunContext.__dataclass_fields__
     assert callable(Runtime.is_active_session)
     assert callable(Runtime.exists)
+
+
+def test_the_theme_is_that_of_the_options_and_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    read, times, cleared = app_session._populate_theme_msg, [], []
+
+    def counted(message: CustomThemeConfig, section: str = "theme") -> None:
+        times.append(section)
+        read(message, section)
+
+    def parsed(forget: Callable[[], None], *, force_connect: bool) -> None:
+        cleared.append(forget)
+
+    monkeypatch.setattr(app_session, "_populate_theme_msg", counted)
+    monkeypatch.setattr(config, "on_config_parsed", parsed)
+    streamlit_private.read_theme_once.cache_clear()
+    streamlit_private.read_theme_once()
+    streamlit_private.read_theme_once()
+    sections = ("theme", "theme.light", "theme.dark", "theme.sidebar")
+    for _ in range(2):
+        for section in sections:
+            plain, message = CustomThemeConfig(), CustomThemeConfig()
+            read(plain.light if section.endswith("light") else plain, section)
+            app_session._populate_theme_msg(message.light if section.endswith("light") else message, section)
+            assert message == plain
+    assert times == [*sections]
+    (forget,) = cleared
+    forget()
+    app_session._populate_theme_msg(CustomThemeConfig())
+    assert times == [*sections, "theme"]
+    streamlit_private.read_theme_once.cache_clear()
 
 
 def test_no_other_file_touches_one() -> None:
