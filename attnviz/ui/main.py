@@ -205,7 +205,7 @@ def _controls(
     with st.sidebar:
         above, is_free = st.container(key="faces", gap="small"), not locked
         model.prepare(config, locked)
-        draft = model.begin(config, widgets.draw(config, "sentence", "model", skip=locked), locked)
+        draft = model.begin(config, widgets.draw(config, "sentence", "model", skip=locked, moved=moved), locked)
         locked = (*locked, *model.decided(draft))
         fields = ("d_model", "n_heads", "mask", "score")
         draft = widgets.draw(draft, *fields, skip=locked, empty=model.empty_fields(draft), moved=moved)
@@ -270,12 +270,14 @@ def _draw(
 
 
 def _after_move(config: Config, name: str) -> Config | None:
-    """Return the setting after a move of a number, if nothing on the page but the part follows from it.
+    """Return the setting after a move of a number, or with another text, if nothing but the part follows from it.
 
-    That a text is cut stands above the maps.
+    What may be cut is offered whole above the maps.
     """
-    has_more = config.model or learnable.learns(config) or sweep.is_moving() or name == "max_tokens"
-    return None if has_more else widgets.after_move(config, name)
+    if config.model or learnable.learns(config) or sweep.is_moving() or window.may_be_cut(config):
+        return None
+    after = widgets.after_move(config, name)
+    return None if after is None or window.may_be_cut(after) else after
 
 
 def _is_part(name: str, config: Config, selection: Selection) -> bool:

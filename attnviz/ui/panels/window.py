@@ -17,6 +17,7 @@ from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
 from attnviz.pictures.figures import bars
 from attnviz.pictures.stage_record import Stage
+from attnviz.settings.faults import ConfigError
 from attnviz.settings.fields import settings
 from attnviz.settings.language import Words
 from attnviz.text.format.number_format import grouped
@@ -126,10 +127,18 @@ def seen(trace: Trace, selection: Selection) -> Seen:
     return Seen(queries, keys, words or tuple(range(n)), words or tuple(range(m)), is_window=True)
 
 
+def may_be_cut(config: Config) -> bool:
+    """Return whether a text has as many tokens as are used, so that it may have more, or none that can be used."""
+    try:
+        return max(map(len, tokens(config)[:2])) >= config.max_tokens
+    except ConfigError:
+        return True
+
+
 def offer_more(trace: Trace) -> None:
     """Offer to use all tokens of a text that is cut, or as many as can be."""
     config = trace.config.chosen
-    if config.model or max(len(trace.query_tokens), len(trace.key_tokens)) < config.max_tokens < MOST:
+    if config.model or max(len(trace.query_tokens), len(trace.key_tokens)) < config.max_tokens:
         return
     n = max(map(len, tokens(replace(config, max_tokens=MOST))[:2]))
     if n <= config.max_tokens:

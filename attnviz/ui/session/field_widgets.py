@@ -41,7 +41,7 @@ def draw_field(
     """Draw the widget of one field here, and return what the field then holds.
 
     prefix  stands before its key;  empty  what a list says of which nothing is chosen; empty for the field's own word
-    moved   is called with the name of a number that a visitor has moved, before the next run
+    moved   is called with the name of a number or a text that a visitor has changed, before the next run
     """
     kind = item.metadata["kind"]
     make: Callable[..., Any]
@@ -70,13 +70,13 @@ def draw_field(
             make = _number
     label, help = translate(item.metadata["label"]), translate(item.metadata["help"])
     named: dict[str, Any] = {"placeholder": empty} if empty and isinstance(kind, Options) else {}
-    if moved and isinstance(kind, Number | Knobs):
+    if moved and isinstance(kind, Number | Knobs | Text):
         named |= {"on_change": moved, "args": (item.name,)}
     return make(draft, item, kind, {"label": label, "key": prefix + item.name, "help": help or None} | named)
 
 
 def moved_to(draft: object, item: Field[Any]) -> Any:
-    """Return what the widget of a number holds, as the field does; for a callback, in which no widget is drawn.
+    """Return what the widget of a number or a text holds, as the field does; for a callback, where none is drawn.
 
     Raises ValueError for a field in which numbers are typed: what is wrong with them is said beside it.
     """
@@ -90,6 +90,8 @@ def moved_to(draft: object, item: Field[Any]) -> Any:
         if any(knob.heads for knob in row.knobs):
             raise ValueError(item.name)
         return kind.check(dict(getattr(draft, item.name)) | held)
+    if isinstance(kind, Text):
+        return clean(st.session_state[item.name] or "", kind.lines)
     if is_picked(kind):
         return kind.read(st.session_state[item.name])[0]
     if kind.none:

@@ -53,8 +53,8 @@ def draw(
     Only fields that matter under the current choices are drawn. The fields may be spread over several calls, so the
     result is a draft whose fields have not been held against each other: give the last one to `checked`. `prefix`
     stands before the keys of the widgets of a second record. `empty` has, by field, what a list says of which nothing
-    is chosen, where that is another word than the field's own. `moved` is called with the name of a number that a
-    visitor has moved, before the next run.
+    is chosen, where that is another word than the field's own. `moved` is called with the name of a number or a
+    text that a visitor has changed, before the next run.
     """
     items = {item.name: item for item in settings(record)}
     in_group = [name for name, item in items.items() if group in (None, item.metadata["group"])]
@@ -89,9 +89,9 @@ def fold(
 
 
 def after_move(record: Record, name: str) -> Record | None:
-    """Return the record with the number that a visitor has moved, for a callback; None where others are drawn anew.
+    """Return the record with what a visitor has changed, for a callback; None where other fields are drawn anew.
 
-    That is where a move of it decides which others matter or what they offer, where the two do not go together, and
+    That is where a change of it decides which others matter or what they offer, where the two do not go together, and
     where what is wrong with a number is said beside it.
     """
     item = next(item for item in settings(record) if item.name == name)

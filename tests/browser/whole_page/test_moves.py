@@ -56,6 +56,8 @@ def test_a_move_runs_the_part_alone_and_shows_what_its_link_opens(page: Any, new
     assert stepped(page, "d_model", "ArrowRight", "d_model=")
     assert not stepped(page, "n_heads", "ArrowRight", "n_heads=3"), "another head has a list of its own"
     assert stepped(page, "seed", "ArrowUp", "seed=2")
+    page.locator(".st-key-sentence input").fill("a queen saw his king")
+    assert stepped(page, "sentence", "Enter", "a+queen")
     shown = page.evaluate(SHOWN)
     opened = new_page(reduced_motion="reduce")
     opened.goto(page.url)
@@ -95,5 +97,8 @@ def test_a_move_beside_a_fault_leaves_it_said(page: Any) -> None:
     assert page.ends[-1] == ForwardMsg.FINISHED_SUCCESSFULLY
     assert fault.is_visible()
     sentence.fill("a king saw his queen")
-    sentence.press("Enter")
-    page.wait_for_url("**seed=1**")
+    assert not stepped(page, "sentence", "Enter", "seed=1")
+    sentence.fill("a " * 80)
+    assert not stepped(page, "sentence", "Enter", "a+a+a"), "the rest is offered above the maps"
+    page.locator(".st-key-more-tokens button").click()
+    page.wait_for_url("**max_tokens=80**")
