@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from attnviz.ui.hosting import recent_runs
 from attnviz.ui.session import browser_learner, failures
 
 
@@ -15,3 +16,8 @@ def no_browser_learns(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(autouse=True)
 def exceptions_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(failures, "are_contained", False)
+
+
+@pytest.fixture(autouse=True)
+def no_run_was_made_before() -> None:
+    recent_runs.forget()

@@ -17,7 +17,6 @@ from attnviz.pictures import columns
 from attnviz.pictures.answer import browser_facts
 from attnviz.pictures.answer.browser_facts import CellFacts
 from attnviz.pictures.stage_record import Stage
-from attnviz.pictures.step_path import way as steps_of
 from attnviz.text.format.patch_words import has_patches
 from attnviz.text.headline import headline
 from attnviz.ui.components.answer import drawer
@@ -97,7 +96,7 @@ def _draw_maps(trace: Trace, selection: Selection, seen: Seen, about: tuple[int,
     head, query = about
     shown = stage_of_run.shown(trace, selection)
     names, front = [stage.name for stage in shown], _in_front(shown, selection.shown)
-    way = steps_of(trace, selection.layer, head)
+    way = stage_of_run.path(trace, selection.layer, head)
     of_heads, patches = (head, trace.config.n_heads), has_patches(trace)
     holding = by_hand.holding(trace, selection, KEY)
     if selection.panel in places.CHANGING:

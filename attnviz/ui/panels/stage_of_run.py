@@ -57,6 +57,7 @@ from attnviz.settings.language import Words, current_language
 from attnviz.text import opening_sentence
 from attnviz.text.headline import headline
 from attnviz.ui.components.pickers import overview
+from attnviz.ui.hosting.recent_runs import made_once
 from attnviz.ui.panels import model, window
 from attnviz.ui.panels.window import Seen
 from attnviz.ui.session.selection import Selection, within
@@ -66,6 +67,8 @@ PACKAGE = Path(__file__).parents[2]
 OVERVIEW, PATH = "overview", "path."
 LOOKED_AT = ("layer", "shown", "specials", "colours", "from_query", "from_key", "head", "query", "key", "focus")
 """The fields of a selection that the bytes depend on."""
+PICTURED = ("layer", "shown", "specials", "colours", "from_query", "from_key", "query", "key")
+"""Those that the pictures depend on, with their window."""
 SIGNS = Words(
     {
         "temperature": "T",
@@ -118,6 +121,16 @@ def looked_at(selection: Selection) -> Selection:
 
 def shown(trace: Trace, selection: Selection) -> list[Stage]:
     """Return the stages that stand side by side, of all heads, with the words that are shown."""
+    key = "shown", current_language(), *(getattr(selection, name) for name in PICTURED)
+    return made_once(trace, key, lambda: _shown(trace, selection))
+
+
+def path(trace: Trace, layer: int, head: int) -> Sequence[step_path.PathStep]:
+    """Return the steps from the words to the output of a head."""
+    return made_once(trace, ("path", current_language(), layer, head), lambda: step_path.way(trace, layer, head))
+
+
+def _shown(trace: Trace, selection: Selection) -> list[Stage]:
     stages = columns.columns(trace, selection.layer, selection.shown, apart=selection.colours == "apart")
     seen = window.seen(trace, selection)
     return [seen.part(stage) for stage in stages]
@@ -203,7 +216,7 @@ def _roles(trace: Trace, layer: int, stages: Sequence[Stage]) -> Sequence[str]:
 
 
 def _path(trace: Trace, layer: int, opening: tuple[int, int, int] | None) -> Sequence[step_path.PathStep]:
-    return () if opening is None else step_path.way(trace, layer, opening[0])
+    return () if opening is None else path(trace, layer, opening[0])
 
 
 def _node(node: step_path.PathStep, arrays: dict[str, NamedArray]) -> dict[str, Any]:

@@ -33,7 +33,7 @@ from attnviz.engine.run import run
 from attnviz.exports.formats import FORMATS, ExportTarget, export
 from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import Words
-from attnviz.ui.hosting import counts, workers
+from attnviz.ui.hosting import counts, recent_runs, workers
 from attnviz.ui.session import browser_learner, interrupted, locale
 from attnviz.ui.session.browser.uninterrupted import while_connected, while_wanted
 from attnviz.ui.session.notices import notice
@@ -121,11 +121,14 @@ def computed(config: Config) -> Trace:
 
 
 def run_of(config: Config) -> Trace:
-    """Return the run of a setting: `run`, in another process if it is large.
+    """Return the run of a setting: `run`, in another process if it is large; a small one that was just made is there.
 
     Raises workers.Ended where that process had to end.
     """
-    return run(config) if _stays(config) else apart(cost.estimate(MAPS, config), run, config)
+    if _stays(config):
+        return run(config)
+    found = cost.estimate(MAPS, config)
+    return recent_runs.run_of(config, found.n_bytes, lambda: apart(found, run, config))
 
 
 def _stays(config: Config) -> bool:
