@@ -57,9 +57,13 @@ def begin() -> None:
 
 @callback
 def moved(name: str) -> None:
-    """Have the part run alone where a number was moved from which nothing else follows; else the whole page runs."""
+    """Have the part run alone where a number was moved from which nothing else follows; else the whole page runs.
+
+    As it does where another widget was used before the server has heard of the first.
+    """
     part: _Part | None = st.session_state.get(_PART)
-    if part is None or not (session_state.are_widgets_told() and streamlit_private.is_served()):
+    is_alone = streamlit_private.is_served() and streamlit_private.n_changed(streamlit_private.current_run()) == 1
+    if part is None or not (is_alone and session_state.are_widgets_told()):
         return
     config, selection = session_state.saved(Config, Selection)
     after = part.after_move(config, name) if config == part.config else None

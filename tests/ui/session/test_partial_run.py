@@ -85,9 +85,11 @@ def test_a_move_runs_the_part_where_nothing_else_follows(
 ) -> None:
     moved, ran, kept = replace(CONFIG, seed=1), list[str](), list[Any]()
     session: dict[str, Any] = {partial_run._PART: part}
+    changed = 1
     monkeypatch.setattr(partial_run.st, "session_state", session)
     monkeypatch.setattr(partial_run.st, "rerun", ran.append)
     monkeypatch.setattr(partial_run.streamlit_private, "is_served", lambda: True)
+    monkeypatch.setattr(partial_run.streamlit_private, "n_changed", lambda _: changed)
     monkeypatch.setattr(session_state, "are_widgets_told", lambda: True)
     monkeypatch.setattr(session_state, "keep", lambda *records: kept.append(records))
     partial_run.moved("seed")
@@ -96,7 +98,10 @@ def test_a_move_runs_the_part_where_nothing_else_follows(
     part.is_enough = lambda config, selection: config != moved
     partial_run.moved("seed")
     assert not ran, "the setting it leads to is one for the whole page"
-    part.is_enough = lambda *_: True
+    part.is_enough, changed = lambda *_: True, 2
+    partial_run.moved("seed")
+    assert not ran, "another widget was used, too"
+    changed = 1
     partial_run.moved("seed")
     assert (ran, kept, part.config) == ([partial_run.KEY], [(moved, SELECTION)], moved)
     partial_run.moved("seed")

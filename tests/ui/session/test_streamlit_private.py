@@ -23,7 +23,20 @@ NAMES = (
     "is_history_navigation",
     "is_active_session",
     "_populate_theme_msg",
+    "_widget_changed",
+    "_new_widget_state",
 )
+TWO = """
+import streamlit as st
+from attnviz.ui.session.browser import streamlit_private as private
+
+def count():
+    st.session_state["changed"] = private.n_changed(private.current_run())
+
+st.number_input("one", key="one", on_change=count)
+st.toggle("two", key="two")
+st.text_input("three", key="three")
+"""
 PAGE = """
 import streamlit as st
 from attnviz.ui.session.browser import streamlit_private as private
@@ -70,6 +83,16 @@ def test_a_run_has_every_name() -> None:
     assert "fragment_ids_this_run" in ScriptRunContext.__dataclass_fields__
     assert callable(Runtime.is_active_session)
     assert callable(Runtime.exists)
+
+
+def test_what_was_used_is_counted() -> None:
+    page = AppTest.from_string(TWO).run()
+    page.number_input(key="one").set_value(1.0).run()
+    assert page.session_state["changed"] == 1
+    page.number_input(key="one").set_value(2.0)
+    page.toggle(key="two").set_value(True).run()
+    assert page.session_state["changed"] == 2
+    assert not page.exception
 
 
 def test_the_theme_is_that_of_the_options_and_read_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -52,6 +52,12 @@ def is_served() -> bool:
     return Runtime.exists() and type(Runtime.instance()) is Runtime  # there it is a mock, an instance all the same
 
 
+def n_changed(run: Any) -> int:
+    """Return how many widgets say something new in the request that a callback is called for."""
+    state = run.session_state._state
+    return sum(map(state._widget_changed, state._new_widget_state))
+
+
 def is_part(run: Any) -> bool:
     """Return whether only a part of the page runs."""
     return bool(run.fragment_ids_this_run)
