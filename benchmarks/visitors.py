@@ -34,6 +34,8 @@ from attnviz.settings import url_codec
 SEEDS = 997  # as many different answers are asked for
 PATIENCE = 120.0  # seconds after which an answer counts as none
 USUAL = Config()
+WELL = ForwardMsg.FINISHED_SUCCESSFULLY, ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY
+"""The ends of a run that shows what was asked for: of the whole page, or of the part with the maps."""
 MANY = 2**13  # weights that no picture shows one by one
 
 Numbers = npt.NDArray[np.floating[Any]]
@@ -167,7 +169,7 @@ class Visitor:
                 case "script_finished" if message.script_finished == ForwardMsg.FINISHED_EARLY_FOR_RERUN:
                     pass  # a run that gave way to the next is no answer
                 case "script_finished":
-                    if message.script_finished != ForwardMsg.FINISHED_SUCCESSFULLY:
+                    if message.script_finished not in WELL:
                         raise WrongPageError("the run did not end well")
                     return [chart for each in self.charts.values() for chart in each]
 
