@@ -277,7 +277,7 @@ def _after_move(config: Config, name: str) -> Config | None:
     if config.model or learnable.learns(config) or sweep.is_moving() or window.may_be_cut(config):
         return None
     after = widgets.after_move(config, name)
-    return None if after is None or window.may_be_cut(after) else after
+    return None if after is None or learnable.learns(after) or window.may_be_cut(after) else after
 
 
 def _is_part(name: str, config: Config, selection: Selection) -> bool:

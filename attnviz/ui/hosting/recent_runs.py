@@ -13,9 +13,12 @@ from typing import Any, NamedTuple, TypeVar
 
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
+from attnviz.settings.language import current_language
 
 MOST_BYTES = 24_000_000
 """Bytes that they may take by estimate, all of them together: the last five of an ordinary setting."""
+MOST_MADE = 8
+"""Things made of one of them that are kept: the pictures and the path of the heads that were shown last."""
 
 Made = TypeVar("Made")
 
@@ -23,36 +26,44 @@ Made = TypeVar("Made")
 class _Run(NamedTuple):
     trace: Trace
     n_bytes: float
-    made: dict[Hashable, Any]
+    made: OrderedDict[Hashable, Any]
 
 
-_runs: OrderedDict[Config, _Run] = OrderedDict()
+_runs: OrderedDict[tuple[str, Config], _Run] = OrderedDict()
+"""By the language, too, in which a run says what a reader should know of it."""
 _lock = threading.Lock()
 
 
 def run_of(config: Config, n_bytes: float, make: Callable[[], Trace]) -> Trace:
     """Return the run of a setting that takes so many bytes; `make` makes it where it is not there."""
+    key = current_language(), config
     with _lock:
-        found = _runs.get(config)
-    if found is not None:
-        return found.trace
+        if key in _runs:
+            _runs.move_to_end(key)
+            return _runs[key].trace
     trace = make()
     if n_bytes > MOST_BYTES:
         return trace
     with _lock:
-        _runs[config] = _Run(trace, n_bytes, {})
+        trace = _runs.setdefault(key, _Run(trace, n_bytes, OrderedDict())).trace  # another may have been sooner
         while sum(each.n_bytes for each in _runs.values()) > MOST_BYTES:
             _runs.popitem(last=False)
     return trace
 
 
 def made_once(trace: Trace, key: Hashable, make: Callable[[], Made]) -> Made:
-    """Return what `make` makes of a run, and nobody changes; of a run that is kept it is made once, by its key."""
+    """Return what `make` makes of a run, and nobody changes; the last of a run that is kept are there, by their key."""
     with _lock:
-        made = next((each.made for each in _runs.values() if each.trace is trace), {})
-    if key not in made:
-        made[key] = make()
-    found: Made = made[key]
+        made = next((each.made for each in _runs.values() if each.trace is trace), OrderedDict[Hashable, Any]())
+        if key in made:
+            made.move_to_end(key)
+            kept: Made = made[key]
+            return kept
+    found = make()
+    with _lock:
+        made[key] = found
+        while len(made) > MOST_MADE:
+            made.popitem(last=False)
     return found
 
 

@@ -67,8 +67,6 @@ PACKAGE = Path(__file__).parents[2]
 OVERVIEW, PATH = "overview", "path."
 LOOKED_AT = ("layer", "shown", "specials", "colours", "from_query", "from_key", "head", "query", "key", "focus")
 """The fields of a selection that the bytes depend on."""
-PICTURED = ("layer", "shown", "specials", "colours", "from_query", "from_key", "query", "key")
-"""Those that the pictures depend on, with their window."""
 SIGNS = Words(
     {
         "temperature": "T",
@@ -121,8 +119,9 @@ def looked_at(selection: Selection) -> Selection:
 
 def shown(trace: Trace, selection: Selection) -> list[Stage]:
     """Return the stages that stand side by side, of all heads, with the words that are shown."""
-    key = "shown", current_language(), *(getattr(selection, name) for name in PICTURED)
-    return made_once(trace, key, lambda: _shown(trace, selection))
+    seen = window.seen(trace, selection)
+    key = "shown", current_language(), seen, selection.layer, selection.shown, selection.colours
+    return made_once(trace, key, lambda: _shown(trace, selection, seen))
 
 
 def path(trace: Trace, layer: int, head: int) -> Sequence[step_path.PathStep]:
@@ -130,9 +129,8 @@ def path(trace: Trace, layer: int, head: int) -> Sequence[step_path.PathStep]:
     return made_once(trace, ("path", current_language(), layer, head), lambda: step_path.way(trace, layer, head))
 
 
-def _shown(trace: Trace, selection: Selection) -> list[Stage]:
+def _shown(trace: Trace, selection: Selection, seen: Seen) -> list[Stage]:
     stages = columns.columns(trace, selection.layer, selection.shown, apart=selection.colours == "apart")
-    seen = window.seen(trace, selection)
     return [seen.part(stage) for stage in stages]
 
 

@@ -34,6 +34,7 @@ _SENT = "_sent"
 _READ = "_read"
 _FOUND = "_found"
 _COMING = "_coming"
+_LEFT_OUT = "_left_out"
 _ARRIVALS = "_arrivals"
 _ON_ITS_WAY = 5.0  # seconds after which what was sent to the browser has arrived
 
@@ -126,8 +127,8 @@ def are_widgets_told() -> bool:
 
 
 def has_problems() -> bool:
-    """Return whether something is said of what could not be read or shown."""
-    return bool(st.session_state.get(_PROBLEMS) or st.session_state.get(_FOUND))
+    """Return whether something is said of what could not be read or shown, or has no room in a link."""
+    return any(st.session_state.get(name) for name in (_PROBLEMS, _FOUND, _LEFT_OUT))
 
 
 def requested(name: str) -> str:
@@ -225,6 +226,7 @@ def write(*records: object) -> tuple[str, ...]:
             before = st.session_state.get(_PROBLEMS, []) if is_same or has_read() else []
             _save(records, dict.fromkeys([*before, *st.session_state.get(_FOUND, [])]), whole)
     short, left_out = url_codec.shorten_to_fit(whole)
+    st.session_state[_LEFT_OUT] = left_out
     labels = url_codec.labels(*map(type, records))
     query = link_check.heal(_shown_query(), labels)
     coming = (st.session_state.get(_SENT) or (query,))[0]  # what the browser shows once everything has arrived

@@ -20,7 +20,7 @@ from attnviz.settings.language import translate
 from attnviz.settings.tuple_kinds import Listed, Options, SerialisedTuple
 from attnviz.text.format.html_math import as_markdown
 from attnviz.ui.session import session_state
-from attnviz.ui.session.field_widgets import draw_field, moved_to
+from attnviz.ui.session.field_widgets import draw_field, moved_to, stops_of
 from attnviz.ui.session.widget_values import (
     first_value,
     held_values,
@@ -110,6 +110,8 @@ def _offers(record: object) -> list[Any]:
         match item.metadata["kind"]:
             case Number(offered=of_others) if of_others and item.name in st.session_state:
                 offered.append(of_others(values))
+            case Number(stops=stops) as kind if stops and item.name in st.session_state:
+                offered.append(stops_of(kind, values[item.name]))
             case Listed(each=for_how_many) if position_key(item.name, 0) in st.session_state:
                 offered.append(for_how_many(values))
     return [relevant_fields(record), offered]

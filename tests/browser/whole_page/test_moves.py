@@ -102,3 +102,11 @@ def test_a_move_beside_a_fault_leaves_it_said(page: Any) -> None:
     assert not stepped(page, "sentence", "Enter", "a+a+a"), "the rest is offered above the maps"
     page.locator(".st-key-more-tokens button").click()
     page.wait_for_url("**max_tokens=80**")
+    sentence.fill(("é" * 180 + " ") * 12)
+    sentence.press("Enter")
+    note = page.locator("[data-testid=stMain]").get_by_text("Too long for a link")
+    note.wait_for()
+    page.evaluate(QUIET)
+    sentence.fill("a queen saw his king")
+    assert not stepped(page, "sentence", "Enter", "a+queen")
+    assert not note.is_visible()

@@ -11,9 +11,11 @@ import pytest
 
 from attnviz import Config, run
 from attnviz.engine.records.trace import Trace
-from attnviz.ui.session import partial_run, session_state
+from attnviz.ui import main
+from attnviz.ui.session import partial_run, session_state, widgets
 from attnviz.ui.session.selection import Selection
 
+TASK = "tom red ann blue joe gold eve pink ann"
 CONFIG, SELECTION = Config(sentence="the cat sat"), Selection(head=1, query=2, key=0)
 
 
@@ -110,6 +112,17 @@ def test_a_move_runs_the_part_where_nothing_else_follows(
     part.config = CONFIG
     partial_run.moved("seed")
     assert len(ran) == 1, "the whole page may have another part, or none"
+
+
+def test_more_follows_where_heads_begin_to_learn_or_a_list_offers_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(main.sweep, "is_moving", lambda: False)
+    session: dict[str, Any] = {"seed": 1, "learn_steps": 100, "d_model": 24}
+    monkeypatch.setattr(widgets.st, "session_state", session)
+    task = Config(initialiser="learned", task="recall", n_heads=1, sentence=TASK, learn_steps=0)
+    assert main._after_move(CONFIG, "seed") == replace(CONFIG, seed=1)
+    assert main._after_move(task, "learn_steps") is None
+    assert main._after_move(replace(CONFIG, d_model=32), "d_model") == replace(CONFIG, d_model=24)
+    assert main._after_move(replace(CONFIG, d_model=23), "d_model") is None, "the stop of a link is there no more"
 
 
 @pytest.mark.slow

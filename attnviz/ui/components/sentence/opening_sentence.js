@@ -93,14 +93,17 @@ class OpeningSentence {
     this.pointed = null;
     this.received = null;
     this.words.setAttribute("aria-label", this.data.words.sentence);
-    this.fill();
-    this.frame ??= requestAnimationFrame(() => {
-      this.frame = undefined;
-      this.draw();
-      this.line.centre(this.queries[this.data.query]);
-    });
+    if (this.fill()) this.frame ??= requestAnimationFrame(() => this.settle()); // once their places are known
+    else if (this.frame === undefined) this.settle();
   }
 
+  settle() {
+    this.frame = undefined;
+    this.draw();
+    this.line.centre(this.queries[this.data.query]);
+  }
+
+  /** Put the words into the line; whether they are others than before. */
   fill() {
     const { queries, keys, query } = this.data;
     const shown = JSON.stringify([queries, keys]), isNew = shown !== this.shown;
@@ -125,6 +128,7 @@ class OpeningSentence {
     }
     rove(this.queries, query);
     this.hand.take(this.data.edit, queries, isNew);
+    return isNew;
   }
 
   /** The word whose arcs are drawn, the head that they are of, and what it takes there. @returns {Highlighted} */
