@@ -115,7 +115,6 @@ def page() -> None:
 def _page() -> None:
     """Read the address, draw the page that it names, and write the address of whatever was changed there."""
     _begin()
-    partial_run.begin()
     (saved, selection), problems = session_state.read(
         Config, Selection, opening=(OPENING, Selection()), beside=("lang",)
     )
@@ -166,6 +165,7 @@ def _begin() -> None:
     locale.begin(session_state.requested("lang"))
     st.set_page_config(page_title=WORDS["title"], layout="wide", initial_sidebar_state=SIDEBAR)
     styles.style(Path(__file__).with_name("page.css"), heatmap.HEADINGS)
+    partial_run.begin()
     browser_history.listen()
     browser_learner.begin()
     if interrupted.wants_default():
