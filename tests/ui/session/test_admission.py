@@ -15,7 +15,7 @@ from attnviz.engine.cost import estimate as cost
 from attnviz.engine.learning import film
 from attnviz.engine.records.trace import Trace
 from attnviz.settings import url_codec
-from attnviz.ui.hosting import counts
+from attnviz.ui.hosting import counts, recent_runs
 from attnviz.ui.pages.experiments import EXPERIMENTS
 from attnviz.ui.pages.registry import PAGES
 from attnviz.ui.session import admission
@@ -44,6 +44,8 @@ def setting(at: AppTest) -> tuple[str, ...]:
 
 
 def runs() -> list[Trace]:
+    """Return the runs that are held, but for those that all visitors share."""
+    recent_runs.forget()
     gc.collect()
     return [thing for thing in gc.get_objects() if issubclass(type(thing), Trace)]
 

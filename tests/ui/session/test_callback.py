@@ -89,6 +89,7 @@ def arguments(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
 IDLE = {"ignore"}  # which only asks for a run
 PASSED_ON = {("locale", "choose"): ("main", "_speak"), ("speaker", "turn"): ("lessons", "_turn")}
 PASSED_ON |= {("heatmap", "kept"): ("sweep", "keep_chosen"), ("heatmap", "held"): ("by_hand", "_keep")}
+PASSED_ON |= {("field_widgets", "moved"): ("partial_run", "moved")}
 PASSED_ON |= {("kept_text", "found"): ("practice", "_found")}  # kept_draft gives its own, which is a callback, too
 """What a function is given by its caller."""
 
