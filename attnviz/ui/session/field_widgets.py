@@ -83,12 +83,10 @@ def moved_to(draft: object, item: Field[Any]) -> Any:
     kind = item.metadata["kind"]
     if isinstance(kind, Knobs):
         row = kind.rows[getattr(draft, kind.of)]
-        held = {
-            f"{row.name}.{knob.name}": st.session_state[knob_key(item.name, f"{row.name}.{knob.name}")]
-            for knob in row.knobs
-        }
         if any(knob.heads for knob in row.knobs):
             raise ValueError(item.name)
+        names = [f"{row.name}.{knob.name}" for knob in row.knobs]
+        held = {at: st.session_state[knob_key(item.name, at)] for at in names}
         return kind.check(dict(getattr(draft, item.name)) | held)
     if isinstance(kind, Text):
         return clean(st.session_state[item.name] or "", kind.lines)
