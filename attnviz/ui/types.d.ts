@@ -147,8 +147,9 @@ export interface HeldNumbers {
   /** A step of that layer, or before the first; null for none. */
   array(name: string): HeldArray | null;
   /** Where they are no change of the last run but stages of another setting, of which nothing else is known: whether the
-   *  words are the same, the head and the row that are spoken of, and the path, where it has come. */
-  other?: { hasSameWords: boolean; opening: [head: number, row: number] | null; path: OtherPath | null };
+   *  words are the same, the head and the row that are spoken of, and what each head does and the path, where they have
+   *  come. */
+  other?: { hasSameWords: boolean; opening: [head: number, row: number] | null; roles: string[] | null; path: OtherPath | null };
 }
 
 /** The script of the worker that learns, as a text. */

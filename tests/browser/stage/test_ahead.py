@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from attnviz import Config, run
 from tests.browser_idle import QUIET, wait_until
@@ -23,6 +24,22 @@ WEIGHTS = """() => {
 THUMB = "(e) => { const b = e.parentElement.getBoundingClientRect(); return [b.x, b.y]; }"
 RESTED = """() => document.querySelector('.st-key-explore .attn-canvas').style.visibility === 'hidden' &&
     document.fonts.status === 'loaded'"""
+
+WATCHED = """() => {
+    const path = [...document.querySelectorAll('.st-key-way *')].find((each) => each.shadowRoot).shadowRoot;
+    window.written = [];
+    const write = (changes) => window.written.push(...changes.map(({ type, target }) => `${type} of ${target.nodeName}`));
+    const drawn = (window.watched = new MutationObserver(write)), seen = { subtree: true, childList: true, characterData: true };
+    Object.assign(seen, { attributeFilter: ['d', 'transform', 'width', 'height', 'data-unknown', 'data-share'] });
+    for (const part of [...document.querySelectorAll('.st-key-explore, .attn-opening'), path]) drawn.observe(part, seen);
+    const { prototype } = CanvasRenderingContext2D, put = (window.put ??= prototype.putImageData);
+    prototype.putImageData = function (...given) {
+        window.written.push('a picture');
+        return put.apply(this, given);
+    };
+}"""
+"""Begins to note whatever is written or painted in the path, in the sentence and in the maps."""
+SAID = "() => [...document.querySelectorAll('.attn-opening .at-text > *')].map((each) => each.innerText)"
 
 
 def shows(page: Any, config: Config) -> bool:
@@ -99,3 +116,53 @@ def test_the_maps_follow_a_held_field_and_the_run_that_follows_changes_no_pixel(
     page.evaluate(QUIET)
     assert shows(page, capped)
     assert picture(page) == held
+
+
+class Line:
+    """The socket of a page, on which what a run draws can be kept back: the page learns that there is one."""
+
+    def __init__(self, page: Any) -> None:
+        self.kept: list[Any] | None = None
+        page.route_web_socket("**/_stcore/stream**", self._open)
+
+    def _open(self, near: Any) -> None:
+        self.near = near
+        near.connect_to_server().on_message(self._pass)
+
+    def _pass(self, message: Any) -> None:
+        is_begun = ForwardMsg.FromString(message).WhichOneof("type") in ("new_session", "session_status_changed")
+        if self.kept is None or (is_begun and not self.kept):
+            self.near.send(message)
+        else:
+            self.kept.append(message)
+
+    def release(self) -> None:
+        kept, self.kept = self.kept or [], None
+        for message in kept:
+            self.near.send(message)
+
+
+def test_a_step_of_a_number_is_drawn_ahead_of_its_run_which_then_writes_nothing(
+    new_page: Callable[..., Any], app: Any
+) -> None:
+    page = new_page(reduced_motion="reduce")
+    line = Line(page)
+    page.goto(f"{app.url}/?v=1&sentence=a+king+saw+his+queen+while+the+dog+slept&n_heads=4&mask=causal&seed=3")
+    page.evaluate(QUIET)
+    seed = page.locator(".st-key-seed input")
+    up = page.locator(".st-key-seed [data-testid=stNumberInputStepUp]")
+    for step, press in enumerate((lambda: seed.press("ArrowUp"), up.click, lambda: seed.press("ArrowUp")), 4):
+        after = replace(BEFORE, seed=step)
+        line.kept = []
+        press()
+        wait_until(page, lambda after=after: shows(page, after))
+        assert f"seed={step}" not in page.url, "no run has been heard of"
+        page.wait_for_function(RESTED)
+        said = page.evaluate(SAID)
+        page.evaluate(WATCHED)
+        line.release()
+        page.wait_for_url(f"**seed={step}**")
+        page.evaluate(QUIET)
+        assert page.evaluate("window.written") == []
+        assert page.evaluate(SAID) == said
+        page.evaluate("watched.disconnect()")

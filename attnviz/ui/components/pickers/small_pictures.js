@@ -5,18 +5,25 @@ import { between, parts } from "../colours.js";
 const [MASKED_CELL, NOT_FINITE, LOWEST, HIGHEST] = [1, 2, 3, 255]; // bytes of a picture, as pictures/thumbnails.py says; 0 is no cell
 const NOT_A_NUMBER = [...parts("#f5c518"), 255]; // on neither colour scale
 
+/** @type {Map<string, readonly number[][]>} */
+const TABLES = new Map();
+
 /**
- * The colour of every byte: between LOWEST and HIGHEST along the scale.
+ * The colour of every byte: between LOWEST and HIGHEST along the scale; the same table for the same colours.
  *
  * @param {readonly string[]} scale
  * @param {string} masked
  */
 export function stepColours(scale, masked) {
-  return Array.from({ length: 256 }, (_, byte) => {
+  const name = `${scale} ${masked}`, known = TABLES.get(name);
+  if (known) return known;
+  const table = Array.from({ length: 256 }, (_, byte) => {
     if (byte === MASKED_CELL) return [...parts(masked), 255];
     if (byte === NOT_FINITE) return NOT_A_NUMBER;
     return byte < LOWEST ? [0, 0, 0, 0] : [...between(scale, (byte - LOWEST) / (HIGHEST - LOWEST)), 255];
   });
+  TABLES.set(name, table);
+  return table;
 }
 
 /**

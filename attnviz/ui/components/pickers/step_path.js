@@ -58,6 +58,9 @@ class StepPath {
   /** @type {HTMLCanvasElement[]} */
   canvases = [];
   written = ""; // what stands in the path, but for its pictures
+  /** @type {{ pixels: Uint8Array, colours: readonly ArrayLike<number>[] }[]} */
+  painted = []; // and what these show
+  isDark = false;
   /** @type {(step: string) => void} */
   onSelect = () => {};
 
@@ -66,10 +69,10 @@ class StepPath {
     this.root = root;
     this.box = make(root, "nav", "path");
     this.box.addEventListener("keydown", (event) => this.onKeydown(event));
-    this.theme = new MutationObserver(() => this.paint());
+    this.theme = new MutationObserver(() => this.retheme());
     this.theme.observe(document.documentElement, { attributes: true, attributeFilter: ["class", "style", "data-theme"] });
     this.media = matchMedia("(prefers-color-scheme: dark)");
-    this.media.onchange = () => setTimeout(() => this.paint(), 100);
+    this.media.onchange = () => setTimeout(() => this.retheme(), 100);
     this.stopped = new AbortController();
     const { signal } = this.stopped;
     window.addEventListener(HIGHLIGHT, (event) => event instanceof CustomEvent && this.highlight(event.detail), { signal });
@@ -126,19 +129,21 @@ class StepPath {
     this.box.setAttribute("aria-label", data.strip);
     this.fill(data);
     this.box.querySelectorAll("[data-unknown]").forEach((step) => step.removeAttribute("data-unknown"));
-    this.paint();
+    this.retheme();
   }
 
   /** Write the path, unless it stands there: most moves change its pictures alone. @param {PathData} data */
   fill({ nodes, words, count, front }) {
     const isNarrow = this.box.clientWidth < NARROW;
-    const written = JSON.stringify([nodes, words, count, front, isNarrow]);
+    const steps = nodes.map(({ name, symbol, shape, meaning, before, shown }) => [name, symbol, shape, meaning, before, shown]);
+    const written = JSON.stringify([steps, words, count, front, isNarrow]);
     if (written === this.written) return;
     this.written = written;
     const focused = this.focusedIndex();
     this.box.replaceChildren();
     this.box.classList.toggle("many", nodes.length > MANY);
     this.canvases = [];
+    this.painted = [];
     const first = make(this.box, "div", "node words");
     const text = make(first, "span", "");
     make(text, "b", "", words);
@@ -184,14 +189,23 @@ class StepPath {
     });
   }
 
+  /** The page may have become a dark one, or a light one. */
+  retheme() {
+    this.isDark = isDark(this.box);
+    this.paint();
+  }
+
+  /** Paint every small picture that is not as it was. */
   paint() {
     const { shown: data } = this;
     if (!data) return;
-    const dark = isDark(this.box) ? 1 : 0;
-    const tables = data.scales.map((scale) => stepColours(scale[dark], data.masked[dark]));
+    const dark = this.isDark ? 1 : 0;
     data.nodes.forEach(({ size, scale }, i) => {
-      const canvas = this.canvases[i];
-      paint(canvas, (this.held ?? this.pixels)[i], size, tables[scale]);
+      const canvas = this.canvases[i], pixels = (this.held ?? this.pixels)[i], before = this.painted[i];
+      const colours = stepColours(data.scales[scale][dark], data.masked[dark]);
+      if (before?.colours === colours && isSame(before.pixels, pixels) && canvas.width === size[0]) return;
+      this.painted[i] = { pixels, colours };
+      paint(canvas, pixels, size, colours);
       canvas.style.width = `${Math.min(Math.max((size[0] / size[1]) * HEIGHT, 11), HEIGHT * 1.25)}px`;
     });
   }
@@ -263,6 +277,9 @@ function otherData(data, { nodes, sizes, words }) {
     nodes: nodes.map((node, at) => ({ ...node, kind: "signed", scale: at, size: sizes[at], shown: shown.includes(node.name) })),
   };
 }
+
+/** Whether two pictures have the same bytes. @param {Uint8Array} one @param {Uint8Array} other */
+const isSame = (one, other) => one.length === other.length && one.every((byte, at) => byte === other[at]);
 
 /** A position along an axis of a size; null if there is none. @param {number | null | undefined} position @param {number} size */
 const inside = (position, size) => (position !== null && position !== undefined && position < size ? position : null);

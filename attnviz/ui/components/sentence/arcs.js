@@ -34,3 +34,6 @@ export function arcsOf(from, keys, row, line) {
     return path;
   });
 }
+
+/** Whether elements are like those that are there. @param {Element[]} made @param {NodeListOf<ChildNode>} there */
+export const areSame = (made, there) => made.length === there.length && made.every((each, at) => each.isEqualNode(there[at]));

@@ -5,10 +5,10 @@
 /** @import { Rows } from "./weight_rows.js" */
 /** @import { OpeningData } from "./types" */
 import { followHeld } from "../held_numbers.js";
-import { asWritten } from "../number_format.js";
 import { percent } from "../percent.js";
-import { LEAST, arcsOf } from "./arcs.js";
+import { LEAST, arcsOf, areSame } from "./arcs.js";
 import { WordHand } from "./hand/word_hand.js";
+import { piecesOf, written } from "./reading.js";
 import { heldRows, ranked } from "./weight_rows.js";
 import { WordLine, fitWords } from "./word_line.js";
 import { alongReading, isFocusSeen, make, readingDirection, rove, within } from "./words.js";
@@ -20,7 +20,6 @@ const SECOND = 220; // milliseconds in which a second press follows the first of
 const MANY = 14; // words from which they stand closer
 const NAMED = 0.05; // a weaker weight has no number
 const MOST_NAMED = 4;
-const ALSO = 0.2; // from which a second word is named beside one that attends most to itself
 
 class OpeningSentence {
   /** @type {HTMLElement[]} */
@@ -28,7 +27,7 @@ class OpeningSentence {
   /** @type {HTMLButtonElement[]} */
   queries = [];
   /** @type {Rows} */
-  sent = { weights: new Float64Array(), kinds: [], isMoved: false };
+  sent = { weights: new Float64Array(), kinds: [], roles: [] };
   rows = this.sent; // or what follows from what is held in the maps
   isUnknown = false; // whether nothing that is said here is of what is drawn in the maps
   /** @type {(query: number) => void} */
@@ -39,7 +38,8 @@ class OpeningSentence {
   pointed = null;
   /** @type {Row | null} */
   received = null; // what another view points at
-  shown = "";
+  shown = ""; // the words in the line
+  said = ""; // and what stands beside it
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   clicked;
   isSendingRow = false;
@@ -65,7 +65,7 @@ class OpeningSentence {
     this.hand = new WordHand(this, this.stop.signal);
     this.resizer = new ResizeObserver(() => {
       this.line.loosen();
-      this.draw();
+      this.redraw();
     });
     this.listen();
   }
@@ -82,13 +82,13 @@ class OpeningSentence {
     window.addEventListener(ROW, (event) => event instanceof CustomEvent && this.onRow(event.detail), { signal });
     followHeld((held) => this.onHeld(held), signal);
     this.resizer.observe(this.line.box);
-    document.fonts.ready.then(() => this.draw());
+    document.fonts.ready.then(() => this.redraw());
   }
 
   /** @param {OpeningData} data @param {Float64Array<ArrayBuffer>} weights @param {Pick<OpeningSentence, "onSelect" | "onEdit">} page */
   update(data, weights, page) {
     Object.assign(this, page, { data });
-    this.rows = this.sent = { weights, kinds: data.kinds, isMoved: false };
+    this.rows = this.sent = { weights, kinds: data.kinds, roles: data.roles };
     this.isUnknown = false;
     this.pointed = null;
     this.received = null;
@@ -163,51 +163,38 @@ class OpeningSentence {
     const areShares = this.rows.kinds[highlighted.query] === "shares";
     this.keys.forEach((word, key) => this.tint(word, highlighted.row[key] ?? NaN, areShares && named.has(key)));
     this.line.fit();
-    this.arcs.replaceChildren(...arcsOf(this.queries[highlighted.query], this.keys, highlighted.row, this.words));
+    const arcs = arcsOf(this.queries[highlighted.query], this.keys, highlighted.row, this.words);
+    if (!areSame(arcs, this.arcs.childNodes)) this.arcs.replaceChildren(...arcs); // a run brings most of them again
     this.describe(highlighted);
+  }
+
+  /** Draw it anew in other room, or in other letters. */
+  redraw() {
+    this.said = "";
+    this.draw();
   }
 
   /** @param {HTMLElement} word @param {number} weight @param {boolean} named */
   tint(word, weight, named) {
-    if (named) word.dataset.share = percent(weight);
-    else delete word.dataset.share;
+    const shown = named ? percent(weight) : undefined;
+    if (shown === undefined) delete word.dataset.share;
+    else if (shown !== word.dataset.share) word.dataset.share = shown;
     const share = Number.isFinite(weight) ? Math.min(Math.max(weight, 0), 1) : 0;
     word.style.background = share >= LEAST ? `color-mix(in srgb, var(--accent) ${Math.round(4 + 32 * share)}%, transparent)` : "";
   }
 
   /** What the word takes most from, in one line. @param {Highlighted} highlighted */
-  describe({ query, head, row }) {
-    const { words, heads, roles, made, queries, shows, edit, positions, same, keys } = this.data;
-    const { kinds, isMoved } = this.rows;
-    this.shows.textContent = this.hand.isHeld && edit ? edit.said.keeps : shows;
-    if (this.hand.isHeld) return this.reading.replaceChildren(this.hand.said());
-    const shares = kinds[query] === "shares";
-    const takes = ranked(row).filter(([weight]) => weight > 0 && weight < Infinity);
-    const [weight, key] = takes[0] ?? [0, null];
-    const isItself = key !== null && same && (positions ? positions[0][query] === positions[1][key] : query === key);
-    const [more, other] = isItself && takes[1]?.[0] >= ALSO ? takes[1] : [0, null]; // of itself, it tells less
-    /** @type {Partial<Record<string, [tag: "em" | "strong" | "", text: string]>>} */
-    const slots = {
-      "{query}": ["em", queries[query]],
-      "{key}": ["strong", isItself ? words.itself : key === null ? "" : (keys ?? queries)[key]],
-      "{other}": ["strong", other === null ? "" : (keys ?? queries)[other]],
-      "{amount}": ["", shares ? percent(weight) : asWritten(weight)],
-      "{more}": ["", percent(more)],
-    };
-    const sentence = !shares ? words.weighs : other === null ? words.takes : words.takes_two;
-    const said = kinds[query] === "no_numbers" ? words.no_numbers : key === null ? words.nothing : sentence;
-    const pieces = said.split(/(\{\w+\})/);
-    this.reading.replaceChildren();
-    /** @type {HTMLElement[]} */
-    const named = [];
-    for (const piece of pieces) {
-      const [tag, text] = slots[piece] ?? ["", piece];
-      if (!tag) this.reading.append(text);
-      else if (text === words.itself) make(this.reading, "strong", "at-whole", text); // it belongs to what is said
-      else Object.assign(named[named.push(make(this.reading, tag, "", text)) - 1], { dir: "auto" });
-    }
-    fitWords(this.reading, named);
-    this.from.textContent = [heads[head ?? 0], isMoved ? "" : roles[head ?? 0], made].filter(Boolean).join(" · ");
+  describe(highlighted) {
+    const { heads, made, shows, edit } = this.data, { roles } = this.rows, head = highlighted.head ?? 0, { isHeld } = this.hand;
+    const name = isHeld && edit ? edit.said.keeps : shows, from = [heads[head], roles?.[head], made].filter(Boolean).join(" · ");
+    const pieces = isHeld ? this.hand.said() : piecesOf(this.data, this.rows.kinds, highlighted);
+    const said = JSON.stringify([name, pieces, from]);
+    if (said === this.said) return;
+    this.said = said;
+    this.shows.textContent = name;
+    if (typeof pieces === "string") return this.reading.replaceChildren(pieces);
+    fitWords(this.reading, written(this.reading, pieces));
+    this.from.textContent = from;
   }
 
   /** @param {number | null} query */

@@ -5,7 +5,7 @@
 
 const ADDED_TO_ONE = 1e-9; // how far the sum of shares may be from one
 
-/** @typedef {{ weights: Float64Array, kinds: OpeningData["kinds"], isMoved: boolean, opening?: [head: number, row: number] | null }} Rows  a row for each query that is shown, what each is, and the head and the row that they are told of where those are others */
+/** @typedef {{ weights: Float64Array, kinds: OpeningData["kinds"], roles: string[] | null, opening?: [head: number, row: number] | null }} Rows  a row for each query that is shown, what each is and each head does, if that is known, and the head and the row that they are told of where those are others */
 
 /** What the weights of a query are. @param {Float64Array} row @param {boolean} promises @returns {OpeningData["kinds"][number]} */
 function kindOf(row, promises) {
@@ -22,8 +22,8 @@ function kindOf(row, promises) {
  * @param {OpeningData} data
  * @returns {Rows | null}
  */
-export function heldRows(held, { head: sent, positions, promises, queries, keys }) {
-  const { hasSameWords = true, opening = null } = held.other ?? {}, head = opening?.[0] ?? sent;
+export function heldRows(held, { head: sent, positions, promises, queries, keys, roles: before }) {
+  const { hasSameWords = true, opening = null, roles = null } = held.other ?? {}, head = opening?.[0] ?? sent;
   const [weights, masked] = [held.array("weights"), held.array("masked")];
   if (!hasSameWords || !weights || head >= weights.shape[0]) return null;
   const [, rows, columns] = weights.shape, size = rows * columns, ofMask = masked && masked.shape[0] > 1 ? head : 0;
@@ -34,7 +34,7 @@ export function heldRows(held, { head: sent, positions, promises, queries, keys 
     return masked?.values[ofMask * size + index] === -Infinity ? NaN : weights.values[head * size + index];
   });
   const kinds = queries.map((_, at) => kindOf(found.subarray(at * m, (at + 1) * m), promises));
-  return { weights: found, kinds, isMoved: weights.isMoved, opening };
+  return { weights: found, kinds, roles: weights.isMoved ? roles : before, opening };
 }
 
 /**

@@ -69,6 +69,11 @@ export function wrap(text, room) {
   return lines.map((line) => line.trimEnd());
 }
 
+/** Write a text, unless it stands there: a change would be drawn. @param {Element} element @param {string} text */
+export function say(element, text) {
+  if (element.textContent !== text) element.textContent = text;
+}
+
 /**
  * An element of an SVG drawing; a word enters it as text only.
  *

@@ -245,6 +245,8 @@ export interface StageAhead extends StagesSent {
   heads?: number;
   /** Head, query and key that the page opens on, counted among all. */
   opening?: [head: number, query: number, key: number] | null;
+  /** What each head does. */
+  roles?: string[];
   /** The numbers of the setting that headings show. */
   handles?: LiveKnob[];
   positions?: { query: number[] | null; key: number[] | null };

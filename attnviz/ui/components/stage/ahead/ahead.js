@@ -6,7 +6,7 @@
 import { HeldFields, classOf } from "./held_fields.js";
 
 const MOST = 300; // milliseconds for an answer: where it takes longer, or there is none, following is left to the page
-const PAUSE = 5000; // for so many milliseconds
+const PAUSES = [500, 5000]; // for so many milliseconds; for twice as many after each late answer, up to the second
 const LONGEST = 2000; // milliseconds until nobody waits for an answer any more
 const BYTES = "application/octet-stream";
 const FIELD_HELD = "attnviz:field"; // detail: a `HeldElsewhere`
@@ -40,6 +40,7 @@ export class Ahead {
   asked = ""; // the last address
   hasMoved = false; // since then
   isAsking = false;
+  pause = 0; // milliseconds that follow an answer, as long as they are late
   isHeldElsewhere = false; // whether another view holds what a field says
 
   /** @param {Heatmap} heatmap */
@@ -102,7 +103,8 @@ export class Ahead {
       this.asked = address;
       const { bytes, isLate } = await answered(address);
       if (bytes && this.said.size) this.heatmap.preview.follow(bytes, this.isHeld);
-      if (isLate) await new Promise((done) => setTimeout(done, PAUSE));
+      this.pause = isLate ? Math.min(Math.max(2 * this.pause, PAUSES[0]), PAUSES[1]) : 0;
+      if (isLate) await new Promise((done) => setTimeout(done, this.pause));
     }
     this.isAsking = false;
   }

@@ -75,7 +75,7 @@ export class Drawn {
       changes: [],
       layer: data.live?.layer ?? 0,
       array: (name) => (name === MASKED ? maskedOf(weights) : arrayOf(stages.find((stage) => stage.name === name))),
-      other: { hasSameWords, opening: isAhead ? data.opening : null, path },
+      other: { hasSameWords, opening: isAhead ? data.opening : null, roles: (isAhead && preview.sent?.roles) || null, path },
     };
   }
 }

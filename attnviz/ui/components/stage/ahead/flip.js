@@ -3,6 +3,7 @@
 
 /** @import { Heatmap } from "../heatmap.js" */
 /** @import { Stage } from "../types" */
+import { say } from "../ink.js";
 
 const NOT_TYPED = "input, textarea, [contenteditable]"; // what a key is typed into
 
@@ -43,9 +44,9 @@ export class Flip {
   shown(stages) {
     const pair = this.pair(stages), { words } = this.heatmap.data;
     this.box.hidden = !pair;
-    this.button.textContent = words.flip;
+    say(this.button, words.flip);
     this.button.title = words.flip_hint;
-    this.said.textContent = this.isFlipped ? words.flipped : "";
+    say(this.said, this.isFlipped ? words.flipped : "");
     this.box.toggleAttribute("data-flipped", this.isFlipped);
     if (!pair || !this.isFlipped) return stages;
     return stages.map((stage) => (stage === pair.a ? { ...pair.b, name: stage.name, leads: stage.leads } : stage));

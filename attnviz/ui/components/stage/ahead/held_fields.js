@@ -3,6 +3,7 @@
 const FIELD = /(?:^|\s)st-key-(\S+)/;
 const SLIDER = "input[type=range]"; // while it is dragged it fires no event, but says another value
 const TEXT_FIELDS = "input[type=text], input[type=number], textarea";
+const NUMBER_FIELD = "[data-testid=stNumberInput]"; // with the buttons beside it
 
 /** The key of the widget that an element is in, as Streamlit writes it into a class. @param {Element} element */
 function keyOf(element) {
@@ -12,6 +13,12 @@ function keyOf(element) {
 /** The class that Streamlit makes of a key, without what stands before it. @param {string} key */
 export function classOf(key) {
   return key.replace(/[^a-zA-Z0-9_-]/g, "-");
+}
+
+/** The number that an element is part of. @param {EventTarget | null} target @returns {HTMLInputElement | null} */
+function numberIn(target) {
+  const field = target instanceof Element && target.closest(NUMBER_FIELD)?.querySelector("input");
+  return field || null;
 }
 
 export class HeldFields {
@@ -38,6 +45,11 @@ export class HeldFields {
     window.addEventListener("input", ({ target }) => this.type(target), options);
     window.addEventListener("focusout", () => this.release(TEXT_FIELDS), options);
     window.addEventListener("keydown", ({ key }) => key === "Enter" && this.release(TEXT_FIELDS), options);
+    for (const kind of ["keydown", "click"]) {
+      let before = "";
+      window.addEventListener(kind, ({ target }) => (before = numberIn(target)?.value ?? ""), options);
+      window.addEventListener(kind, ({ target }) => this.step(numberIn(target), before), { signal }); // the page has handled it
+    }
     this.observer.observe(document.body, { subtree: true, attributes: true, attributeFilter: ["aria-valuetext"] });
     signal.addEventListener("abort", () => this.observer.disconnect());
   }
@@ -54,6 +66,14 @@ export class HeldFields {
     if (!(field instanceof HTMLInputElement || field instanceof HTMLTextAreaElement) || !field.matches(TEXT_FIELDS)) return;
     this.held = field;
     this.moved(keyOf(field), field.value);
+  }
+
+  /** A number may be a step away, of which the page knows. @param {HTMLInputElement | null} field @param {string} before */
+  step(field, before) {
+    if (!field || field.value === before) return;
+    this.held = null;
+    this.moved(keyOf(field), field.value);
+    this.released();
   }
 
   /** A field is let go, if it is of this kind. @param {string} kind */

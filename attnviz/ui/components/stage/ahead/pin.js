@@ -5,6 +5,7 @@
 /** @import { Heatmap } from "../heatmap.js" */
 /** @import { Pinned, Stage, StageAhead } from "../types" */
 import { unpackStage } from "../../../../pictures/stage_bytes.js";
+import { say } from "../ink.js";
 import { isDrawn, stagesOf } from "../maps.js";
 import { answered } from "./ahead.js";
 
@@ -154,7 +155,7 @@ export class Pin {
     this.drawn = drawn;
     box.toggleAttribute("data-flipped", isFlipped);
     const said = box.querySelector("span"), areAlike = pinned?.every((stage) => this.heatmap.stages.every(({ name, shape }) => name !== stage.name || String(shape) === String(stage.shape)));
-    if (said) said.textContent = [isFlipped ? words.pinned : "", areAlike ? words.differs : words.unlike].filter(Boolean).join(" · ");
+    if (said) say(said, [isFlipped ? words.pinned : "", areAlike ? words.differs : words.unlike].filter(Boolean).join(" · "));
   }
 
   /** @param {string} name @param {string} text */

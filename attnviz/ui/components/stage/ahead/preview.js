@@ -90,13 +90,20 @@ export class Preview {
     const { stages, heatmap } = this;
     if (!stages) return;
     this.late = { stages: sent, header: heatmap.data, cells: heatmap.data.cells && window.attnvizCellArrays };
-    if (sent.length === stages.length && sent.every((stage, at) => stage === stages[at])) this.settle();
+    if (sent.length === stages.length && sent.every((stage, at) => stage === stages[at])) this.end(); // the message is drawn anyway
     else this.put(heatmap.data);
   }
 
   /** Show what the server has sent last. */
   settle() {
-    const { heatmap, stages, late } = this;
+    const { heatmap, stages } = this;
+    this.end();
+    if (stages) heatmap.lay(false);
+  }
+
+  /** What the server has sent last is to be drawn. */
+  end() {
+    const { heatmap, late } = this;
     this.close();
     this.stages = this.sent = this.late = this.path = null;
     if (late) {
@@ -104,7 +111,6 @@ export class Preview {
       if (late.cells !== window.attnvizCellArrays) announce(late.cells);
     }
     heatmap.ahead.take(heatmap.data.follow);
-    if (stages) heatmap.lay(false);
   }
 
   close() {

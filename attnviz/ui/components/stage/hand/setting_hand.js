@@ -5,6 +5,7 @@
 /** @import { Picture } from "../picture/picture.js" */
 /** @import { LiveKnob } from "../types" */
 import { asWritten, fourDigits } from "../../number_format.js";
+import { say } from "../ink.js";
 import { Field } from "./field.js";
 import { Handles } from "./handles.js";
 import { signOf } from "../../signs.js";
@@ -105,7 +106,7 @@ export class SettingHand {
       const handle = this.handles.of.get(name), number = handle?.querySelector("b");
       handle?.toggleAttribute("data-unknown", known === null);
       const digits = Number(now.toPrecision(DIGITS));
-      if (number) number.textContent = !text ? asWritten(digits) : now === value ? text : fourDigits(digits); // lines are code
+      if (number) say(number, !text ? asWritten(digits) : now === value ? text : fourDigits(digits)); // lines are code
       handle?.setAttribute("aria-valuenow", String(now));
     }
   }

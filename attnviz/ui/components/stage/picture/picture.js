@@ -43,16 +43,19 @@ export class Picture extends Lettered {
     return isChanged;
   }
 
+  drawHighlight() {
+    this.relight(() => this.drawLights());
+  }
+
   /** What stands in the name of a head. @param {HTMLElement} name @param {number} head  among all */
   offer(name, head) {
     this.heatmap.holding.head.offer(this, name, head);
   }
 
   /** Draw highlighted rows, columns and cells: thin under the pointer; chosen ones thick, their words in the accent colour. */
-  drawHighlight() {
+  drawLights() {
     const { highlight } = this.heatmap.highlights;
     const picked = this.heatmap.picking.highlight;
-    this.light.replaceChildren();
     this.heatmap.holding.head.draw(this);
     if (highlight) this.drawMark(this.cellsOf(highlight), highlight.exact ? 1.5 : 1, !highlight.exact);
     if (!highlight && !picked) this.drawOpening();

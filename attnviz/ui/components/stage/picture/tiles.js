@@ -45,6 +45,7 @@ export class Tiles {
     this.layer.className = "attn-layer";
     this.words = svg(this.layer, "svg", { "aria-hidden": true });
     this.figures = svg(this.words, "g", {});
+    /** @type {SVGSVGElement} */
     this.light = svg(this.layer, "svg", { "aria-hidden": true });
     this.focus = this.layer.appendChild(document.createElement("div"));
     this.focus.className = "attn-focus";
@@ -91,6 +92,15 @@ export class Tiles {
     const { alt, title } = this.stage;
     if (alt) this.figure.setAttribute("aria-label", alt);
     this.focus.setAttribute("aria-label", `${title}${signOf(". ")}${words.keys}${this.heatmap.data.live ? ` ${words.keys_held}` : ""}`);
+  }
+
+  /** Draw highlights anew; those that are there stay where they are the same, as after most runs. @param {() => void} draw  them into `light` */
+  relight(draw) {
+    const before = this.light;
+    this.light = /** @type {SVGSVGElement} */ (before.cloneNode(false));
+    draw();
+    if (this.light.isEqualNode(before)) this.light = before;
+    else before.replaceWith(this.light);
   }
 
   /** An element over the cells of each head, by which it is found, and one over its name: a finger is taken to mean the
