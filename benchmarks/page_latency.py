@@ -44,6 +44,8 @@ FLAGS = {
     "runner.postScriptGC": "false",
     "browser.gatherUsageStats": "false",
 }
+FAR_APART = 1000
+"""Between the seeds of two rounds: what the server has made in one is not there in the next."""
 SIXTY_FOUR = "+".join(f"word{at}" for at in range(64))
 CASES = {
     "floor": ("benchmarks/pages/latency.py", ""),
@@ -272,11 +274,12 @@ def run(executable: str | None, rounds: int, moves: int) -> dict[str, Result]:
         wires = {script: Wire(port) for script, (port, _) in servers.items()}
         playwright = stack.enter_context(sync_playwright())
         browser = playwright.chromium.launch(args=["--no-sandbox", "--disable-gpu"], **arguments)
-        for _ in range(rounds):
+        for number in range(rounds):
             for name, (script, query) in CASES.items():
                 wire, (_, pid) = wires[script], servers[script]
-                page = opened(browser, f"http://127.0.0.1:{wire.port}/?{query}", results[name])
-                seed = measure(page, wire, pid, 2, 0, Result())
+                first = FAR_APART * number if script == "app.py" else 0
+                page = opened(browser, f"http://127.0.0.1:{wire.port}/?{query}&seed={first}", results[name])
+                seed = measure(page, wire, pid, 2, first, Result())
                 measure(page, wire, pid, moves, seed, results[name])
                 if script == "app.py":
                     measure_drag(page, moves, results[name])

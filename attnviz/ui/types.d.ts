@@ -35,7 +35,8 @@ export type StageEvent =
   | { kind: "show"; stage: string }
   | { kind: "pin"; is_on: boolean }
   | { kind: "word"; query: number }
-  | { kind: "window"; row: number; column: number };
+  | { kind: "window"; row: number; column: number }
+  | { kind: "whole" };
 
 /** The value that such a part sends to Python. */
 export interface Reported {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from attnviz.ui.hosting import recent_runs
+from attnviz.ui.panels import stage_of_run
 from attnviz.ui.session import browser_learner, failures
 
 
@@ -21,3 +22,4 @@ def exceptions_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(autouse=True)
 def no_run_was_made_before() -> None:
     recent_runs.forget()
+    stage_of_run.forget()

@@ -18,6 +18,8 @@ from typing import NamedTuple
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
+from attnviz.ui.hosting.run_starts import RunStarts
+
 Path = tuple[int, ...]
 
 NOTHING = ("none",)
@@ -39,17 +41,20 @@ class SendChanges:
         if scope["type"] != "websocket":
             await self._app(scope, receive, send)
             return
-        changes = Changes()
+        changes, starts = Changes(), RunStarts(send)
 
         async def send_changes(event: Message) -> None:
             data = event.get("bytes")
             if event["type"] != "websocket.send" or data is None:
                 await send(event)
                 return
-            for each in changes.of(data):
-                await send(event | {"bytes": each})
+            messages = [event | {"bytes": each} for each in changes.of(data)]
+            await starts.send(changes.kind, messages)
 
-        await self._app(scope, receive, send_changes)
+        try:
+            await self._app(scope, receive, send_changes)
+        finally:
+            starts.close()
 
 
 class _Node(NamedTuple):
@@ -85,6 +90,7 @@ class Changes:
     spared     by what ran: its ends in a row that told a browser to forget nothing
     clocks     the fragments that a browser asks for by itself, again and again
     goes_on    whether a run has ended for another one that follows at once
+    kind       of the message that came last, as `ForwardMsg` calls it
     """
 
     has: dict[Path, _Node] = field(default_factory=dict)
@@ -99,11 +105,13 @@ class Changes:
     spared: Counter[tuple[str, ...]] = field(default_factory=Counter)
     clocks: set[str] = field(default_factory=set)
     goes_on: bool = False
+    kind: str = ""
 
     def of(self, data: bytes) -> Iterator[bytes]:
         """Yield what is to be sent in place of a message."""
         message = ForwardMsg.FromString(data)
-        match message.WhichOneof("type"):
+        self.kind = message.WhichOneof("type") or ""
+        match self.kind:
             case "new_session":
                 yield from self._begun(message)
             case "ref_hash" | "delta":

@@ -34,7 +34,7 @@ from attnviz.ui.panels import by_hand, explore_panels, mask_builder, model_views
 from attnviz.ui.panels import cell as cell_panel
 from attnviz.ui.panels.depth import many_sentences, next_word, owed_to, word_pair
 from attnviz.ui.panels.window import Seen
-from attnviz.ui.session import places, widget_values, widgets
+from attnviz.ui.session import partial_run, places, widget_values, widgets
 from attnviz.ui.session.browser.stage_events import Event, heard
 from attnviz.ui.session.failures import contained
 from attnviz.ui.session.notices import paragraph
@@ -120,6 +120,7 @@ def _draw_maps(trace: Trace, selection: Selection, seen: Seen, about: tuple[int,
     swept = sweep.laid_out(trace.config.chosen, [getattr(selection, name) for name in STRIPS])
     view = replace(_view(selection), reserved=STRIP if swept else 0)
     kept = partial(sweep.keep_chosen, KEY)
+    is_sent = not follow or seen.is_window or not partial_run.is_alone() or Event("whole") in heard(KEY)
     heatmap.show(
         shown,
         key=KEY,
@@ -132,6 +133,7 @@ def _draw_maps(trace: Trace, selection: Selection, seen: Seen, about: tuple[int,
         swept=swept,
         kept=kept,
         cells=cells,
+        there=None if is_sent else stage_of_run.at_address(trace, selection),
     )
 
 

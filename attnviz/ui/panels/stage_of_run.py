@@ -7,6 +7,7 @@ that the page's component draws after a run are the same, bit for bit: a picture
 The header says, beside the `arrays` (see `attnviz.pictures.stage_bytes` for how they lie):
 
     format    1; another number for bytes that are made otherwise
+    name      of these bytes: another one for other bytes
     setting   the setting as an address, without what is looked at
     language  of the words;  headline, notes, origin  what is said of the run
     layer, layers, heads   the layer, counted from 0, and how many layers and heads there are
@@ -57,6 +58,7 @@ from attnviz.settings.language import Words, current_language
 from attnviz.text import opening_sentence
 from attnviz.text.headline import headline
 from attnviz.ui.components.pickers import overview
+from attnviz.ui.components.stage.heatmap import AtAddress, digest
 from attnviz.ui.hosting.recent_runs import made_once
 from attnviz.ui.panels import model, window
 from attnviz.ui.panels.window import Seen
@@ -95,7 +97,11 @@ MOST_KEPT = 64
 FOLLOWS = ("masked",)
 """Steps that the interactive file keeps and that are not sent: they follow from the others and from `forbidden`."""
 
+MOST_HANDED_OUT = 1000
+"""Answers whose names are kept, 1 MB; the route keeps some 900 of them."""
+
 _kept: dict[tuple[Any, ...], list[Data]] = {}
+_handed_out: dict[str, AtAddress] = {}
 
 
 def stage_of_run(trace: Trace, selection: Selection) -> bytes:
@@ -109,7 +115,31 @@ def stage_of_run(trace: Trace, selection: Selection) -> bytes:
     _add_steps(trace, selection.layer, seen, arrays)
     header["handles"] = handles(trace)
     header["overview"] = _add_overview(trace, selection, seen, arrays)
+    _hand_out(header["name"], arrays)
     return packed(header, arrays)
+
+
+def _hand_out(name: str, arrays: Mapping[str, NamedArray]) -> None:
+    """Note what is at an address from now on."""
+    exact = {each: array for each, (_, array) in arrays.items() if array.size <= EXACT_UP_TO}
+    _handed_out[name] = AtAddress(name, {each: digest(array) for each, array in exact.items()})
+    for oldest in [*_handed_out][:-MOST_HANDED_OUT]:
+        _handed_out.pop(oldest, None)
+
+
+def at_address(trace: Trace, selection: Selection) -> AtAddress | None:
+    """Return what of a run was handed out by its address, so that no page has to send it again; None if nothing was."""
+    return _handed_out.get(_name(trace, within(selection, trace)))
+
+
+def forget() -> None:
+    """Forget what is at addresses, as for a test of a page that has asked for nothing."""
+    _handed_out.clear()
+
+
+def _name(trace: Trace, selection: Selection) -> str:
+    said = url_codec.encode(trace.config, looked_at(selection)), current_language(), edition()
+    return blake2b(repr(said).encode(), digest_size=8).hexdigest()
 
 
 def looked_at(selection: Selection) -> Selection:
@@ -190,6 +220,7 @@ def _said(trace: Trace, selection: Selection, seen: Seen) -> dict[str, Any]:
     sides = {"query": (trace.query_tokens, seen.queries), "key": (trace.key_tokens, seen.keys)}
     return {
         "format": FORMAT,
+        "name": _name(trace, selection),
         "setting": url_codec.encode(trace.config),
         "language": current_language(),
         "headline": headline(trace),

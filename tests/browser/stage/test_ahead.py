@@ -39,6 +39,9 @@ WATCHED = """() => {
     };
 }"""
 """Begins to note whatever is written or painted in the path, in the sentence and in the maps."""
+CELLS = """() => ['queries', 'keys', 'values', 'scores', 'weights', 'heads'].map((name) =>
+    window.attnvizCellArrays ? window.attnvizCellArrays.arrays[name].values.reduce((sum, each) => sum + each, 0) : 0)"""
+"""The sum of each array from which a cell is explained, from the first number on."""
 SAID = "() => [...document.querySelectorAll('.attn-opening .at-text > *')].map((each) => each.innerText)"
 
 
@@ -48,6 +51,12 @@ def shows(page: Any, config: Config) -> bool:
     steps = run(config)
     wanted = np.where(steps["allowed"].array, steps["weights"].array, np.nan)
     return bool(np.array_equal(np.array(numbers, float).reshape(shape), wanted, equal_nan=True))
+
+
+def numbers(config: Config) -> list[float]:
+    """The same of a run."""
+    steps = run(config)
+    return [sum(steps[name].array.ravel().tolist()) for name in ("queries", "keys", "values", "scores", "weights", "heads")]
 
 
 def picture(page: Any) -> str:
@@ -123,6 +132,7 @@ class Line:
 
     def __init__(self, page: Any) -> None:
         self.kept: list[Any] | None = None
+        self.long = 0  # bytes of the longest message since it was set to 0
         page.route_web_socket("**/_stcore/stream**", self._open)
 
     def _open(self, near: Any) -> None:
@@ -130,6 +140,7 @@ class Line:
         near.connect_to_server().on_message(self._pass)
 
     def _pass(self, message: Any) -> None:
+        self.long = max(self.long, len(message))
         is_begun = ForwardMsg.FromString(message).WhichOneof("type") in ("new_session", "session_status_changed")
         if self.kept is None or (is_begun and not self.kept):
             self.near.send(message)
@@ -166,3 +177,38 @@ def test_a_step_of_a_number_is_drawn_ahead_of_its_run_which_then_writes_nothing(
         assert page.evaluate("window.written") == []
         assert page.evaluate(SAID) == said
         page.evaluate("watched.disconnect()")
+
+
+def test_a_run_whose_stages_are_at_their_address_does_not_send_them_again(
+    new_page: Callable[..., Any], app: Any
+) -> None:
+    page = new_page(reduced_motion="reduce")
+    line = Line(page)
+    page.goto(f"{app.url}/?v=1&sentence=a+king+saw+his+queen+while+the+dog+slept&n_heads=4&mask=causal&seed=7")
+    page.evaluate(QUIET)
+    whole, lost = line.long, []
+    seed = page.locator(".st-key-seed input")
+
+    def stepped(step: int) -> int:
+        """Go to a seed; return the length of the longest message. The maps are right, and their cells explained."""
+        line.long = 0
+        seed.press("ArrowUp")
+        page.wait_for_url(f"**seed={step}**")
+        page.evaluate(QUIET)
+        wait_until(page, lambda: shows(page, replace(BEFORE, seed=step)))
+        wait_until(page, lambda: page.evaluate(CELLS) == pytest.approx(numbers(replace(BEFORE, seed=step)), abs=0))
+        return line.long
+
+    assert stepped(8) < 0.5 * whole
+    assert stepped(9) < 0.5 * whole
+
+    def lose(route: Any) -> None:
+        """Let a question be answered on the server, and its answer be lost, as well as those that follow."""
+        route.fetch()
+        lost.append(route.request.url)
+        route.abort()
+
+    page.route("**/attnviz/stage?**", lose)
+    assert stepped(10) > 0.5 * whole
+    assert len(lost) > 1, "the run asked for it, too, before it was sent whole"
+    page.unroute("**/attnviz/stage?**")

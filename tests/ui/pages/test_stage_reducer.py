@@ -110,6 +110,7 @@ CASES: list[tuple[Selection, Event, dict[str, Any]]] = [
     (BEFORE, Event("word", query=1), {"query": 1, "key": None, "dimension": None}),
     (BEFORE, Event("word", query=5), {}),
     (BEFORE, Event("window", row=1, column=1), {}),
+    (BEFORE, Event("whole"), {}),
     (BEFORE, Event("of no kind"), {}),
 ]
 

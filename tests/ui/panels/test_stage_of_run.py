@@ -98,14 +98,26 @@ def test_the_largest_text_stays_small() -> None:
 
 def test_no_choice_of_the_browser_is_in_the_bytes() -> None:
     trace = run(Config(seed=3))
-    bytes_of = {
-        stage_of_run.stage_of_run(trace, selection)
-        for selection in (
-            Selection(),
-            Selection(focus=1, head=1, query=2, key=1, digits=9, panel="table", page="class"),
-        )
-    }
-    assert len(bytes_of) == 1
+    for looked_at in (Selection(), Selection(focus=1, head=1, query=2, key=1)):
+        elsewhere = replace(looked_at, digits=9, panel="table", page="class")
+        made = {stage_of_run.stage_of_run(trace, selection) for selection in (looked_at, elsewhere)}
+        assert len(made) == 1
+
+
+def test_what_was_made_for_an_address_is_known_by_its_name_and_its_arrays() -> None:
+    trace, selection = run(Config(seed=3, mask="causal")), Selection(head=1)
+    assert stage_of_run.at_address(trace, selection) is None
+    header, arrays = unpacked(stage_of_run.stage_of_run(trace, selection))
+    there = stage_of_run.at_address(trace, replace(selection, panel="table"))
+    assert there is not None
+    assert there.name == header["name"]
+    assert {name for name in arrays if there.has(name, arrays[name])} == {*arrays} - {"forbidden"}  # sent as bytes
+    assert not there.has("queries", arrays["queries"] + 1e-12)
+    assert not there.has("queries", arrays["queries"].astype(np.float32))
+    assert not there.has("weights", trace["weights"].array), "where nothing may be seen, a stage has no number"
+    assert not there.has("nothing", arrays["queries"])
+    for other in (replace(selection, head=2), replace(selection, query=1)):
+        assert stage_of_run.at_address(trace, other) is None
 
 
 def test_an_edit_and_an_infinite_number_travel() -> None:

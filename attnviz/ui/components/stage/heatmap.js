@@ -4,9 +4,8 @@
 // where a cell is.
 
 /** @import { Component } from "../../types" */
-/** @import { StageArray } from "../../../pictures/stage_bytes.js" */
 /** @import { Tiling } from "../../../pictures/layout/tiling.js" */
-/** @import { PlacedMap, Previewed, Room, Stage, StageData, StageValues } from "./types" */
+/** @import { Message, PlacedMap, Previewed, Room, Stage, StageData, StageValues } from "./types" */
 import { unpackStage } from "../../../pictures/stage_bytes.js";
 import { STAGE_GAP, placed } from "../../../pictures/layout/placement.js";
 import { announceArrays } from "../answer/cell_arrays.js";
@@ -55,6 +54,8 @@ export class Heatmap {
 
   /** @type {StageData | undefined} */
   header; // what belongs to the maps
+  /** @type {StageData | undefined} */
+  latest; // of the last message, whose stages may be on their way
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   timer;
 
@@ -105,10 +106,19 @@ export class Heatmap {
     this.flip.listen(signal);
   }
 
-  /** @param {Uint8Array} bytes @param {Page} page */
-  update(bytes, page) {
-    /** @type {{ header: StageData, arrays: Record<string, StageArray> }} */
-    const { header, arrays } = unpackStage(bytes);
+  /** A run has sent a message, or said where its stages are. @param {Uint8Array} bytes @param {Page} page */
+  async update(bytes, page) {
+    /** @type {Message} */
+    const sent = unpackStage(bytes), { header } = sent;
+    this.latest = header;
+    const whole = header.there ? await this.ahead.completed(sent) : sent;
+    if (header !== this.latest || this.stop.signal.aborted) return;
+    if (whole) this.take(whole, page);
+    else page.setTriggerValue("event", { kind: "whole" });
+  }
+
+  /** @param {Message} message @param {Page} page */
+  take({ header, arrays }, page) {
     if (header.view.first !== this.header?.view.first) this.turned = null;
     Object.assign(this, { header, page });
     this.stages = stagesOf(header.stages, arrays, this.stages);
@@ -134,7 +144,7 @@ export class Heatmap {
     /** @type {Previewed | null} */
     const known = this.root.closest(`.st-key-${this.data.key}`);
     if (!known) return;
-    known.preview = (bytes) => this.preview.draw(bytes);
+    known.preview = (bytes) => this.preview.draw(unpackStage(bytes));
     this.space.follow(known);
   }
 

@@ -6,10 +6,11 @@ says what part of the window is theirs, `picking` what was picked.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from hashlib import blake2b
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -118,6 +119,22 @@ class Lettering:
     is_unnamed: bool = False
 
 
+class AtAddress(NamedTuple):
+    """Stages that a browser can have from their address: the name of what is there, and digests of its arrays."""
+
+    name: str
+    digests: Mapping[str, bytes]
+
+    def has(self, name: str, array: Array) -> bool:
+        """Return whether an array is there under its name, bit for bit."""
+        return name in self.digests and self.digests[name] == digest(array)
+
+
+def digest(array: Array) -> bytes:
+    """Return a digest of the numbers of an array, and of their type."""
+    return blake2b(array.dtype.str.encode() + array.tobytes(), digest_size=8).digest()
+
+
 def show(
     stages: Sequence[Stage],
     *,
@@ -131,6 +148,7 @@ def show(
     swept: Mapping[str, Any] | None = None,
     kept: Callable[[], None] = ignore,
     cells: CellFacts | None = None,
+    there: AtAddress | None = None,
 ) -> Picked | None:
     """Draw the stages, of all heads, and return what was picked in them since the last run, None as a rule.
 
@@ -141,7 +159,9 @@ def show(
     swept    the number of the setting that moves by itself, as `sweep.laid_out` has it; `kept` is called when a visitor
              has kept one of its values, before the next run
     cells    what explains any cell: the numbers are sent here, and the facts by `cells_of_stage`
+    there    that the same stages are at the address of `follow`: then they are not sent, nor what of `cells` is there
     """
+    shared = [] if there is None or cells is None else [name for name in cells.arrays if there.has(name, cells.arrays[name][1])]
     beside = {
         "key": key,
         "picked": asdict(picked) if picked else None,
@@ -157,9 +177,11 @@ def show(
         "live": holding and holding.described(),
         "follow": follow,
         "swept": swept,
-        "cells": None if cells is None else {"name": cells.header["name"], "head": cells.head},
+        "cells": None if cells is None else {"name": cells.header["name"], "head": cells.head, "shared": shared},
+        "there": there and there.name,
     }
-    data, held = message(stages, beside, _parts(heads, cells)), holding.kept if holding else ignore
+    sent = [] if there else stages
+    data, held = message(sent, beside, _parts(heads, cells, shared)), holding.kept if holding else ignore
     listeners = {"on_event_change": ignore, "on_swept_change": kept, "on_held_change": held}
     _component(key=key, data=data, height="content", **listeners)
     return picking.picked(key, stages)
@@ -172,17 +194,17 @@ def message(stages: Sequence[Stage], beside: Mapping[str, Any], parts: Mapping[s
     return packed(header, {**arrays, **(parts or {})})
 
 
-def _parts(heads: Heads, cells: CellFacts | None) -> dict[str, NamedArray]:
+def _parts(heads: Heads, cells: CellFacts | None, shared: Collection[str]) -> dict[str, NamedArray]:
     """Return the data of the film strip and of the overview, which the component draws beside the maps.
 
-    And the numbers by which a browser explains a cell.
+    And the numbers by which a browser explains a cell, but for those that are `shared` with the stages.
     """
     parts: dict[str, bytes] = {}
     if heads.film is not None:
         parts[".film"] = film_strip.packed(heads.film)
     if heads.overview is not None:
         parts[".overview"] = overview.packed(heads.overview)
-    numbers = {} if cells is None else {f".cell.{name}": array for name, array in cells.arrays.items()}
+    numbers = {f".cell.{name}": each for name, each in (cells.arrays if cells else {}).items() if name not in shared}
     return {name: (("byte",), _bytes(data)) for name, data in parts.items()} | numbers
 
 

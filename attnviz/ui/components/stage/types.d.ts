@@ -1,7 +1,7 @@
 import type { Knob, Program } from "../../../live/types";
 import type { OtherPath, Reported } from "../../types";
 import type { WeightsFormula } from "../../../pictures/weights_formula.js";
-import type { StageFacts as Packed, StageNumbers } from "../../../pictures/stage_bytes.js";
+import type { StageArray, StageFacts as Packed, StageNumbers } from "../../../pictures/stage_bytes.js";
 
 // The heat maps: what Python sends, what Plotly offers, and what is said of their cells.
 
@@ -196,11 +196,19 @@ export interface StageData extends StagesSent {
   /** How numbers can be held; null where they cannot. */
   live: Holdable | null;
   /** The facts that belong to the numbers of a cell, and the head that is spoken of while none is chosen. */
-  cells: { name: string; head: number } | null;
+  cells: { name: string; head: number; shared?: string[] } | null;
+  /** The name of the stages, where they are at the address of `follow` and not sent; the arrays in `shared` are there, too. */
+  there?: string | null;
   /** The fields that the maps follow while they are held. */
   follow: Follow | null;
   /** The number of the setting that moves by itself, or has moved. */
   swept: Swept | null;
+}
+
+/** A message of Python, read. */
+export interface Message {
+  header: StageData;
+  arrays: Record<string, StageArray>;
 }
 
 /** A number of the setting that moves by itself, or has moved: what the stages are of beside it, its value in them, and all
@@ -242,6 +250,7 @@ export interface Follow {
 
 /** Stages that are drawn ahead of the server's message, and what the route of the stage says beside them. */
 export interface StageAhead extends StagesSent {
+  name?: string;
   heads?: number;
   /** Head, query and key that the page opens on, counted among all. */
   opening?: [head: number, query: number, key: number] | null;
@@ -253,6 +262,12 @@ export interface StageAhead extends StagesSent {
   /** The steps from the words to the output, whose small pictures are arrays; how many words there are. */
   path?: OtherPath["nodes"];
   lengths?: { query: number; key: number };
+}
+
+/** The same, read. */
+export interface SentAhead {
+  header: StageAhead;
+  arrays: Record<string, StageArray>;
 }
 
 /** A picture that is pinned, and the numbers of its setting, where they are known. */

@@ -23,6 +23,7 @@ KINDS = {
     "pin": "is_on",
     "word": "query",  # a word of the sentence
     "window": "row column",  # where a long text is shown from
+    "whole": "",  # the stages of a run are not at their address
 }
 """The fields of each kind, those with a ? may be none; in the order in which events apply that one run hears of."""
 LARGEST, LONGEST = 10**6, 40

@@ -2,12 +2,15 @@
 // The page learns of it when the field is let go; the run that follows finds the same stages there.
 
 /** @import { Heatmap } from "../heatmap.js" */
-/** @import { Follow, HeldElsewhere, HeldField } from "../types" */
+/** @import { Follow, HeldElsewhere, HeldField, Message, SentAhead } from "../types" */
+import { unpackStage } from "../../../../pictures/stage_bytes.js";
+import { CELL } from "../../answer/cell_arrays.js";
 import { HeldFields, classOf } from "./held_fields.js";
 
 const MOST = 300; // milliseconds for an answer: where it takes longer, or there is none, following is left to the page
 const PAUSES = [500, 5000]; // for so many milliseconds; for twice as many after each late answer, up to the second
 const LONGEST = 2000; // milliseconds until nobody waits for an answer any more
+const MOST_KEPT = 4; // answers, for runs of which they are
 const BYTES = "application/octet-stream";
 const FIELD_HELD = "attnviz:field"; // detail: a `HeldElsewhere`
 
@@ -40,6 +43,10 @@ export class Ahead {
   asked = ""; // the last address
   hasMoved = false; // since then
   isAsking = false;
+  /** @type {Promise<unknown> | undefined} */
+  coming; // the answer
+  /** @type {Map<string, SentAhead>} */
+  answers = new Map(); // the last ones, by their names
   pause = 0; // milliseconds that follow an answer, as long as they are late
   isHeldElsewhere = false; // whether another view holds what a field says
 
@@ -101,12 +108,41 @@ export class Ahead {
       const address = addressOf(this.follow, this.said);
       if (address === this.asked) continue;
       this.asked = address;
-      const { bytes, isLate } = await answered(address);
-      if (bytes && this.said.size) this.heatmap.preview.follow(bytes, this.isHeld);
+      const { bytes, isLate } = await (this.coming = answered(address));
+      const sent = bytes && this.keep(bytes);
+      if (sent && this.said.size) this.heatmap.preview.follow(sent, this.isHeld);
       this.pause = isLate ? Math.min(Math.max(2 * this.pause, PAUSES[0]), PAUSES[1]) : 0;
       if (isLate) await new Promise((done) => setTimeout(done, this.pause));
     }
     this.isAsking = false;
+  }
+
+  /** Keep an answer for the run that is of it. @param {Uint8Array} bytes */
+  keep(bytes) {
+    /** @type {SentAhead} */
+    const sent = unpackStage(bytes);
+    if (sent.header.name) this.answers.set(sent.header.name, sent);
+    for (const [oldest] of this.answers) if (this.answers.size > MOST_KEPT) this.answers.delete(oldest);
+    return sent;
+  }
+
+  /** A message with the stages that are at their address; null where they are not to be had. @param {Message} message @returns {Promise<Message | null>} */
+  async completed({ header, arrays }) {
+    const { there, follow, cells } = header;
+    const sent = there && follow && (this.answers.get(there) ?? (await this.fetch(there, follow)));
+    if (!sent) return null;
+    const shared = (cells?.shared ?? []).map((name) => [CELL + name, sent.arrays[name]]);
+    return { header: { ...header, stages: sent.header.stages }, arrays: { ...sent.arrays, ...arrays, ...Object.fromEntries(shared) } };
+  }
+
+  /** The answer of a name, which may be on its way, or else is asked for. @param {string} name @param {Follow} follow  of its setting */
+  async fetch(name, follow) {
+    await this.coming;
+    if (!this.answers.has(name)) {
+      const { bytes } = await answered(addressOf(follow, new Map()));
+      if (bytes) this.keep(bytes);
+    }
+    return this.answers.get(name);
   }
 }
 

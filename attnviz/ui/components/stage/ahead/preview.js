@@ -1,11 +1,9 @@
 // Stages that are drawn ahead of the message of the server that has them.
 
 /** @import { OtherPath } from "../../../types" */
-/** @import { StageArray } from "../../../../pictures/stage_bytes.js" */
 /** @import { Heatmap } from "../heatmap.js" */
-/** @import { Stage, StageAhead, StageData } from "../types" */
+/** @import { SentAhead, Stage, StageAhead, StageData } from "../types" */
 /** @typedef {{ stages: Stage[], header: StageData, cells: Window["attnvizCellArrays"] }} Sent  by the server */
-import { unpackStage } from "../../../../pictures/stage_bytes.js";
 import { announce } from "../../answer/cell_arrays.js";
 import { stagesOf } from "../maps.js";
 import { pathOf } from "./drawn.js";
@@ -49,21 +47,19 @@ export class Preview {
   /**
    * Draw them while a field is held. What the server has sent comes back if it does not hear of them, or refuses them.
    *
-   * @param {Uint8Array} bytes
+   * @param {SentAhead} sent
    * @param {boolean} isHeld  whether it is still
    */
-  follow(bytes, isHeld) {
+  follow(sent, isHeld) {
     const { stages, data } = this.heatmap;
     if (!this.stages) this.late = { stages, header: data, cells: window.attnvizCellArrays };
-    this.draw(bytes);
+    this.draw(sent);
     if (isHeld) this.close();
   }
 
-  /** Draw them, of which the server knows. @param {Uint8Array} bytes  as those of a message */
-  draw(bytes) {
+  /** Draw them, of which the server knows. @param {SentAhead} sent */
+  draw({ header, arrays }) {
     const { heatmap } = this;
-    /** @type {{ header: StageAhead, arrays: Record<string, StageArray> }} */
-    const { header, arrays } = unpackStage(bytes);
     this.stages = stagesOf(header.stages, arrays, heatmap.stages);
     this.sent = header;
     this.path = pathOf(header, arrays);
