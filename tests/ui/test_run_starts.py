@@ -13,7 +13,7 @@ from attnviz.ui.hosting.run_starts import START, STATUS, RunStarts
 
 
 def sent(said: Iterable[tuple[str, list[str]]], *, waits: bool = False) -> list[list[str]]:
-    """What a browser has been sent after each of several messages of a kind; and once a start has waited, if it does."""
+    """What a browser has been sent after each of several messages of a kind, and once a start has waited."""
     heard: list[str] = []
 
     async def send(message: Message) -> None:

@@ -1,8 +1,8 @@
 """The start of a run, sent to a browser along with the first thing that the run draws.
 
-A browser that hears of a start goes through its whole page, some 50 ms in which it draws nothing else: not the maps that
-it has asked for ahead of the run. Most runs draw within that time, and then once through the page is enough; of a run
-that another one follows at once, as after a callback, nothing need be heard at all. A run that takes longer is told
+A browser that hears of a start goes through its whole page, some 50 ms in which it draws nothing else: not the maps
+that it has asked for ahead of the run. Most runs draw within that time, and then once through the page is enough; of a
+run that another one follows at once, as after a callback, nothing need be heard at all. A run that takes longer is told
 after `LONGEST`, so that the page says that it runs.
 """
 

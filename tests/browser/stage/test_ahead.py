@@ -28,10 +28,12 @@ RESTED = """() => document.querySelector('.st-key-explore .attn-canvas').style.v
 WATCHED = """() => {
     const path = [...document.querySelectorAll('.st-key-way *')].find((each) => each.shadowRoot).shadowRoot;
     window.written = [];
-    const write = (changes) => window.written.push(...changes.map(({ type, target }) => `${type} of ${target.nodeName}`));
-    const drawn = (window.watched = new MutationObserver(write)), seen = { subtree: true, childList: true, characterData: true };
-    Object.assign(seen, { attributeFilter: ['d', 'transform', 'width', 'height', 'data-unknown', 'data-share'] });
-    for (const part of [...document.querySelectorAll('.st-key-explore, .attn-opening'), path]) drawn.observe(part, seen);
+    const said = ({ type, target }) => `${type} of ${target.nodeName}`;
+    window.watched = new MutationObserver((changes) => window.written.push(...changes.map(said)));
+    const attributeFilter = ['d', 'transform', 'width', 'height', 'data-unknown', 'data-share'];
+    const seen = { subtree: true, childList: true, characterData: true, attributeFilter };
+    const parts = [...document.querySelectorAll('.st-key-explore, .attn-opening'), path];
+    parts.forEach((part) => window.watched.observe(part, seen));
     const { prototype } = CanvasRenderingContext2D, put = (window.put ??= prototype.putImageData);
     prototype.putImageData = function (...given) {
         window.written.push('a picture');
@@ -56,7 +58,8 @@ def shows(page: Any, config: Config) -> bool:
 def numbers(config: Config) -> list[float]:
     """The same of a run."""
     steps = run(config)
-    return [sum(steps[name].array.ravel().tolist()) for name in ("queries", "keys", "values", "scores", "weights", "heads")]
+    names = ("queries", "keys", "values", "scores", "weights", "heads")
+    return [sum(steps[name].array.ravel().tolist()) for name in names]
 
 
 def picture(page: Any) -> str:

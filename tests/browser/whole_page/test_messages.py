@@ -13,7 +13,7 @@ pytestmark = pytest.mark.browser
 
 DESK = {"viewport": {"width": 1280, "height": 720}}
 OPENED = "v=1&n_heads=8&sentence=" + "+".join("abcdefghijkl")
-MOST = 12  # messages of a move, the three or four that say how a run goes among them
+MOST = 10  # messages of a move, the three that say how a run goes among them
 FIRST_VISIT = 40  # at least, for the whole page
 TEXT = """() => [...document.querySelectorAll('.st-key-part, [data-testid=stSidebarUserContent], .stMain')]
   .map((part) => part.innerText.replace(/\\s+/g, ' ').trim())"""

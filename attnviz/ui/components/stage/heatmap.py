@@ -161,7 +161,8 @@ def show(
     cells    what explains any cell: the numbers are sent here, and the facts by `cells_of_stage`
     there    that the same stages are at the address of `follow`: then they are not sent, nor what of `cells` is there
     """
-    shared = [] if there is None or cells is None else [name for name in cells.arrays if there.has(name, cells.arrays[name][1])]
+    numbers = {} if there is None or cells is None else cells.arrays
+    shared = [name for name, (_, array) in numbers.items() if there and there.has(name, array)]
     beside = {
         "key": key,
         "picked": asdict(picked) if picked else None,
