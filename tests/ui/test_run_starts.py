@@ -21,6 +21,9 @@ def sent(said: Iterable[tuple[str, list[str]]], *, waits: bool = False) -> list[
 
     async def run() -> list[list[str]]:
         starts, after = RunStarts(send), []
+        await starts.send(START, [{"text": "first"}])
+        assert heard == ["first"], "a page that opens is told at once"
+        heard.clear()
         for kind, texts in said:
             await starts.send(kind, [{"text": text} for text in texts])
             after.append([*heard])

@@ -3,7 +3,7 @@
 A browser that hears of a start goes through its whole page, some 50 ms in which it draws nothing else: not the maps
 that it has asked for ahead of the run. Most runs draw within that time, and then once through the page is enough; of a
 run that another one follows at once, as after a callback, nothing need be heard at all. A run that takes longer is told
-after `LONGEST`, so that the page says that it runs.
+after `LONGEST`, so that the page says that it runs; the first of a connection does not wait, as a page begins with it.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ class RunStarts:
 
     def __init__(self, send: Send) -> None:
         self._send = send
+        self._is_first = True
         self._waiting: list[tuple[str, Message]] = []
         self._in_order = asyncio.Lock()
         self._timer: asyncio.Task[None] | None = None
@@ -32,13 +33,14 @@ class RunStarts:
         if not messages:
             return
         async with self._in_order:
-            if kind == START:  # the run before has drawn nothing, if its own still waits
+            if kind == START and not self._is_first:  # the run before has drawn nothing, if its own still waits
                 before = [each for each in self._waiting if each[0] == BESIDE]
                 self._waiting = [*before, *((BESIDE, each) for each in messages[:-1]), (START, messages[-1])]
                 self._timer = self._timer or asyncio.create_task(self._end())
             elif kind == STATUS and self._waiting:
                 self._waiting += [(STATUS, each) for each in messages]
             else:
+                self._is_first = self._is_first and kind != START
                 await self._release()
                 for each in messages:
                     await self._send(each)
