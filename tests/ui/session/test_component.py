@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -77,6 +78,27 @@ def test_the_components_of_all_pages_are_there_from_the_first_run() -> None:
     calls = re.compile(r"^(?:_\w+ = )?component\(", re.MULTILINE)
     made = sum(len(calls.findall(path.read_text("utf-8"))) for path in UI.rglob("*.py"))
     assert made == len(registered.parts()) > 10
+
+
+OVERTAKEN = """
+globalThis.window = globalThis;
+const said = [], parentElement = {};
+const draw = ({ data }) => (said.push(`draws ${data}`), () => said.push(`ends ${data}`));
+window.attnvizScripts = { parts: { attnviz_plain: { draw } }, waiting: [] };
+const first = stub({ parentElement, data: 1 }), second = stub({ parentElement, data: 2 });
+first();
+said.push("overtaken");
+second();
+console.log(said.join(", "));
+"""
+
+
+def test_a_drawing_that_was_overtaken_ends_without_what_has_come_after_it(tmp_path: Path, node: str) -> None:
+    stub = registered._STUB % {"shelf": registered._SHELF, "name": '"attnviz_plain"'}
+    script = tmp_path / "overtaken.mjs"
+    script.write_text(stub.replace("export default", "const stub =") + OVERTAKEN, encoding="utf-8")
+    said = subprocess.run([node, str(script)], capture_output=True, text=True, check=True).stdout
+    assert said.strip() == "draws 1, draws 2, overtaken, ends 2"
 
 
 def two_of_them() -> None:

@@ -31,14 +31,17 @@ _HEARD, _IS_OLD = "_heard", "_heard_before"
 _CALLBACK = re.compile(r"on_(\w+)_change")
 _SHELF = "(window.attnvizScripts ??= { parts: {}, waiting: [] })"
 _STUB = """\
+const LAST = new WeakMap();
 export default (component) => {
-  const shelf = %(shelf)s;
+  const shelf = %(shelf)s, { parentElement } = component;
   let end, left = false;
   const draw = () => { if (!left) end = shelf.parts[%(name)s].draw(component); };
+  LAST.set(parentElement, draw);
   %(name)s in shelf.parts ? draw() : shelf.waiting.push(draw);
-  return () => { left = true; end?.(); };
+  return () => { left = true; if (LAST.get(parentElement) === draw) end?.(); };
 };
 """
+"""Draws a component, also again: Streamlit ends each drawing that another has overtaken, which must not end that one."""
 _PART = """\
 add(%(name)s, %(digest)s, %(style)s, () => {
 let exported;
