@@ -19,7 +19,7 @@ START, STATUS, BESIDE = "new_session", "session_status_changed", "beside"
 
 
 class RunStarts:
-    """What is sent to one browser, in which starts wait for what follows them."""
+    """Send the messages of one socket, of which starts wait for what follows them."""
 
     def __init__(self, send: Send) -> None:
         self._send = send

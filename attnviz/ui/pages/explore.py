@@ -24,7 +24,7 @@ from attnviz.ui.components.pickers import film_strip, step_path
 from attnviz.ui.components.sentence import opening_sentence
 from attnviz.ui.components.sentence.opening_sentence import Opening
 from attnviz.ui.components.stage import heatmap
-from attnviz.ui.components.stage.heatmap import Heads, Lettering
+from attnviz.ui.components.stage.heatmap import AtAddress, Heads, Lettering
 from attnviz.ui.components.stage.held import Holding
 from attnviz.ui.components.stage.view import View
 from attnviz.ui.pages import held_fields, pictures, pinned
@@ -94,19 +94,16 @@ def _draw_maps(trace: Trace, selection: Selection, seen: Seen, about: tuple[int,
     about  the head and the query of the sentence
     """
     head, query = about
-    shown = stage_of_run.shown(trace, selection)
-    names, front = [stage.name for stage in shown], _in_front(shown, selection.shown)
-    way = stage_of_run.path(trace, selection.layer, head)
-    of_heads, patches = (head, trace.config.n_heads), has_patches(trace)
-    holding = by_hand.holding(trace, selection, KEY)
+    shown, holding = stage_of_run.shown(trace, selection), by_hand.holding(trace, selection, KEY)
+    follow = held_fields.of_run(trace, selection)
+    there = _at_address(trace, selection, seen) if follow else None
+    name = there and there.name
     if selection.panel in places.CHANGING:
         _band(trace, selection, holding)
     else:
-        step_path.show(
-            way, key=WAY, words=len(trace.query_tokens), shown=names, front=front, head=of_heads, of_image=patches
-        )
-    opening = Opening(head, query, _roles(trace, selection, shown), selection.query == query, seen.queries, seen.keys)
-    follow = held_fields.of_run(trace, selection)
+        _draw_way(trace, selection, shown, head, name)
+    is_chosen = selection.query == query
+    opening = Opening(head, query, _roles(trace, selection, shown), is_chosen, seen.queries, seen.keys, name)
     edited = partial(by_hand.keep_sentence, SENTENCE) if follow and "sentence" in follow["fields"] else None
     opening_sentence.show(trace, selection.layer, opening, key=SENTENCE, edited=edited)
     picked = pictures.picked_of(seen.inside(selection), shown)
@@ -120,21 +117,40 @@ def _draw_maps(trace: Trace, selection: Selection, seen: Seen, about: tuple[int,
     swept = sweep.laid_out(trace.config.chosen, [getattr(selection, name) for name in STRIPS])
     view = replace(_view(selection), reserved=STRIP if swept else 0)
     kept = partial(sweep.keep_chosen, KEY)
-    is_sent = not follow or seen.is_window or not partial_run.is_alone() or Event("whole") in heard(KEY)
     heatmap.show(
         shown,
         key=KEY,
         picked=picked,
         view=view,
         heads=heads,
-        lettering=Lettering(of_patches=patches),
+        lettering=Lettering(of_patches=has_patches(trace)),
         holding=holding,
         follow=follow and follow | {"pinned": pinned.address(selection, follow)},
         swept=swept,
         kept=kept,
         cells=cells,
-        there=None if is_sent else stage_of_run.at_address(trace, selection),
+        there=there,
     )
+
+
+def _draw_way(trace: Trace, selection: Selection, shown: Sequence[Stage], head: int, there: str | None) -> None:
+    """Draw the path of the steps of a head; `there` is the name of its stages, where they are not sent."""
+    step_path.show(
+        stage_of_run.path(trace, selection.layer, head),
+        key=WAY,
+        words=len(trace.query_tokens),
+        shown=[stage.name for stage in shown],
+        front=_in_front(shown, selection.shown),
+        head=(head, trace.config.n_heads),
+        of_image=has_patches(trace),
+        there=there,
+    )
+
+
+def _at_address(trace: Trace, selection: Selection, seen: Seen) -> AtAddress | None:
+    """Return what the browser has of the stages already, as it has asked their address while a field was held."""
+    is_sent = seen.is_window or not partial_run.is_alone() or Event("whole") in heard(KEY)
+    return None if is_sent else stage_of_run.at_address(trace, selection)
 
 
 def _band(trace: Trace, selection: Selection, holding: Holding | None) -> None:

@@ -6,6 +6,7 @@
 import { thumbnail } from "../../../pictures/thumbnails.js";
 import { isDark, paint } from "../colours.js";
 import { followHeld } from "../held_numbers.js";
+import { OnceThere } from "../stages_there.js";
 import { goToPart } from "./go_to_part.js";
 import { stepColours, unpackedPictures, withSubscripts } from "./small_pictures.js";
 import { signOf } from "../signs.js";
@@ -77,6 +78,7 @@ class StepPath {
     const { signal } = this.stopped;
     window.addEventListener(HIGHLIGHT, (event) => event instanceof CustomEvent && this.highlight(event.detail), { signal });
     followHeld((held) => this.onHeld(held), signal);
+    this.once = new OnceThere(signal);
   }
 
   /** Other numbers follow from what is held in the maps, or none do any more. @param {HeldNumbers | null} held */
@@ -119,9 +121,8 @@ class StepPath {
     };
   }
 
-  /** @param {Uint8Array} bytes @param {(step: string) => void} onSelect */
-  update(bytes, onSelect) {
-    const { data, pixels } = unpackedPictures(bytes, (/** @type {PathData} */ { nodes }) => nodes);
+  /** @param {PathData} data @param {Uint8Array[]} pixels @param {(step: string) => void} onSelect */
+  update(data, pixels, onSelect) {
     this.data = this.shown = data;
     this.pixels = pixels;
     this.held = null;
@@ -287,7 +288,8 @@ const inside = (position, size) => (position !== null && position !== undefined 
 /** @param {Component<Uint8Array, Reported, { attnPath?: StepPath }>} component */
 export default function ({ parentElement, data, setTriggerValue }) {
   const path = (parentElement.attnPath ??= new StepPath(parentElement));
-  path.update(data, (step) => setTriggerValue("event", { kind: "show", stage: step }));
+  const { data: sent, pixels } = unpackedPictures(data, (/** @type {PathData} */ { nodes }) => nodes);
+  path.once.draw(sent.there, () => path.update(sent, pixels, (step) => setTriggerValue("event", { kind: "show", stage: step })));
   return () => {
     path.close();
     delete parentElement.attnPath;

@@ -33,14 +33,16 @@ def show(
     front: str = "",
     head: tuple[int, int] = (0, 1),
     of_image: bool = False,
+    there: str | None = None,
 ) -> None:
     """Draw the way; `shown` are the steps that the columns show, a narrow window only the one in `front`.
 
-    head  whose pictures they are, of how many;  of_image  the tokens are those of an image
+    head   whose pictures they are, of how many;  of_image  the tokens are those of an image
+    there  the name of the stages beside it, where they are not sent: it is drawn as soon as they are there
     """
     _component(
         key=key,
-        data=packed(nodes, words, shown, front, head, of_image=of_image),
+        data=packed(nodes, words, shown, front, head, of_image=of_image, there=there),
         height="content",
         on_event_change=ignore,
     )
@@ -54,11 +56,13 @@ def packed(
     head: tuple[int, int] = (0, 1),
     *,
     of_image: bool = False,
+    there: str | None = None,
 ) -> bytes:
     """Pack the data for the browser: a line of JSON, a zero byte, and the pixels of all small pictures."""
     scales = list(dict.fromkeys(node.colours for node in nodes))
     one, many = WORDS["patches" if of_image else "token"]
     data = {
+        **({"there": there} if there else {}),
         "strip": WORDS["strip"],
         "words": WORDS["image" if of_image else "words"],
         "count": one if words == 1 else many.format(n=words),

@@ -101,6 +101,8 @@ export interface PathStep {
 
 /** The path over the maps, as `step_path.py` sends it; the bytes of all pictures follow. */
 export interface PathData {
+  /** The name of the stages that its run has not sent. */
+  there?: string;
   strip: string;
   words: string;
   count: string;

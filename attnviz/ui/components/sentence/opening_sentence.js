@@ -6,6 +6,7 @@
 /** @import { OpeningData } from "./types" */
 import { followHeld } from "../held_numbers.js";
 import { percent } from "../percent.js";
+import { OnceThere } from "../stages_there.js";
 import { LEAST, arcsOf, areSame } from "./arcs.js";
 import { WordHand } from "./hand/word_hand.js";
 import { piecesOf, written } from "./reading.js";
@@ -63,6 +64,7 @@ class OpeningSentence {
     this.from = make(text, "small");
     this.stop = new AbortController();
     this.hand = new WordHand(this, this.stop.signal);
+    this.once = new OnceThere(this.stop.signal);
     this.resizer = new ResizeObserver(() => {
       this.line.loosen();
       this.redraw();
@@ -275,10 +277,9 @@ export default function ({ parentElement, data, setTriggerValue }) {
   const message = JSON.parse(new TextDecoder().decode(data.subarray(0, end)));
   const weights = new Float64Array(data.slice(end + 1).buffer);
   const sentence = (parentElement.attnSentence ??= new OpeningSentence(parentElement, message));
-  sentence.update(message, weights, {
-    onSelect: (query) => setTriggerValue("event", { kind: "word", query }),
-    onEdit: (text) => setTriggerValue("edited", text),
-  });
+  /** @type {Pick<OpeningSentence, "onSelect" | "onEdit">} */
+  const page = { onSelect: (query) => setTriggerValue("event", { kind: "word", query }), onEdit: (text) => setTriggerValue("edited", text) };
+  sentence.once.draw(message.there, () => sentence.update(message, weights, page));
   return () => {
     sentence.close();
     delete parentElement.attnSentence;

@@ -39,6 +39,7 @@ class Opening:
     is_chosen  whether a visitor has chosen the word, so that it is marked
     queries, keys  the positions of the words that stand there; None for all
     roles          what each head does, in a few words
+    there          the name of the stages below, where they are not sent: it is drawn as soon as they are there
     """
 
     head: int
@@ -47,6 +48,7 @@ class Opening:
     is_chosen: bool = False
     queries: Sequence[int] | None = None
     keys: Sequence[int] | None = None
+    there: str | None = None
 
 
 def show(trace: Trace, layer: int, opening: Opening, *, key: str, edited: Callable[[], None] | None = None) -> None:
@@ -74,6 +76,7 @@ def packed(trace: Trace, layer: int, opening: Opening, *, can_edit: bool = False
     )
     is_one = head.is_self and list(rows) == list(columns)
     data: dict[str, Any] = {
+        **({"there": opening.there} if opening.there else {}),
         "queries": [head.queries[at] for at in rows],
         "keys": None if is_one else [head.keys[at] for at in columns],
         "positions": None if opening.queries is None else [list(rows), list(columns)],

@@ -2,6 +2,8 @@
 
 /** The sentence over the maps, as `opening_sentence.py` sends it; the weights of one head follow as float64. */
 export interface OpeningData {
+  /** The name of the stages that its run has not sent. */
+  there?: string;
   queries: string[];
   /** None where they are the same words. */
   keys: string[] | null;

@@ -33,6 +33,9 @@ const STACKED = 16; // pixels between stages one below the other
 const LEGEND = 140; // pixels that a legend takes beside a heading
 const THEME = 100; // milliseconds until a page has the colours of another theme
 
+/** @type {StageData} */
+const NOTHING = JSON.parse('{"heads": 0, "focus": null, "live": null, "follow": null, "opening": null, "picked": null, "cells": null, "swept": null, "axes": {}, "words": {}, "view": {}}');
+
 /** All maps that belong together. */
 export class Heatmap {
   /** @type {Map<string, Picture>} */
@@ -136,7 +139,7 @@ export class Heatmap {
 
   /** What belongs to the maps; nothing is drawn before it has come. */
   get data() {
-    return /** @type {StageData} */ (this.header);
+    return this.header ?? NOTHING;
   }
 
   /** The element that the page knows the maps by. */
@@ -161,7 +164,7 @@ export class Heatmap {
 
   /** Lay everything out for the window, and draw what is not as it was. @param {boolean} glides */
   lay(glides) {
-    if (!this.host.clientWidth) return;
+    if (!this.host.clientWidth || !this.header) return;
     this.colours();
     const { data, holding: { setting } } = this, stages = this.flip.shown(this.pin.shown(this.values.shown(this.holding.shown(this.stages))));
     const measured = this.space.measure(data.view);

@@ -431,5 +431,6 @@ declare global {
     attnvizScripts?: Shelf;
     /** The picture that is pinned. */
     attnvizPinned?: Pinned | null;
+    attnvizStages?: Map<string, SentAhead>;
   }
 }

@@ -41,7 +41,7 @@ export default (component) => {
   return () => { left = true; if (LAST.get(parentElement) === draw) end?.(); };
 };
 """
-"""Draws a component, also again: Streamlit ends each drawing that another has overtaken, which must not end that one."""
+"""Draws a component, also again: Streamlit ends a drawing that another has overtaken, which must not end that one."""
 _PART = """\
 add(%(name)s, %(digest)s, %(style)s, () => {
 let exported;

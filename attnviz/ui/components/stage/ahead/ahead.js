@@ -5,12 +5,12 @@
 /** @import { Follow, HeldElsewhere, HeldField, Message, SentAhead } from "../types" */
 import { unpackStage } from "../../../../pictures/stage_bytes.js";
 import { CELL } from "../../answer/cell_arrays.js";
+import { keepStages, stagesThere } from "../../stages_there.js";
 import { HeldFields, classOf } from "./held_fields.js";
 
 const MOST = 300; // milliseconds for an answer: where it takes longer, or there is none, following is left to the page
 const PAUSES = [500, 5000]; // for so many milliseconds; for twice as many after each late answer, up to the second
 const LONGEST = 2000; // milliseconds until nobody waits for an answer any more
-const MOST_KEPT = 4; // answers, for runs of which they are
 const BYTES = "application/octet-stream";
 const FIELD_HELD = "attnviz:field"; // detail: a `HeldElsewhere`
 
@@ -38,15 +38,15 @@ export class Ahead {
   /** @type {Follow | null} */
   follow = null; // of the last run
   /** @type {Map<string, string>} */
-  said = new Map(); // what fields say that the page has not heard of
+  said = new Map(); // what fields say that no run has drawn
+  /** @type {Set<string>} */
+  told = new Set(); // those of which the page knows it, so that a run will
   held = ""; // the key of the field that moved last
   asked = ""; // the last address
   hasMoved = false; // since then
   isAsking = false;
   /** @type {Promise<unknown> | undefined} */
   coming; // the answer
-  /** @type {Map<string, SentAhead>} */
-  answers = new Map(); // the last ones, by their names
   pause = 0; // milliseconds that follow an answer, as long as they are late
   isHeldElsewhere = false; // whether another view holds what a field says
 
@@ -55,7 +55,7 @@ export class Ahead {
     this.heatmap = heatmap;
     this.fields = new HeldFields(
       (written, text) => this.move(written, text),
-      () => heatmap.preview.expect(),
+      () => this.release(),
     );
   }
 
@@ -69,20 +69,33 @@ export class Ahead {
   receive({ key, text, isHeld }) {
     this.isHeldElsewhere = isHeld;
     if (text !== null) this.move(classOf(key), text);
-    else if (this.said.delete(key)) this.heatmap.preview.settle();
-    if (!isHeld && text !== null) this.heatmap.preview.expect();
+    else if (this.forget(key)) this.heatmap.preview.settle();
+    if (!isHeld && text !== null) this.release();
+  }
+
+  /** The page is told what the field says that was held, and will draw it. */
+  release() {
+    if (this.said.has(this.held)) this.told.add(this.held);
+    this.heatmap.preview.expect();
+  }
+
+  /** @param {string} key */
+  forget(key) {
+    this.told.delete(key);
+    return this.said.delete(key);
   }
 
   get isHeld() {
     return this.fields.held !== null || this.isHeldElsewhere;
   }
 
-  /** A run has drawn a setting: only what is held now says something else. @param {Follow | null | undefined} follow */
-  take(follow) {
+  /** A run has drawn a setting: only what is held, or what another run will draw, says something else. @param {Follow | null | undefined} follow @param {boolean} isLast  no other run will */
+  take(follow, isLast = false) {
     this.follow = follow ?? null;
     for (const [key, text] of this.said) {
       const field = follow?.fields[key], isHeld = this.isHeld && this.held === key;
-      if (!isHeld || !field || saysTheSame(field, text)) this.said.delete(key);
+      const isAwaited = isHeld || (this.told.has(key) && !isLast);
+      if (!isAwaited || !field || saysTheSame(field, text)) this.forget(key);
     }
     this.asked = follow && !this.said.size ? addressOf(follow, this.said) : "";
   }
@@ -93,8 +106,8 @@ export class Ahead {
     if (!found) return;
     const [key, field] = found;
     this.held = key;
-    if (saysTheSame(field, text)) this.said.delete(key);
-    else this.said.set(key, text);
+    if (saysTheSame(field, text) && !this.told.has(key)) this.forget(key);
+    else this.said.set(key, text); // also as it was, where a run of something else is on its way
     if (!this.said.size) this.heatmap.preview.settle();
     this.hasMoved = true;
     if (!this.isAsking) this.ask();
@@ -105,44 +118,40 @@ export class Ahead {
     this.isAsking = true;
     while (this.hasMoved && this.follow && this.said.size) {
       this.hasMoved = false;
-      const address = addressOf(this.follow, this.said);
+      const { follow } = this, address = addressOf(follow, this.said), said = JSON.stringify([...this.said]);
       if (address === this.asked) continue;
       this.asked = address;
-      const { bytes, isLate } = await (this.coming = answered(address));
-      const sent = bytes && this.keep(bytes);
-      if (sent && this.said.size) this.heatmap.preview.follow(sent, this.isHeld);
+      const { sent, isLate } = await (this.coming = stageAt(address));
+      const isOfNow = this.follow === follow || said === JSON.stringify([...this.said]); // else a run has drawn what came later
+      if (sent && this.said.size && isOfNow) this.heatmap.preview.follow(sent, this.isHeld);
       this.pause = isLate ? Math.min(Math.max(2 * this.pause, PAUSES[0]), PAUSES[1]) : 0;
       if (isLate) await new Promise((done) => setTimeout(done, this.pause));
     }
     this.isAsking = false;
   }
 
-  /** Keep an answer for the run that is of it. @param {Uint8Array} bytes */
-  keep(bytes) {
-    /** @type {SentAhead} */
-    const sent = unpackStage(bytes);
-    if (sent.header.name) this.answers.set(sent.header.name, sent);
-    for (const [oldest] of this.answers) if (this.answers.size > MOST_KEPT) this.answers.delete(oldest);
-    return sent;
-  }
-
-  /** A message with the stages that are at their address; null where they are not to be had. @param {Message} message @returns {Promise<Message | null>} */
+  /** A message with the stages that it names, which may be on their way; null where they are not there soon. @param {Message} message @returns {Promise<Message | null>} */
   async completed({ header, arrays }) {
-    const { there, follow, cells } = header;
-    const sent = there && follow && (this.answers.get(there) ?? (await this.fetch(there, follow)));
+    const there = header.there ?? "", known = stagesThere().get(there);
+    if (!known && this.coming) await Promise.race([this.coming, new Promise((done) => setTimeout(done, MOST))]);
+    const sent = known ?? stagesThere().get(there);
     if (!sent) return null;
-    const shared = (cells?.shared ?? []).map((name) => [CELL + name, sent.arrays[name]]);
+    const shared = (header.cells?.shared ?? []).map((name) => [CELL + name, sent.arrays[name]]);
     return { header: { ...header, stages: sent.header.stages }, arrays: { ...sent.arrays, ...arrays, ...Object.fromEntries(shared) } };
   }
+}
 
-  /** The answer of a name, which may be on its way, or else is asked for. @param {string} name @param {Follow} follow  of its setting */
-  async fetch(name, follow) {
-    await this.coming;
-    if (!this.answers.has(name)) {
-      const { bytes } = await answered(addressOf(follow, new Map()));
-      if (bytes) this.keep(bytes);
-    }
-    return this.answers.get(name);
+/** The stage at an address, kept for the run that is of it, and whether it did not come soon. @param {string} address @returns {Promise<{ sent: SentAhead | null, isLate: boolean }>} */
+async function stageAt(address) {
+  const { bytes, isLate } = await answered(address);
+  if (!bytes) return { sent: null, isLate };
+  try {
+    /** @type {SentAhead} */
+    const sent = unpackStage(bytes);
+    keepStages(sent);
+    return { sent, isLate };
+  } catch {
+    return { sent: null, isLate: true }; // what stands between the server and the page has changed them
   }
 }
 

@@ -30,6 +30,7 @@ export function dataAhead(data, { heads = data.heads, opening, positions, handle
 export class Preview {
   /** @type {Stage[] | null} */
   stages = null; // what is drawn ahead of the server
+  isFollowed = false; // whether it follows what fields say
   /** @type {StageAhead | null} */
   sent = null; // what is said of them
   /** @type {OtherPath | null} */
@@ -54,12 +55,14 @@ export class Preview {
     const { stages, data } = this.heatmap;
     if (!this.stages) this.late = { stages, header: data, cells: window.attnvizCellArrays };
     this.draw(sent);
+    this.isFollowed = true;
     if (isHeld) this.close();
   }
 
   /** Draw them, of which the server knows. @param {SentAhead} sent */
   draw({ header, arrays }) {
     const { heatmap } = this;
+    this.isFollowed = false;
     this.stages = stagesOf(header.stages, arrays, heatmap.stages);
     this.sent = header;
     this.path = pathOf(header, arrays);
@@ -81,24 +84,25 @@ export class Preview {
     this.waiting = setTimeout(() => (document.querySelector(RUNNING) ? this.expect() : this.settle()), LATEST);
   }
 
-  /** The server has sent stages: those of a setting that the visitor has left meanwhile wait, as others follow. @param {Stage[]} sent */
+  /** The server has sent stages: those of a setting that the visitor has left meanwhile wait, as long as others follow. @param {Stage[]} sent */
   answered(sent) {
     const { stages, heatmap } = this;
     if (!stages) return;
     this.late = { stages: sent, header: heatmap.data, cells: heatmap.data.cells && window.attnvizCellArrays };
-    if (sent.length === stages.length && sent.every((stage, at) => stage === stages[at])) this.end(); // the message is drawn anyway
+    const isSame = sent.length === stages.length && sent.every((stage, at) => stage === stages[at]);
+    if (isSame || (this.isFollowed && !heatmap.ahead.said.size)) this.end(); // the message is drawn anyway
     else this.put(heatmap.data);
   }
 
   /** Show what the server has sent last. */
   settle() {
     const { heatmap, stages } = this;
-    this.end();
+    this.end(true);
     if (stages) heatmap.lay(false);
   }
 
-  /** What the server has sent last is to be drawn. */
-  end() {
+  /** What the server has sent last is to be drawn. @param {boolean} [isLast]  nothing else will come */
+  end(isLast = false) {
     const { heatmap, late } = this;
     this.close();
     this.stages = this.sent = this.late = this.path = null;
@@ -106,7 +110,8 @@ export class Preview {
       Object.assign(heatmap, { stages: late.stages, header: late.header });
       if (late.cells !== window.attnvizCellArrays) announce(late.cells);
     }
-    heatmap.ahead.take(heatmap.data.follow);
+    heatmap.ahead.take(heatmap.data.follow, isLast);
+    if (heatmap.ahead.told.size) this.expect();
   }
 
   close() {

@@ -1,0 +1,42 @@
+// The stages that the route has handed out to this page, by their names: of a run that only names its own, nothing is drawn
+// before they are there.
+
+/** @import { SentAhead } from "./stage/types" */
+
+const CAME = "attnviz:stages-there";
+const MOST_THERE = 4;
+
+/** @returns {Map<string, SentAhead>} */
+export const stagesThere = () => (window.attnvizStages ??= new Map());
+
+/** Keep stages for the run that is of them. @param {SentAhead} sent */
+export function keepStages(sent) {
+  const there = stagesThere();
+  if (sent.header.name) there.set(sent.header.name, sent);
+  for (const [oldest] of there) if (there.size > MOST_THERE) there.delete(oldest);
+  window.dispatchEvent(new Event(CAME));
+}
+
+/** What is to be drawn of a run, as soon as its stages are there; of several runs the last. */
+export class OnceThere {
+  /** @type {{ name: string | undefined, draw: () => void } | null} */
+  waiting = null;
+
+  /** @param {AbortSignal} signal */
+  constructor(signal) {
+    window.addEventListener(CAME, () => this.look(), { signal });
+  }
+
+  /** @param {string | undefined} name  none where a run has sent its stages @param {() => void} draw */
+  draw(name, draw) {
+    this.waiting = { name, draw };
+    this.look();
+  }
+
+  look() {
+    const { waiting } = this;
+    if (!waiting || (waiting.name && !stagesThere().has(waiting.name))) return;
+    this.waiting = null;
+    waiting.draw();
+  }
+}
