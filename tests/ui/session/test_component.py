@@ -87,8 +87,12 @@ const draw = ({ data }) => (said.push(`draws ${data}`), () => said.push(`ends ${
 window.attnvizScripts = { parts: { attnviz_plain: { draw } }, waiting: [] };
 const first = stub({ parentElement, data: 1 }), second = stub({ parentElement, data: 2 });
 first();
-said.push("overtaken");
+parentElement.isConnected = true;
 second();
+said.push("overtaken");
+const third = stub({ parentElement, data: 3 });
+parentElement.isConnected = false;
+third();
 console.log(said.join(", "));
 """
 
@@ -98,7 +102,7 @@ def test_a_drawing_that_was_overtaken_ends_without_what_has_come_after_it(tmp_pa
     script = tmp_path / "overtaken.mjs"
     script.write_text(stub.replace("export default", "const stub =") + OVERTAKEN, encoding="utf-8")
     said = subprocess.run([node, str(script)], capture_output=True, text=True, check=True).stdout
-    assert said.strip() == "draws 1, draws 2, overtaken, ends 2"
+    assert said.strip() == "draws 1, draws 2, overtaken, draws 3, ends 3"
 
 
 def two_of_them() -> None:

@@ -38,10 +38,14 @@ export default (component) => {
   const draw = () => { if (!left) end = shelf.parts[%(name)s].draw(component); };
   LAST.set(parentElement, draw);
   %(name)s in shelf.parts ? draw() : shelf.waiting.push(draw);
-  return () => { left = true; if (LAST.get(parentElement) === draw) end?.(); };
+  return () => {
+    left = true;
+    if (LAST.get(parentElement) === draw && !parentElement.isConnected) end?.();
+  };
 };
 """
-"""Draws a component, also again: Streamlit ends a drawing that another has overtaken, which must not end that one."""
+"""Draws a component, also again. Streamlit ends a drawing that another overtakes, before that or after: what is on the
+page stays on it."""
 _PART = """\
 add(%(name)s, %(digest)s, %(style)s, () => {
 let exported;
