@@ -215,3 +215,13 @@ def test_a_run_whose_stages_are_at_their_address_does_not_send_them_again(
     assert stepped(10) > 0.5 * whole
     assert lost, "the run has sent it, as its answer was lost"
     page.unroute("**/attnviz/stage?**")
+    page.route(
+        "**/attnviz/stage?**", lambda route: route.fulfill(body="avs1?", content_type="application/octet-stream")
+    )
+    assert stepped(11) > 0.5 * whole, "what cannot be read is as good as lost"
+    page.unroute("**/attnviz/stage?**")
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url) if "/attnviz/stage?" in request.url else None)
+    stepped(12)
+    stepped(13)
+    wait_until(page, lambda: bool(asked))
