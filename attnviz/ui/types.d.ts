@@ -129,6 +129,8 @@ export interface HeldArray {
   /** Whether they are those of the words that are shown alone, and of how many columns in each head. */
   isPart?: boolean;
   widths?: number[];
+  /** Whether they were sent as float32. */
+  isSingle?: boolean;
 }
 
 /** The path from the words to the output in another setting: its steps, what is seen of each, and how many words. */

@@ -34,13 +34,15 @@ from attnviz.ui.panels import by_hand, explore_panels, mask_builder, model_views
 from attnviz.ui.panels import cell as cell_panel
 from attnviz.ui.panels.depth import many_sentences, next_word, owed_to, word_pair
 from attnviz.ui.panels.window import Seen
-from attnviz.ui.session import partial_run, places, widget_values, widgets
+from attnviz.ui.session import places, widget_values, widgets
 from attnviz.ui.session.browser.stage_events import Event, heard
 from attnviz.ui.session.failures import contained
 from attnviz.ui.session.notices import paragraph
 from attnviz.ui.session.selection import Selection
 
 KEY, WAY, SENTENCE = "explore", "way", "telling"
+DRAWN = "_explore_drawn"
+"""Of the session: whether its browser has the page."""
 PARTS = (
     *(next_word.LINK, model_views.MOSAIC, *owed_to.PARTS, many_sentences.KEY, KEY, drawer.part(cell_panel.ANSWER)),
     *(explore_panels.CARDS, WAY, SENTENCE),
@@ -148,8 +150,12 @@ def _draw_way(trace: Trace, selection: Selection, shown: Sequence[Stage], head: 
 
 
 def _at_address(trace: Trace, selection: Selection, seen: Seen) -> AtAddress | None:
-    """Return what the browser has of the stages already, as it has asked their address while a field was held."""
-    is_sent = seen.is_window or not partial_run.is_alone() or Event("whole") in heard(KEY)
+    """Return what the browser has of the stages already, as it has asked their address while a field was held.
+
+    One that opens the page has asked for nothing.
+    """
+    is_sent = seen.is_window or DRAWN not in st.session_state or Event("whole") in heard(KEY)
+    st.session_state[DRAWN] = True
     return None if is_sent else stage_of_run.at_address(trace, selection)
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import partial
 
@@ -26,7 +25,6 @@ KEY = "part"
 _PART = "_part"
 """Of the session: the part as the whole page was drawn with it last, if it takes moves of the controls."""
 
-_alone: ContextVar[bool] = ContextVar("_alone", default=False)
 AfterMove = Callable[[Config, str], Config | None]
 """Gives the setting after a move of a number, by its name; None where more than the part follows from it."""
 
@@ -50,11 +48,6 @@ class _Part:
     page: Callable[[Trace, Selection], Selection]
     is_enough: Callable[[Config, Selection], bool]
     after_move: AfterMove
-
-
-def is_alone() -> bool:
-    """Return whether the part runs alone, so that the browser has drawn it before."""
-    return _alone.get()
 
 
 def begin() -> None:
@@ -106,14 +99,12 @@ def show(
 
 def _draw(part: _Part) -> None:
     trace, part.fresh = part.fresh, None
-    _alone.set(False)
     if trace is not None:
         part.selection = part.page(trace, part.selection)
         return
     if session_state.is_led_elsewhere():  # what was pressed in the part before that is of another address
         st.rerun()
     session_state.resume()
-    _alone.set(True)
     with admission.turn(), component.read_once():
         browser_learner.begin()
         config, selection = session_state.saved(Config, Selection)

@@ -3,15 +3,15 @@
 /** @import { HeldNumbers } from "../../types" */
 /** @import { OpeningData } from "./types" */
 
-const ADDED_TO_ONE = 1e-9; // how far the sum of shares may be from one
+const ADDED_TO_ONE = [1e-9, 1e-5]; // how far the sum of shares may be from one, of float64 and of float32
 
 /** @typedef {{ weights: Float64Array, kinds: OpeningData["kinds"], roles: string[] | null, opening?: [head: number, row: number] | null }} Rows  a row for each query that is shown, what each is and each head does, if that is known, and the head and the row that they are told of where those are others */
 
-/** What the weights of a query are. @param {Float64Array} row @param {boolean} promises @returns {OpeningData["kinds"][number]} */
-function kindOf(row, promises) {
+/** What the weights of a query are. @param {Float64Array} row @param {boolean} promises @param {boolean} isSingle @returns {OpeningData["kinds"][number]} */
+function kindOf(row, promises, isSingle) {
   const open = row.filter((weight) => !Number.isNaN(weight));
   if (!open.every(Number.isFinite)) return "no_numbers";
-  const isOne = Math.abs(open.reduce((a, b) => a + b, 0) - 1) < ADDED_TO_ONE;
+  const isOne = Math.abs(open.reduce((a, b) => a + b, 0) - 1) < ADDED_TO_ONE[isSingle ? 1 : 0];
   return promises && isOne && open.every((weight) => weight >= 0) ? "shares" : "weights";
 }
 
@@ -33,7 +33,7 @@ export function heldRows(held, { head: sent, positions, promises, queries, keys,
     const [row, column] = weights.isPart ? [i, j] : [positions?.[0][i] ?? i, positions?.[1][j] ?? j], index = row * columns + column;
     return masked?.values[ofMask * size + index] === -Infinity ? NaN : weights.values[head * size + index];
   });
-  const kinds = queries.map((_, at) => kindOf(found.subarray(at * m, (at + 1) * m), promises));
+  const kinds = queries.map((_, at) => kindOf(found.subarray(at * m, (at + 1) * m), promises, Boolean(weights.isSingle)));
   return { weights: found, kinds, roles: weights.isMoved ? roles : before, opening };
 }
 

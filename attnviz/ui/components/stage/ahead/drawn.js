@@ -21,7 +21,7 @@ export function pathOf({ path, lengths }, arrays) {
 
 /** The numbers of a stage as other views read them: of the words that it shows. @param {Stage | undefined} stage @returns {HeldArray | null} */
 function arrayOf(stage) {
-  return stage ? { axes: ["head", ...stage.axes], shape: stage.shape, values: Float64Array.from(stage.values), widths: stage.widths, isMoved: true, isPart: true } : null;
+  return stage ? { axes: ["head", ...stage.axes], shape: stage.shape, values: Float64Array.from(stage.values), widths: stage.widths, isSingle: stage.values instanceof Float32Array, isMoved: true, isPart: true } : null;
 }
 
 /** What is masked in a stage, as minus infinity. @param {Stage | undefined} stage @returns {HeldArray | null} */
