@@ -54,13 +54,13 @@ export class Preview {
   follow(sent, isHeld) {
     const { stages, data } = this.heatmap;
     if (!this.stages) this.late = { stages, header: data, cells: window.attnvizCellArrays };
-    this.draw(sent);
+    this.draw(sent, !isHeld);
     this.isFollowed = true;
     if (isHeld) this.close();
   }
 
-  /** Draw them, of which the server knows. @param {SentAhead} sent */
-  draw({ header, arrays }) {
+  /** Draw them, of which the server knows. @param {SentAhead} sent @param {boolean} [glides] */
+  draw({ header, arrays }, glides = false) {
     const { heatmap } = this;
     this.isFollowed = false;
     this.stages = stagesOf(header.stages, arrays, heatmap.stages);
@@ -69,7 +69,7 @@ export class Preview {
     this.put(heatmap.data);
     if (heatmap.data.cells) announce(null); // those of a cell are of another setting
     this.expect();
-    heatmap.lay(false);
+    heatmap.lay(glides);
   }
 
   /** Put them into the maps, in place of those that belong to what the server has said. @param {StageData} data */
