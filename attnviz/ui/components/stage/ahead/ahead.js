@@ -40,7 +40,7 @@ export class Ahead {
   /** @type {Map<string, string>} */
   said = new Map(); // what fields say that no run has drawn
   /** @type {Set<string>} */
-  told = new Set(); // those of which the page knows it, so that a run will
+  expected = new Set(); // those of which the page knows it, so that a run will
   held = ""; // the key of the field that moved last
   asked = ""; // the last address
   hasMoved = false; // since then
@@ -73,15 +73,15 @@ export class Ahead {
     if (!isHeld && text !== null) this.release();
   }
 
-  /** The page is told what the field says that was held, and will draw it. */
+  /** The page hears what the field says that was held, and will draw it. */
   release() {
-    if (this.said.has(this.held)) this.told.add(this.held);
+    if (this.said.has(this.held)) this.expected.add(this.held);
     this.heatmap.preview.expect();
   }
 
   /** @param {string} key */
   forget(key) {
-    this.told.delete(key);
+    this.expected.delete(key);
     return this.said.delete(key);
   }
 
@@ -94,7 +94,7 @@ export class Ahead {
     this.follow = follow ?? null;
     for (const [key, text] of this.said) {
       const field = follow?.fields[key], isHeld = this.isHeld && this.held === key;
-      const isAwaited = isHeld || (this.told.has(key) && !isLast);
+      const isAwaited = isHeld || (this.expected.has(key) && !isLast);
       if (!isAwaited || !field || saysTheSame(field, text)) this.forget(key);
     }
     this.asked = follow && !this.said.size ? addressOf(follow, this.said) : "";
@@ -106,7 +106,7 @@ export class Ahead {
     if (!found) return;
     const [key, field] = found;
     this.held = key;
-    if (saysTheSame(field, text) && !this.told.has(key)) this.forget(key);
+    if (saysTheSame(field, text) && !this.expected.has(key)) this.forget(key);
     else this.said.set(key, text); // also as it was, where a run of something else is on its way
     if (!this.said.size) this.heatmap.preview.settle();
     this.hasMoved = true;

@@ -111,7 +111,7 @@ export class Preview {
       if (late.cells !== window.attnvizCellArrays) announce(late.cells);
     }
     heatmap.ahead.take(heatmap.data.follow, isLast);
-    if (heatmap.ahead.told.size) this.expect();
+    if (heatmap.ahead.expected.size) this.expect();
   }
 
   close() {
