@@ -81,10 +81,7 @@ def test_the_components_of_all_pages_are_there_from_the_first_run() -> None:
 
 
 OVERTAKEN = """
-globalThis.window = globalThis;
 const said = [], parentElement = {};
-const draw = ({ data }) => (said.push(`draws ${data}`), () => said.push(`ends ${data}`));
-window.attnvizScripts = { parts: { attnviz_plain: { draw } }, waiting: [] };
 const first = stub({ parentElement, data: 1 }), second = stub({ parentElement, data: 2 });
 first();
 parentElement.isConnected = true;
@@ -99,8 +96,14 @@ console.log(said.join(", "));
 
 def test_a_drawing_that_was_overtaken_ends_without_what_has_come_after_it(tmp_path: Path, node: str) -> None:
     stub = registered._STUB % {"shelf": registered._SHELF, "name": '"attnviz_plain"'}
+    draw = "({ data }) => (said.push(`draws ${data}`), () => said.push(`ends ${data}`))"
+    parts = f'add("attnviz_plain", "", "", () => {draw});'
+    whole = (registered._WHOLE % {"shelf": registered._SHELF, "parts": parts}).replace(
+        "export default", "const whole ="
+    )
+    again = stub.replace("export default", "const stub =")
     script = tmp_path / "overtaken.mjs"
-    script.write_text(stub.replace("export default", "const stub =") + OVERTAKEN, encoding="utf-8")
+    script.write_text("globalThis.window = globalThis;\n" + whole + again + OVERTAKEN, encoding="utf-8")
     said = subprocess.run([node, str(script)], capture_output=True, text=True, check=True).stdout
     assert said.strip() == "draws 1, draws 2, overtaken, draws 3, ends 3"
 
@@ -125,7 +128,7 @@ def test_the_scripts_are_sent_once_in_a_run_before_the_first_component_and_not_w
     names = [proto.component_name for proto in protos]
     assert names == ["attnviz_scripts", "attnviz_browser_history", "attnviz_paste_guard"]
     assert "clipboardData" in protos[0].js_content
-    assert all(len(proto.js_content) < 600 and not proto.css_content for proto in protos[1:])
+    assert all(len(proto.js_content) < 500 and not proto.css_content for proto in protos[1:])
     monkeypatch.setattr(scripts, "_is_served", True)
     registered._together.cache_clear()
     page = AppTest.from_function(two_of_them, default_timeout=60).run()

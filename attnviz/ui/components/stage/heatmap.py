@@ -125,6 +125,10 @@ class AtAddress(NamedTuple):
     name: str
     digests: Mapping[str, bytes]
 
+    def shared(self, cells: CellFacts | None) -> list[str]:
+        """Return the names of the numbers that explain a cell and are there."""
+        return [name for name, (_, array) in (cells.arrays if cells else {}).items() if self.has(name, array)]
+
     def has(self, name: str, array: Array) -> bool:
         """Return whether an array is there under its name, bit for bit."""
         return name in self.digests and self.digests[name] == digest(array)
@@ -161,20 +165,9 @@ def show(
     cells    what explains any cell: the numbers are sent here, and the facts by `cells_of_stage`
     there    that the same stages are at the address of `follow`: then they are not sent, nor what of `cells` is there
     """
-    numbers = {} if there is None or cells is None else cells.arrays
-    shared = [name for name, (_, array) in numbers.items() if there and there.has(name, array)]
-    beside = {
-        "key": key,
-        "picked": asdict(picked) if picked else None,
-        "view": asdict(view),
-        "words": _words(lettering),
+    shared = [] if there is None else there.shared(cells)
+    beside = _beside(key, picked, view, heads, lettering) | {
         "axes": {axis: language.translate(axis) for stage in stages for axis in stage.axes},
-        **{"signs": lettering.signs, "unnamed": lettering.is_unnamed},
-        "focus": None if heads.film is None else heads.film.head,
-        "heads": heads.number,
-        "by_number": heads.by_number,
-        "opening": heads.opening,
-        "plotly": plotly_bundle.address(),
         "live": holding and holding.described(),
         "follow": follow,
         "swept": swept,
@@ -186,6 +179,22 @@ def show(
     listeners = {"on_event_change": ignore, "on_swept_change": kept, "on_held_change": held}
     _component(key=key, data=data, height="content", **listeners)
     return picking.picked(key, stages)
+
+
+def _beside(key: str, picked: Picked | None, view: View, heads: Heads, lettering: Lettering) -> dict[str, Any]:
+    """Return what belongs to the maps, whatever is in them."""
+    return {
+        "key": key,
+        "picked": asdict(picked) if picked else None,
+        "view": asdict(view),
+        "words": _words(lettering),
+        **{"signs": lettering.signs, "unnamed": lettering.is_unnamed},
+        "focus": None if heads.film is None else heads.film.head,
+        "heads": heads.number,
+        "by_number": heads.by_number,
+        "opening": heads.opening,
+        "plotly": plotly_bundle.address(),
+    }
 
 
 def message(stages: Sequence[Stage], beside: Mapping[str, Any], parts: Mapping[str, NamedArray] | None = None) -> bytes:

@@ -31,21 +31,14 @@ _HEARD, _IS_OLD = "_heard", "_heard_before"
 _CALLBACK = re.compile(r"on_(\w+)_change")
 _SHELF = "(window.attnvizScripts ??= { parts: {}, waiting: [] })"
 _STUB = """\
-const LAST = new WeakMap();
 export default (component) => {
-  const shelf = %(shelf)s, { parentElement } = component;
+  const shelf = %(shelf)s;
   let end, left = false;
   const draw = () => { if (!left) end = shelf.parts[%(name)s].draw(component); };
-  LAST.set(parentElement, draw);
   %(name)s in shelf.parts ? draw() : shelf.waiting.push(draw);
-  return () => {
-    left = true;
-    if (LAST.get(parentElement) === draw && !parentElement.isConnected) end?.();
-  };
+  return () => { left = true; end?.(); };
 };
 """
-"""Draws a component, also again. Streamlit ends a drawing that another overtakes, before that or after: what is on the
-page stays on it."""
 _PART = """\
 add(%(name)s, %(digest)s, %(style)s, () => {
 let exported;
@@ -55,6 +48,7 @@ return exported;
 """
 _WHOLE = """\
 const shelf = %(shelf)s;
+const last = new WeakMap(); // Streamlit ends a drawing that another overtakes, before that or after: that one stays
 function add(name, digest, css, make) {
   if (shelf.parts[name]?.digest === digest) return;
   const script = make();
@@ -66,7 +60,9 @@ function add(name, digest, css, make) {
       style.textContent = css;
       parentElement.prepend(style);
     }
-    return script(component);
+    const end = script(component);
+    last.set(parentElement, end);
+    return () => { if (last.get(parentElement) === end && !parentElement.isConnected) end?.(); };
   };
   shelf.parts[name] = { digest, draw };
 }
