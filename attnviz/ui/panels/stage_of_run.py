@@ -121,8 +121,8 @@ def stage_of_run(trace: Trace, selection: Selection) -> bytes:
 
 def _hand_out(name: str, arrays: Mapping[str, NamedArray]) -> None:
     """Note what is at an address from now on."""
-    exact = {each: array for each, (_, array) in arrays.items() if array.size <= EXACT_UP_TO}
-    _handed_out[name] = AtAddress(name, {each: digest(array) for each, array in exact.items()})
+    steps = {each: array for each, (_, array) in arrays.items() if "." not in each and array.size <= EXACT_UP_TO}
+    _handed_out[name] = AtAddress(name, {each: digest(array) for each, array in steps.items()})
     for oldest in [*_handed_out][:-MOST_HANDED_OUT]:
         _handed_out.pop(oldest, None)
 

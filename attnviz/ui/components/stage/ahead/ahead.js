@@ -1,4 +1,5 @@
-// The maps ahead of the page: while a field is held, the stages of what it says are asked for by their address and drawn.
+// The maps ahead of the page: while a field is held, or after a step of it, the stages of what it says are asked for by their
+// address and drawn.
 // The page learns of it when the field is let go; the run that follows finds the same stages there.
 
 /** @import { Heatmap } from "../heatmap.js" */
