@@ -243,9 +243,14 @@ def write(*records: object) -> tuple[str, ...]:
 
 
 def _send(query: dict[str, list[str]]) -> None:
-    """Put an address into the browser, and remember it until it has arrived."""
-    st.session_state[_SENT] = query, _shown_query()
+    """Put an address into the browser, and remember it until it has arrived.
+
+    Another request may end the run before it is sent, and the next run then still has to send it; never after.
+    """
+    sent = query, _shown_query()
     st.query_params.from_dict(query)
+    with uninterrupted():
+        st.session_state[_SENT] = sent
 
 
 def _acknowledge(navigated: bool) -> None:

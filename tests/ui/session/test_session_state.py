@@ -140,6 +140,32 @@ def test_after_back_the_address_is_sent_only_if_another_may_be_on_its_way(
     assert sent_after(back=False, **link_check.checked({"v": "2", "guests": "9"})) == [moved]
 
 
+def test_an_address_that_another_request_kept_from_being_sent_is_sent_by_the_next_run(
+    navigated: list[bool], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One Back asks twice for a run, and the second ends the first; what was on its way before Back would stay."""
+    sent: list[dict[str, list[str]]] = []
+    is_ended = [False]
+
+    def send(_: object, params: dict[str, list[str]]) -> None:
+        if is_ended[0]:
+            is_ended[0] = False
+            raise RuntimeError("another request has arrived")
+        sent.append(unchecked(params))
+
+    monkeypatch.setattr(type(st.query_params), "from_dict", send)
+    page = opened(guests="5")
+    page.slider(key="guests").set_value(9)
+    run(page)
+    page.slider(key="guests").set_value(10)
+    run(page)
+    navigated[0], is_ended[0], page.query_params = True, True, {"guests": "7"}
+    page.run()
+    assert sent == [{"v": ["2"], "guests": [guests]} for guests in ("9", "10")]
+    run(page)
+    assert sent[2:] == [{"guests": ["7"]}]
+
+
 def _page_and_part() -> None:
     """A page with one number, of which a part runs alone where the session says so."""
     import dataclasses
