@@ -256,9 +256,13 @@ def _send(query: dict[str, list[str]]) -> None:
 def _acknowledge(navigated: bool) -> None:
     """Forget what was sent if the browser shows it, or went back to what it showed before.
 
-    What is still on its way when Back is pressed arrives after that, and the address then has to be sent once more.
+    What is still on its way when Back is pressed arrives after that, and the address then has to be sent once more. One
+    Back may ask for two runs, and what the first has sent is lost where Streamlit ends it for the second (1.67): that
+    the browser shows it says nothing then, as it did so before.
     """
     sent, before = st.session_state.get(_SENT) or (None, None)
+    if navigated and sent == before:
+        return
     if _shown_query() == sent or (navigated and _shown_query() == before):
         st.session_state[_SENT] = None
 
