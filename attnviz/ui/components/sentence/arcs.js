@@ -25,11 +25,11 @@ export function arcsOf(from, keys, row, line) {
   const strong = ranked(row).filter(([weight, key]) => weight >= LEAST && keys[key] !== from);
   return strong.reverse().map(([weight, key]) => {
     const [x, to] = [middle(from), middle(keys[key])];
-    const thick = 0.8 + (THICKEST - 0.8) * Math.min(weight, 1);
-    const high = Math.min(top - thick / 2 - CLEAR, 9 + Math.abs(to - x) / 9);
+    const thick = (0.8 + (THICKEST - 0.8) * Math.min(weight, 1)).toFixed(2); // the same of single precision
+    const high = Math.min(top - Number(thick) / 2 - CLEAR, 9 + Math.abs(to - x) / 9);
     const path = document.createElementNS("http://www.w3.org/2000/svg", "path");
     path.setAttribute("d", `M${x},${top}C${x},${top - high * 1.3} ${to},${top - high * 1.3} ${to},${top}`);
-    path.setAttribute("stroke-width", thick.toFixed(2));
+    path.setAttribute("stroke-width", thick);
     path.setAttribute("stroke-opacity", (0.25 + 0.6 * Math.min(weight, 1)).toFixed(2));
     return path;
   });
