@@ -48,6 +48,23 @@ WATCHED = """() => {
 CELLS = """() => ['queries', 'keys', 'values', 'scores', 'weights', 'heads'].map((name) =>
     window.attnvizCellArrays ? window.attnvizCellArrays.arrays[name].values.reduce((sum, each) => sum + each, 0) : 0)"""
 """The sum of each array from which a cell is explained, from the first number on."""
+STATES = """() => {
+    const path = [...document.querySelectorAll('.st-key-way *')].find((each) => each.shadowRoot).shadowRoot;
+    const states = (window.states = []), now = () => [
+        document.querySelector('.st-key-explore [data-stage=weights]').picture.stage.values.join(),
+        document.querySelector('.attn-opening p').innerText,
+        [...path.querySelectorAll('canvas')].map((canvas) => canvas.toDataURL()).join(),
+    ].join('|');
+    let before = '';
+    const look = () => {
+        const state = now();
+        if (state === before && !states.includes(state)) states.push(state);
+        before = state;
+        requestAnimationFrame(() => setTimeout(look));
+    };
+    look();
+}"""
+"""Begins to note what stands in maps, sentence and path in two frames running."""
 SAID = "() => [...document.querySelectorAll('.attn-opening .at-text > *')].map((each) => each.innerText)"
 
 
@@ -230,3 +247,22 @@ def test_a_run_whose_stages_are_at_their_address_does_not_send_them_again(
     stepped(12)
     stepped(13)
     wait_until(page, lambda: bool(asked))
+
+
+def test_sentence_and_path_wait_for_the_maps_of_a_run_where_their_answer_comes_late(
+    new_page: Callable[..., Any], app: Any
+) -> None:
+    page = new_page(reduced_motion="reduce")
+    page.goto(f"{app.url}/?v=1&sentence=a+king+saw+his+queen+while+the+dog+slept&n_heads=4&mask=causal&seed=20")
+    page.evaluate(QUIET)
+    late: list[tuple[Any, Any]] = []
+    page.route("**/attnviz/stage?**", lambda route: late.append((route, route.fetch())))
+    page.evaluate(STATES)
+    page.locator(".st-key-seed input").press("ArrowUp")
+    page.wait_for_url("**seed=21**")
+    wait_until(page, lambda: bool(late))
+    for route, answer in late:
+        route.fulfill(response=answer)
+    wait_until(page, lambda: shows(page, replace(BEFORE, seed=21)))
+    page.evaluate(QUIET)
+    assert page.evaluate("states.length") == 2, "those of one setting and those of the next, and no mixture"
