@@ -259,10 +259,10 @@ def test_sentence_and_path_wait_for_the_maps_of_a_run_where_their_answer_comes_l
     page.route("**/attnviz/stage?**", lambda route: late.append((route, route.fetch())))
     page.evaluate(STATES)
     page.locator(".st-key-seed input").press("ArrowUp")
-    page.wait_for_url("**seed=21**")
-    wait_until(page, lambda: bool(late))
+    wait_until(page, lambda: shows(page, replace(BEFORE, seed=21)))  # as the run was asked to send them after all
+    page.evaluate(QUIET)
+    assert late, "the run has named what was handed out"
     for route, answer in late:
         route.fulfill(response=answer)
-    wait_until(page, lambda: shows(page, replace(BEFORE, seed=21)))
     page.evaluate(QUIET)
     assert page.evaluate("states.length") == 2, "those of one setting and those of the next, and no mixture"
