@@ -44,6 +44,7 @@ WORDS = Words(
     {
         "previous": "Previous",
         "next": "Next",
+        "next_lesson": "Next lesson",
         "explore": "Open this in Explore",
         "compare": "Open this in Compare",
         "again": "Again with different numbers",
@@ -75,7 +76,7 @@ def _slide(config: Config, selection: Selection) -> Selection:
         selection = speaker.page(lesson, selection, turn=_turn)
         _in_step(selection)
         return selection
-    selection, tools = _navigated(lesson, selection)
+    selection, tools = _navigated(lesson, selection, config)
     slide, at = lesson.slides[selection.slide], _at(lesson, selection)
     times = _times_reseeded(lesson, selection)
     seed = slides.next_seed(lesson, times) if times else None
@@ -170,8 +171,11 @@ def _tools(lesson: Lesson, selection: Selection, question: ResolvedQuestion | No
     classroom_tools.tools(lesson, selection)
 
 
-def _navigated(lesson: Lesson, selection: Selection) -> tuple[Selection, DeltaGenerator]:
-    """Draw Previous and Next; return the selection on a slide that there is, and where there is room for tools."""
+def _navigated(lesson: Lesson, selection: Selection, config: Config) -> tuple[Selection, DeltaGenerator]:
+    """Draw Previous and Next; return the selection on a slide that there is, and where there is room for tools.
+
+    Behind the last slide, Next leads to the next lesson once nothing is left to ask; `config` is the visitor's setting.
+    """
     n = len(lesson.slides)
     selection = replace(selection, slide=min(selection.slide, n - 1))
     band = "slide-bar" if selection.presenter else "tools-slide"  # a room has nothing but the slide
@@ -180,7 +184,12 @@ def _navigated(lesson: Lesson, selection: Selection) -> tuple[Selection, DeltaGe
         st.button(WORDS["previous"], key="previous-slide", shortcut="Left", on_click=_turn, args=(-1,), disabled=back)
         with st.container():
             typeset(((TEXT, path.place(lesson, selection)),))
-        st.button(WORDS["next"], key="next-slide", shortcut="Right", on_click=_turn, args=(1,), disabled=on)
+        lesson_after = _lesson_after(lesson, selection) if on else None
+        if lesson_after is None:
+            st.button(WORDS["next"], key="next-slide", shortcut="Right", on_click=_turn, args=(1,), disabled=on)
+        else:
+            there, going = (config, lesson_after), session_state.adopt
+            st.button(WORDS["next_lesson"], key="next-slide", shortcut="Right", on_click=going, args=there)
         tools = st.container(key="slide-tools", horizontal=True, width="content", gap="small")
         drawn = widgets.draw(selection, "presenter")
     if selection.presenter:
@@ -193,6 +202,12 @@ def _leads_nowhere(lesson: Lesson, selection: Selection, by: int) -> bool:
     """Return whether there is no slide that way, and for a room nothing more of this one."""
     stays = selection.presenter and _has_more(lesson.slides[selection.slide], _at(lesson, selection), by)
     return path.is_end(lesson, selection, by) and not stays
+
+
+def _lesson_after(lesson: Lesson, selection: Selection) -> Selection | None:
+    """Return the selection at the next lesson behind a last slide; None while its question is open, and for a room."""
+    is_open = _is_open(lesson.slides[selection.slide], _at(lesson, selection))
+    return None if is_open or selection.presenter else path.after(lesson, selection)
 
 
 @callback

@@ -198,13 +198,15 @@ def test_next_is_offered_only_where_it_leads_on_and_the_end_of_a_course_leads_to
     assert offered(lesson(first[0], first[1] + 1, course="double")) == (False, True)
     assert offered(lesson(first[0], len(LESSONS[first[0]].slides), course="double")) == (True, True)
     assert offered(lesson(first[0], len(LESSONS[first[0]].slides))) == (True, False)
-    at = lesson(name, last + 1, course="double")
-    assert offered(at) == (True, False)
-    assert path.WORDS["end"] in page_text(at)
-    at.button(key="next-lesson").click().run()
-    assert clean(at)
-    assert parameters(at)["lesson"] == "two_meanings"
-    assert "course" not in parameters(at)
+    for key in ("next-slide", "next-lesson"):  # in the band, where it is in sight, and below what was learned
+        at = lesson(name, last + 1, course="double")
+        assert offered(at) == (True, True)
+        assert at.button(key="next-slide").label == "Next lesson"
+        assert path.WORDS["end"] in page_text(at)
+        at.button(key=key).click().run()
+        assert clean(at)
+        assert parameters(at)["lesson"] == "two_meanings"
+        assert "course" not in parameters(at)
 
     at = lesson("two_meanings", len(LESSONS["two_meanings"].slides), presenter="yes")
     while offered(at) == (True, True):

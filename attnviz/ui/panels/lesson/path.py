@@ -235,7 +235,7 @@ def summary(lesson: Lesson, config: Config, selection: Selection) -> None:
     """Say what a learner knows now, and offer what comes next; `config` is the visitor's setting, which is kept."""
     with st.container(key="known", border=True, gap="small"):
         st.markdown(f"**{WORDS['known']}.** {lesson.known}")
-        target = _after(lesson, selection)
+        target = after(lesson, selection)
         if target is not None and target.course != selection.course:
             paragraph([WORDS["end"]])
         with st.container(horizontal=True, gap="small"):
@@ -251,7 +251,7 @@ def summary(lesson: Lesson, config: Config, selection: Selection) -> None:
                 st.button(label, key="further", on_click=session_state.adopt, args=(lesson.config, target))
 
 
-def _after(lesson: Lesson, selection: Selection) -> Selection | None:
+def after(lesson: Lesson, selection: Selection) -> Selection | None:
     """Return the selection at the next lesson that was not gone through; behind a course, at the first of all lessons.
 
     None behind the last of all, and behind a lesson from a file.
