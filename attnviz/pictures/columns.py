@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from attnviz.analysis.all_heads import all_kinds, open_weights
 from attnviz.engine.records.trace import Trace
@@ -146,17 +147,18 @@ def _dressed(trace: Trace, layer: int, stage: Stage, *, apart: bool) -> Stage:
     title = TITLES.get(name, stage.title)
     symbol = SYMBOLS.get(name, "")
     plain = tuple(name.split(" · ")[0] for name in stage.names)  # what a head was made for stands beside the weights
-    stage = replace(stage, title=title, symbol="" if symbol == title else symbol, heads=plain, quiet=True)
+    worn: dict[str, Any] = {"title": title, "symbol": "" if symbol == title else symbol, "heads": plain, "quiet": True}
     if name in PHRASES and (name not in ("scores", "weights") or _is_usual(stage)):
         key = "product" if name == "scores" and score_of(trace.config).is_dot else name
         patches = has_patches(trace)
         phrase, *fewer = (said(words, key, patches=patches) for words in (PHRASES, SHORTER, SHORTEST) if key in words)
-        stage = replace(stage, phrase=phrase, shorter=fewer)
+        worn |= {"phrase": phrase, "shorter": fewer}
     if name == "scores":
-        return replace(stage, apart=apart and len(stage.names) > 1)
-    if name != "weights":
-        return stage
-    return replace(stage, leads=True, sums=True, roles=roles(trace, layer), tested=head_roles.lines(trace, layer))
+        worn["apart"] = apart and len(plain) > 1
+    if name == "weights":
+        tested = head_roles.lines(trace, layer)
+        worn |= {"leads": True, "sums": True, "roles": roles(trace, layer), "tested": tested}
+    return replace(stage, **worn)
 
 
 def _is_usual(stage: Stage) -> bool:

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import json
 import struct
+import zlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -28,6 +29,11 @@ MAGIC = b"avs1"
 ALIGNED = 8
 TYPES = {"float64": "<f8", "float32": "<f4", "int32": "<i4", "uint8": "|u1"}
 """The types of numbers, each with the name that NumPy has for it as it is written here."""
+
+GZIP = b"\x1f\x8b\x08\0\0\0\0\0\0\xff"
+"""What begins a file of gzip that says neither name nor time; source: RFC 1952, section 2.3."""
+BARE = -15
+"""For zlib: blocks with nothing around them, so that those of two can stand one after the other."""
 
 NamedArray = tuple[Sequence[str], Array]
 """The names of the axes of an array, and the array."""
@@ -57,6 +63,24 @@ def packed(header: Mapping[str, Any], arrays: Mapping[str, NamedArray]) -> bytes
     text = json.dumps({**header, "arrays": described}, separators=(",", ":"), allow_nan=False).encode("ascii")
     text += b" " * (-len(text) % ALIGNED)
     return b"".join([MAGIC, struct.pack("<I", len(text)), text, *parts])
+
+
+def compressed(data: bytes) -> bytes:
+    """Return packed bytes as gzip has them.
+
+    The header is text, full of what was there before. The arrays are noise but for the cells that are 0, and looking
+    for more in them would take twice as long.
+
+    >>> data = packed({"layer": 0}, {"weights": (("query", "key"), np.eye(2))})
+    >>> zlib.decompress(compressed(data), 31) == data
+    True
+    """
+    start = ALIGNED + struct.unpack_from("<I", data, 4)[0]
+    text = zlib.compressobj(1, zlib.DEFLATED, BARE)
+    numbers = zlib.compressobj(1, zlib.DEFLATED, BARE, zlib.DEF_MEM_LEVEL, zlib.Z_RLE)
+    blocks = (text.compress(data[:start]), text.flush(zlib.Z_FULL_FLUSH), numbers.compress(data[start:]))
+    end = struct.pack("<II", zlib.crc32(data), len(data) % 2**32)
+    return b"".join((GZIP, *blocks, numbers.flush(), end))
 
 
 def unpacked(data: bytes) -> tuple[dict[str, Any], dict[str, Array]]:

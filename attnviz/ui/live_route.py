@@ -27,7 +27,7 @@ from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
 from attnviz.live.knobs import as_text
 from attnviz.live.program import MOST_NUMBERS, arrays_of, program_of
-from attnviz.pictures.stage_bytes import packed
+from attnviz.pictures.stage_bytes import compressed, packed
 from attnviz.settings.language import Words
 from attnviz.ui import stage_route
 from attnviz.ui.hosting import public_address
@@ -86,4 +86,4 @@ def _answer(trace: Trace) -> Answer:
     header = {"format": FORMAT, "program": written, "lines": lines}
     axes = {step["name"]: step["axes"] for step in program["steps"]}
     arrays = {name: (axes[name], array) for name, array in given.items()}
-    return Answer(200, stage_route.compressed(packed(header, arrays)))
+    return Answer(200, compressed(packed(header, arrays)))

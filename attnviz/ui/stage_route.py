@@ -29,6 +29,7 @@ from attnviz.engine.learning import film, learnable, learning_cost
 from attnviz.engine.numerics import cancellation
 from attnviz.engine.numerics.cancellation import Cancelled
 from attnviz.engine.records.config import Config
+from attnviz.pictures.stage_bytes import compressed
 from attnviz.settings import link_check, url_codec
 from attnviz.settings.address_problems import PROBLEMS
 from attnviz.settings.faults import ConfigError
@@ -56,7 +57,6 @@ WORDS = Words(
     }
 )
 GZIP = 31  # for zlib: the format of gzip, with the largest window
-LONG = 100_000  # bytes
 BYTES = "application/octet-stream"
 RETRY = {"Retry-After": "1"}
 FOR_EVER, ASK_AGAIN, NEVER = "private, max-age=31536000, immutable", "private, no-cache", "no-store"
@@ -199,16 +199,6 @@ def computed(
         return Answer(400, failures.refused(error).encode(), "address")
     except Exception as error:
         return Answer(500, failures.failed(error).encode(), "failed")
-
-
-def compressed(data: bytes) -> bytes:
-    """Return bytes as gzip has them.
-
-    Maps of many numbers are noise but for the cells that are 0, and looking for more takes three times as long.
-    """
-    of_runs = zlib.Z_RLE if len(data) > LONG else zlib.Z_DEFAULT_STRATEGY
-    packing = zlib.compressobj(1, zlib.DEFLATED, GZIP, zlib.DEF_MEM_LEVEL, of_runs)
-    return packing.compress(data) + packing.flush()
 
 
 def read(asked: Asked, *beside: type, is_link: bool = False) -> tuple[tuple[Any, ...], list[str]]:
