@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from attnviz.arrays import Array
-from attnviz.engine.numerics import cancellation
+from attnviz.engine.numerics import cancellation, noise
 from attnviz.engine.numerics.noise import Address
 from attnviz.engine.plan.layer_arrays import LayerArrays
 from attnviz.engine.plan.operations import OWN_NAMES
@@ -127,7 +127,18 @@ class Parameters:
         d_in = X.shape[-1]
         if name.startswith("b"):
             return _padded([self._row.bias(self._at(name, h), width, d_in) for h, width in enumerate(widths)])
-        return _padded([self._filled(name, h, (d_in, width), X, len(widths)) for h, width in enumerate(widths)])
+        shapes = [(d_in, width) for width in widths]
+        at_once = None if self._solver or self._solved else self._at_once(name, shapes)
+        if at_once is not None:
+            return at_once
+        return _padded([self._filled(name, h, shape, X, len(widths)) for h, shape in enumerate(shapes)])
+
+    def _at_once(self, name: str, shapes: Sequence[tuple[int, int]]) -> Array | None:
+        """Return small matrices of one shape, drawn for all heads at once; None where they are drawn one by one."""
+        shape = shapes[0]
+        if self._row.of_uniform is None or len({*shapes}) > 1 or not noise.are_few(shape):
+            return None
+        return self._row.of_uniform(noise.uniform_stack(self._at(name), len(shapes), shape), shape)
 
     def _one_a_group(self, name: str, queries: Array) -> Array:
         """Return W_Q or its bias as that of the keys; raises ConfigError if heads that share keys have several."""
@@ -155,6 +166,9 @@ class Parameters:
             d_out = np.shape(self._supplied["w_o"])[-1]
         if self.is_supplied("w_o") or not self._row.by_head:
             return self._matrix("w_o", C, d_out)
+        at_once = self._at_once("w_o", [(width, d_out) for width in widths])
+        if at_once is not None:
+            return self._layer.record("w_o", at_once.reshape(-1, d_out))
         ends = np.cumsum(widths)
         rows = [
             self._row.fn(self._at("w_o", h), (width, d_out), C[:, end - width : end])

@@ -43,7 +43,7 @@ def _mix(z: Array) -> Array:
 
 def _bits(address: Address, shape: tuple[int, ...]) -> Array:
     """Return 64 random bits for every index of `shape`."""
-    if len(address.at) == 1 and math.prod(shape) <= SMALL:
+    if len(address.at) == 1 and are_few(shape):
         block, index = divmod(address.at[0], TOGETHER)
         return _block(address.seed, address.name, block, shape)[index]
     state = _hashed(address.seed, [address.name])
@@ -103,6 +103,22 @@ def uniform_each(seed: int, names: Sequence[str], shape: tuple[int, ...]) -> Arr
     True
     """
     return _part_of_one(_folded(_hashed(seed, names), shape))
+
+
+def are_few(shape: tuple[int, ...]) -> bool:
+    """Return whether a shape has so few numbers that those of several leading indices are drawn at once."""
+    return math.prod(shape) <= SMALL
+
+
+def uniform_stack(address: Address, n: int, shape: tuple[int, ...]) -> Array:
+    """Return `uniform` at the first n indices behind an address that has none, stacked: (n, *shape); of `are_few`.
+
+    >>> here = Address(7, "example")
+    >>> bool((uniform_stack(here, 12, (2, 3))[9] == uniform(Address(7, "example", (9,)), (2, 3))).all())
+    True
+    """
+    blocks = [_block(address.seed, address.name, block, shape) for block in range(-(-n // TOGETHER))]
+    return _part_of_one((blocks[0] if len(blocks) == 1 else np.concatenate(blocks))[:n])
 
 
 def _part_of_one(bits: Array) -> Array:

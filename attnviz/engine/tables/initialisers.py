@@ -34,7 +34,12 @@ def normal(address: Address, shape: tuple[int, ...], X: Array) -> Array:
 
 def glorot(address: Address, shape: tuple[int, ...], X: Array) -> Array:
     """Draw uniformly from [-a, a) with a = sqrt(6 / (d_in + d_out)), the widths of one head."""
-    return math.sqrt(6.0 / sum(fans(shape))) * (2.0 * noise.uniform(address, shape) - 1.0)
+    return glorot_of(noise.uniform(address, shape), shape)
+
+
+def glorot_of(U: Array, shape: tuple[int, ...]) -> Array:
+    """Return numbers of [0, 1) as those of `glorot`; also of several matrices of a shape, stacked."""
+    return math.sqrt(6.0 / sum(fans(shape))) * (2.0 * U - 1.0)
 
 
 def uniform(address: Address, shape: tuple[int, ...], X: Array) -> Array:
@@ -100,6 +105,8 @@ class Initialiser(Choice):
     solved   whether W_Q and W_K are not filled by `fn` but solved from X for the patterns that are set: they are built
              for this one sentence, and the page says so
     learned  whether what `fn` fills is only the start, and the numbers are learned from there
+    of_uniform  what `fn` makes of numbers that are uniform on [0, 1), entry by entry, and of a shape: with it, small
+             matrices of several heads are drawn at once, and are the same
     """
 
     bias: Callable[[Address, int, int], Array] = no_bias
@@ -107,6 +114,7 @@ class Initialiser(Choice):
     origin: str = "random"
     solved: bool = False
     learned: bool = False
+    of_uniform: Callable[[Array, tuple[int, ...]], Array] | None = None
 
 
 INITIALISERS = table(
@@ -117,6 +125,7 @@ INITIALISERS = table(
         r"W_{ij} \sim \mathcal{U}[-a, a),\quad a = \sqrt{6 / (d_{\mathrm{in}} + d_{\mathrm{out}})}",
         "Random, with a spread that keeps the size of the numbers about the same from layer to layer; biases are 0.",
         "Glorot and Bengio 2010, Understanding the difficulty of training deep feedforward neural networks, eq. 16",
+        of_uniform=glorot_of,
     ),
     Initialiser(
         "normal",

@@ -7,6 +7,8 @@ import hashlib
 import numpy as np
 import pytest
 
+from attnviz import Config, run
+from attnviz.engine.numerics import noise
 from attnviz.engine.numerics.noise import Address, normal, normal_each, uniform, uniform_each
 from tests.support.cases import for_each
 
@@ -54,6 +56,28 @@ def test_indices_beyond_those_that_are_folded_at_once_have_their_own_numbers(sha
     for at in (0, 7, 8, 15, 19):
         assert (whole[at] == uniform(Address(7, "somewhere", (at,)), shape)).all(), at
     assert uniform(Address(7, "somewhere", (0,)), ()) == plain_uniform(7, "somewhere", 0)
+
+
+@for_each("initialiser", ["glorot", "by_hand", "uniform", "binary", "linear", "orthogonal"])
+def test_matrices_of_several_heads_that_are_drawn_at_once_are_those_that_are_drawn_one_by_one(
+    monkeypatch: pytest.MonkeyPatch, initialiser: str
+) -> None:
+    dice = np.random.default_rng(0)
+    for _ in range(4):
+        heads = int(dice.choice([1, 2, 5, 9, 12]))
+        kv_heads = int(dice.choice([n for n in range(1, heads + 1) if heads % n == 0]))
+        d_k, d_v = (int(width) for width in dice.integers(1, 9, 2))
+        config = Config(
+            sentence="the cat sat on it", initialiser=initialiser, seed=int(dice.integers(99)), n_heads=heads,
+            n_kv_heads=kv_heads, d_k=d_k, d_v=d_v, d_model=int(dice.integers(6, 40)), n_layers=2, residual=True,
+        )  # fmt: skip
+        at_once = run(config)
+        with monkeypatch.context() as patched:
+            patched.setattr(noise, "SMALL", 0)
+            one_by_one = run(config)
+        for steps, others in zip(at_once.layers, one_by_one.layers, strict=True):
+            for name, step in steps.items():
+                np.testing.assert_array_equal(step.array, others[name].array, name)
 
 
 def test_numbers_of_several_names_are_those_of_each() -> None:
