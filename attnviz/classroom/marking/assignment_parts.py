@@ -16,7 +16,7 @@ LABELS = {
     "hidden_help": "Pictures and panels that would give answers away.",
     "own": "Different numbers for every student",
     "own_help": "The seed follows from the name or number that a student types: the same task with different numbers.",
-    "feedback": "Show at once what is right",
+    "feedback": "Show the right answer at once",
     "feedback_help": "Off: students hand in a code without knowing what is right.",
     "tries": "Tries",
     "tries_help": "How often the answers can be checked; the code says how often they were. Reloading the page "

@@ -148,11 +148,16 @@ def test_what_is_held_is_shown_as_a_run_would_have_it(new_page: Callable[..., An
     page.wait_for_function("() => !location.search.includes('edits=')")
 
 
+PLACE = "(each) => { const { left, top, right } = each.getBoundingClientRect(); return [left, top, right]; }"
+
+
 def test_a_mask_is_painted_on_the_weights(new_page: Callable[..., Any], app: Any) -> None:
     dice = random.Random(7)  # noqa: S311 - nothing secret
     page = new_page()
-    maps = Maps(page, f"{app.url}/?{SETTINGS[0]}")
-    page.locator("[data-stage=weights] .attn-paint").click()
+    maps = Maps(page, f"{app.url}/?{SETTINGS[0].replace('&mask=causal', '')}")
+    paint = page.locator("[data-stage=weights] .attn-paint")
+    paint.click()
+    pressed = paint.evaluate(PLACE)
     maps.point(*maps.cell("weights", 1, 3, 0)[:2])
     assert page.evaluate("() => document.querySelector('[data-stage=weights] .attn-box').style.cursor") == "cell"
     for _ in range(2):
@@ -169,6 +174,8 @@ def test_a_mask_is_painted_on_the_weights(new_page: Callable[..., Any], app: Any
         assert hidden[2, 6 - row, 6 - column] == hidden[0, row, column], "of all heads, to the end of the stroke"
         page.mouse.up()
         check(held, maps.run(), f"painted from {row, column}")
+        assert page.locator("[data-stage=weights] .attn-hatched").count() == 1
+        assert paint.evaluate(PLACE) == pressed, "where it is pressed once more"
     for key, way in (("Shift", np.ix_(range(1, 4), range(2, 6))), ("Alt", (np.arange(2, 7), np.arange(5)))):
         before = np.isnan(maps.shown()["weights"][1])
         (x, y, _), (to_x, to_y, _) = maps.cell("weights", 1, 3, 2), maps.cell("weights", 1, 1, 5)

@@ -30,7 +30,7 @@ WORDS = Words(
         "aside": "This follows as soon as you let go.",
         "in_words": "In words",
         "largest": "The product furthest from 0 is entry {n}: {product}.",
-        "without": "Without ÷ √{d} it would get {share}.",
+        "without": "Without ÷ √{d} the weight would be {share}.",
     }
 )
 

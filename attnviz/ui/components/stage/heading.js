@@ -31,7 +31,10 @@ export function heading(stage, about, words) {
   const symbol = stage.symbol ? `<b class="attn-symbol">${typeset(stage.symbol)}</b>` : "";
   const name = `<h2 class="attn-name">${symbol}${typeset(stage.title)}</h2>`;
   const isOne = about.turns.length > 0, paint = about.paints === null ? "" : paintSwitch(about.paints, words);
-  const [button, legend] = [about.switches ? scaleSwitch(stage, words) : isOne ? "" : paint, legendOf(stage, about.saysMasked, words)];
+  const masked = about.saysMasked && stage.mask?.includes(1) ? swatch(stage.grey || words.masked) : "";
+  const paints = paint && !isOne && !about.switches; // what is masked then stands before it, so that it stays where it was pressed
+  const button = about.switches ? scaleSwitch(stage, words) : paints ? `${masked && `<span class="attn-legend">${masked}</span>`}${paint}` : "";
+  const legend = legendOf(stage, paints ? "" : masked, words);
   const [formula, shape] = formulas(stage, words), room = roomOfPhrase(formula, stage, about, words);
   const phrases = phrasesOf(stage, about, room, words).map((each) => `<span class="attn-phrase">${escaped(each)}</span>`);
   const typed = about.lines.map((each) => `<span class="attn-typed" data-line="${each}"></span>`);
@@ -91,8 +94,8 @@ function formulas({ formula, shape, margin, widths, heads }, words) {
   return [localised, heads.length === 1 && heads[0] === "" ? `${rows} × ${columns}` : `${shape[0]} × ${rows} × ${columns}`];
 }
 
-/** The colour scale as a small gradient between the numbers at its ends. @param {Stage} stage @param {boolean} saysMasked @param {StageWords} words */
-function legendOf(stage, saysMasked, words) {
+/** The colour scale as a small gradient between the numbers at its ends. @param {Stage} stage @param {string} masked  what stands before it @param {StageWords} words */
+function legendOf(stage, masked, words) {
   const { low, high, colours, dark } = stage.scale;
   if (stage.kind === "allowed") return `<span class="attn-legend">${swatch(words.may, colours[0])}${swatch(words.may_not)}</span>`;
   const half = (colours.length - 1) / 2;
@@ -100,7 +103,6 @@ function legendOf(stage, saysMasked, words) {
   const [from, to] = below === above ? [0, colours.length] : above ? [half, colours.length] : [0, half + 1];
   const ends = [from && low < 0 ? 0 : low, to === colours.length ? high : 0].map((end) => inLanguage(endOfScale(end, low < 0), words));
   const stops = colours.slice(from, to).map((colour, i) => `light-dark(${colour},${dark[from + i]})`);
-  const masked = saysMasked && stage.mask?.includes(1) ? swatch(stage.grey || words.masked) : "";
   const [first, last] = stage.apart ? ["−", "+"] : ends;
   return `<span class="attn-legend">${masked}${first}<i style="background:linear-gradient(90deg,${stops.join(",")})"></i>${last}</span>`;
 }
