@@ -200,6 +200,12 @@ def test_a_mask_is_painted_on_the_weights(new_page: Callable[..., Any], app: Any
     page.keyboard.press("Space")
     check(maps.shown(), maps.run(), "by its word, and by the keyboard")
     assert "mask=custom" in page.url
+    page.evaluate("() => document.activeElement.blur()")
+    page.keyboard.press("Escape")
+    assert paint.get_attribute("aria-pressed") == "false", "one step back"
+    assert page.evaluate("() => document.activeElement === document.body")
+    paint.click()
+    assert (paint.get_attribute("aria-pressed"), paint.evaluate("(each) => each.matches(':focus')")) == ("true", True)
 
 
 def test_a_number_over_the_weights_is_moved_and_one_of_a_cell_typed(new_page: Callable[..., Any], app: Any) -> None:

@@ -187,14 +187,15 @@ export class Picking {
   }
 
   /**
-   * F focuses the head that is pointed at or chosen, Escape shows all of them; arrows go on from head to head.
+   * F focuses the head that is pointed at or chosen, Escape shows all of them, or ends painting; arrows go on from head to head.
    *
    * @param {KeyboardEvent} event
    */
   shortcut(event) {
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || !this.acceptsKeys(event.target)) return;
-    const { alone: focus, data } = this.heatmap;
-    const { heads } = data;
+    const { alone: focus, data, holding } = this.heatmap;
+    const { heads } = data, isEnded = event.key === "Escape" && holding.mask.end();
+    if (isEnded) return event.preventDefault();
     if (focus === null) {
       if (event.key.toLowerCase() !== "f") return;
       this.focusHead(this.heatmap.highlights.highlight?.head ?? this.chosen?.head ?? 0);

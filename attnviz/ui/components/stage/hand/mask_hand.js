@@ -41,12 +41,19 @@ export class MaskHand {
 
   /** The switch in the heading. */
   toggle() {
-    const { heatmap } = this.holding;
+    const { host } = this.holding.heatmap, hadFocus = host.querySelector(".attn-paint:focus") !== null;
     this.isOn = !this.isOn;
     this.holding.prepare();
-    heatmap.lay(false);
-    const button = heatmap.host.querySelector(".attn-paint");
-    if (button instanceof HTMLElement) button.focus({ preventScroll: true }); // the heading is a new one
+    this.holding.heatmap.lay(false);
+    const button = host.querySelector(".attn-paint");
+    if (hadFocus && button instanceof HTMLElement) button.focus({ preventScroll: true }); // the heading is a new one
+  }
+
+  /** Escape ends what the switch began; whether it did. */
+  end() {
+    if (!this.isOn || this.isPanel) return false;
+    this.toggle();
+    return true;
   }
 
   /** Whether a press on a map is for its mask. @param {Picture} picture */
