@@ -27,7 +27,7 @@ PATCHES = Words(
         "{query} attends to no word.": "{query} attends to no patch.",
         "bar on the right: how many words a row attends to, its effective number of keys": "bar on the right: how many "
         "patches a row attends to, its effective number of keys",
-        "bar below: the total weight that a word receives": "bar below: the total weight that a patch receives",
+        "bar below: the weight that a word receives in all": "bar below: the weight that a patch receives in all",
         "its scores with all words": "its scores with all patches",
         "its scaled scores with all words": "its scaled scores with all patches",
         "its adjusted scores with all words": "its adjusted scores with all patches",

@@ -46,7 +46,7 @@ WORDS: Words[Any] = Words(
         "total": "total",
         "spread": "spread",
         "reads_key": "bar on the right: how many words a row attends to, its effective number of keys",
-        "total_key": "bar below: the total weight that a word receives",
+        "total_key": "bar below: the weight that a word receives in all",
         "above_key": "a score above 0",
         "below_key": "a score below 0",
         "apart_key": "own scales: the largest score of each head has the full colour",
