@@ -188,8 +188,8 @@ def _navigated(lesson: Lesson, selection: Selection, config: Config) -> tuple[Se
         if lesson_after is None:
             st.button(WORDS["next"], key="next-slide", shortcut="Right", on_click=_turn, args=(1,), disabled=on)
         else:
-            there, going = (config, lesson_after), session_state.adopt
-            st.button(WORDS["next_lesson"], key="next-slide", shortcut="Right", on_click=going, args=there)
+            label, there = WORDS["next_lesson"], (config, lesson_after)
+            st.button(label, key="next-slide", shortcut="Right", on_click=session_state.adopt, args=there)
         tools = st.container(key="slide-tools", horizontal=True, width="content", gap="small")
         drawn = widgets.draw(selection, "presenter")
     if selection.presenter:
