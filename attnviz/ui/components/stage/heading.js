@@ -32,7 +32,7 @@ export function heading(stage, about, words) {
   const name = `<h2 class="attn-name">${symbol}${typeset(stage.title)}</h2>`;
   const isOne = about.turns.length > 0, paint = about.paints === null ? "" : paintSwitch(about.paints, words);
   const masked = about.saysMasked && stage.mask?.includes(1) ? swatch(stage.grey || words.masked) : "";
-  const paints = paint && !isOne && !about.switches; // what is masked then stands before it, so that it stays where it was pressed
+  const paints = paint && !isOne && !about.switches && !about.isOneLine; // what is masked then stands before it, so that it stays where it was pressed
   const button = about.switches ? scaleSwitch(stage, words) : paints ? `${masked && `<span class="attn-legend">${masked}</span>`}${paint}` : "";
   const legend = legendOf(stage, paints ? "" : masked, words);
   const [formula, shape] = formulas(stage, words), room = roomOfPhrase(formula, stage, about, words);
