@@ -30,6 +30,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from attnviz import Config, run
 from attnviz.pictures.stage_bytes import unpacked
 from attnviz.settings import url_codec
+from attnviz.ui.session.browser import message
 
 SEEDS = 997  # as many different answers are asked for
 PATIENCE = 120.0  # seconds after which an answer counts as none
@@ -173,9 +174,9 @@ class Visitor:
                         raise WrongPageError("the run did not end well")
                     return [chart for each in self.charts.values() for chart in each]
 
-    def _seen(self, message: ForwardMsg) -> list[Numbers]:
+    def _seen(self, sent: ForwardMsg) -> list[Numbers]:
         """Return the numbers of an element that is a chart, else nothing; remember number fields and buttons."""
-        element = message.delta.new_element
+        element = sent.delta.new_element
         match element.WhichOneof("type"):
             case "exception":
                 raise WrongPageError(f"the page shows {element.exception.type}")
@@ -185,8 +186,8 @@ class Visitor:
                 self.widgets[element.text_input.id.rpartition("-")[2]] = element.text_input.id
             case "button":
                 self.widgets[element.button.id.rpartition("-")[2]] = element.button.id
-            case "bidi_component" if element.bidi_component.component_name == "attnviz_heatmap":
-                return numbers_of(element.bidi_component.bytes)
+            case "bidi_component" if element.bidi_component.component_name == "attnviz_message":
+                return numbers_of(message.parts(element.bidi_component.bytes)["explore"])
         return []
 
 

@@ -24,7 +24,7 @@ from attnviz.ui import manual_route
 from attnviz.ui.components import paste_guard
 from attnviz.ui.components.stage import heatmap
 from attnviz.ui.hosting.workers import Ended
-from attnviz.ui.pages import assignments, registry, setting_file, your_data
+from attnviz.ui.pages import assignments, explore, registry, setting_file, your_data
 from attnviz.ui.pages.registry import PAGES
 from attnviz.ui.panels import faces, model, sweep, typed_formula, what_if, window
 from attnviz.ui.panels.classroom import grading_desk
@@ -262,9 +262,8 @@ def _draw(
     page = partial(contained, PAGES[name].page)
     if trace is not None and _is_part(name, config, selection):
         compute, is_enough = partial(_admitted, name), partial(_is_part, name)
-        return partial_run.show(
-            trace, config, selection, compute=compute, page=page, is_enough=is_enough, after_move=after_move
-        )
+        draw = partial(partial_run.show, trace, config, selection, compute=compute, page=page, is_enough=is_enough)
+        return draw(after_move=after_move, are_numbers=explore.is_of_numbers)
     about = {"given_out": assignment} if selection.page == "assign" else {}
     return page(config if trace is None else trace, selection, **about)
 

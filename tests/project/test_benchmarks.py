@@ -74,8 +74,9 @@ def picture(seed: int, cells: float = 0.0) -> ForwardMsg:
     arrays = {"weights": (axes, array), "forbidden": (axes, np.arange(array.size).reshape(array.shape) == weights.size)}
     message = ForwardMsg()
     brings = message.delta.new_element.bidi_component
-    brings.component_name = "attnviz_heatmap"
-    brings.bytes = packed({"stages": [{"name": "weights", "masked": "forbidden"}]}, arrays)
+    brings.component_name = "attnviz_message"
+    stage = packed({"stages": [{"name": "weights", "masked": "forbidden"}]}, arrays)
+    brings.bytes = packed({}, {"explore": (("byte",), np.frombuffer(stage, np.uint8))})
     return message
 
 

@@ -11,6 +11,7 @@ from streamlit.testing.v1 import AppTest
 from attnviz.pictures.columns import focused
 from attnviz.pictures.stage_bytes import unpacked
 from attnviz.pictures.stage_record import Stage
+from tests.support import components
 from tests.support.stage_maps import mosaic, placed
 
 BOX = 960, 520
@@ -20,11 +21,12 @@ BOX = 960, 520
 def figures(at: AppTest) -> list[dict[str, Any]]:
     """The maps and charts in the order in which they stand; `alt` is the text alternative, `key` the element's."""
     found: list[dict[str, Any]] = []
+    stages = (data for name, data in components.shown(at) if name == "attnviz_heatmap")
     for element in at.main:
         if element.type == "plotly_chart":
             found.append(json.loads(element.proto.spec) | {"alt": element.proto.alt, "key": element.key})
         elif element.type == "bidi_component" and element.proto.component_name == "attnviz_heatmap":
-            found += maps(element.proto.bytes)
+            found += maps(next(stages))
     return found
 
 

@@ -28,7 +28,9 @@ from attnviz.settings.fields import settings
 from attnviz.text.captions import NAMES
 from attnviz.ui.main import OPENING
 from attnviz.ui.session import locale
+from attnviz.ui.session.browser import message
 from attnviz.ui.session.selection import EXPERIMENT_NAMES, PANEL_NAMES
+from tests.support import components
 from tests.support.address import parameters
 from tests.support.cases import for_each
 from tests.support.languages import Marked
@@ -123,9 +125,18 @@ def of_element(element: Any) -> Iterator[str]:
 
 
 def of_component(proto: Any) -> Iterator[str]:
-    """What a component writes; its bytes begin with a line of JSON, or are those of stages."""
+    """What a component writes, or several that have one message."""
     which = proto.WhichOneof("data")
     data = (getattr(proto, which) if which else "") or "{}"
+    if proto.component_name == components.MESSAGE:
+        for part in message.parts(data).values():
+            yield from of_data(part)
+    elif not (which == "json" and isinstance(json.loads(data), str)):
+        yield from of_data(data)
+
+
+def of_data(data: bytes | str) -> Iterator[str]:
+    """What a component writes of its data: bytes begin with a line of JSON, or are those of stages."""
     if isinstance(data, bytes) and data.startswith(MAGIC):
         whole = unpacked(data)[0]
     else:

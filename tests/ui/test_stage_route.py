@@ -32,6 +32,7 @@ from attnviz.ui.panels import stage_of_run
 from attnviz.ui.session import admission
 from attnviz.ui.session.selection import Selection
 from attnviz.ui.shared_answers import SharedAnswers
+from tests.support import components
 from tests.support.cases import for_each
 from tests.support.sample_settings import repeated_words
 
@@ -155,8 +156,7 @@ def test_the_page_draws_what_it_hands_out() -> None:
         page.query_params.update(query)
         page.run()
         assert not page.exception
-        protos = [each.proto for each in page.get("bidi_component")]
-        sent, drawn = unpacked(next(proto.bytes for proto in protos if proto.component_name == "attnviz_heatmap"))
+        sent, drawn = unpacked(components.of(page, "attnviz_heatmap"))
         header, arrays = answer(urlencode(query), accept_language="fr").stage
         assert header["stages"] == sent["stages"]
         for stage in header["stages"]:

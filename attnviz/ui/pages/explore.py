@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -12,11 +13,13 @@ import streamlit as st
 
 from attnviz.arithmetic.cell import Cell
 from attnviz.engine.external.traces import forbidden
+from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
 from attnviz.pictures import columns
 from attnviz.pictures.answer import browser_facts
 from attnviz.pictures.answer.browser_facts import CellFacts
 from attnviz.pictures.stage_record import Stage
+from attnviz.settings.fields import settings
 from attnviz.text.format.patch_words import has_patches
 from attnviz.text.headline import headline
 from attnviz.ui.components.answer import drawer
@@ -34,13 +37,14 @@ from attnviz.ui.panels import by_hand, explore_panels, mask_builder, model_views
 from attnviz.ui.panels import cell as cell_panel
 from attnviz.ui.panels.depth import many_sentences, next_word, owed_to, word_pair
 from attnviz.ui.panels.window import Seen
-from attnviz.ui.session import places, widget_values, widgets
+from attnviz.ui.session import partial_run, places, widget_values, widgets
+from attnviz.ui.session.browser import component, message
 from attnviz.ui.session.browser.stage_events import Event, heard
 from attnviz.ui.session.failures import contained
 from attnviz.ui.session.notices import paragraph
 from attnviz.ui.session.selection import Selection
 
-KEY, WAY, SENTENCE = "explore", "way", "telling"
+KEY, WAY, SENTENCE, MESSAGE = "explore", "way", "telling", "stage-message"
 DRAWN = "_explore_drawn"
 """Of the session: whether its browser has the page."""
 PARTS = (
@@ -79,15 +83,52 @@ def maps(trace: Trace, selection: Selection) -> tuple[Selection, Cell | None]:
             return selection, None
         seen = window.seen(trace, selection)
         head, query = described(trace, selection, seen)
-    cells = browser_facts.cells_of(trace, selection.layer)
-    if cells is None:  # a browser takes longer to draw the maps than the answer, and a click waits for that
-        cell = _explain(trace, selection, head, cells)
-    with stage:
-        _draw_maps(trace, selection, seen, (head, query), cells)
-    if cells is not None:  # the browser explains it by the numbers in the maps
-        cell = _explain(trace, selection, head, cells)
-    paragraph(headline(trace), notes=trace.notes)  # one more moves nothing, and what is below keeps its own
+    with component.as_one(MESSAGE) as sent:
+        cells, cell = _draw_stage(trace, selection, seen, (head, query), stage)
+    partial_run.numbers(partial(_tell, trace, cells, sent.parts), _tell_again)
     return selection, cell
+
+
+def is_of_numbers(after: Config, name: str, selection: Selection) -> bool:
+    """Return whether new numbers are all that follows from the move of a number, and a browser has them already.
+
+    Those that may be held stay the same then, as no size has changed, and nothing that was chosen goes.
+    """
+    item = next(item for item in settings(Config) if item.name == name)
+    is_free = name == "seed" or not getattr(item.metadata["kind"], "integer", True)
+    is_alone = selection.panel == "cell" and not (selection.all_lines or selection.every or selection.play)
+    return is_free and is_alone and stage_of_run.is_at_address(after, selection)
+
+
+def _tell_again(trace: Trace, selection: Selection) -> None:
+    """Send what the stage shows of another run, which changes numbers alone."""
+    seen = window.seen(trace, selection)
+    with component.as_one(MESSAGE, are_there=True) as sent:
+        cells, _ = _draw_stage(trace, selection, seen, described(trace, selection, seen), nullcontext())
+    _tell(trace, cells, sent.parts)
+
+
+def _tell(trace: Trace, cells: CellFacts | None, parts: Mapping[str, bytes]) -> None:
+    """Send what the parts of the stage show of a run, what explains its cells, and say what is said of it."""
+    message.send(parts, key=MESSAGE)
+    cell_panel.facts(cells)
+    paragraph(headline(trace), notes=trace.notes)  # one more moves nothing, and what is below keeps its own
+
+
+def _draw_stage(
+    trace: Trace, selection: Selection, seen: Seen, about: tuple[int, int], stage: AbstractContextManager[Any]
+) -> tuple[CellFacts | None, Cell | None]:
+    """Draw the stage in its place, and the answer; return what explains its cells, and the one that is chosen."""
+    head, _ = about
+    is_of_all = (selection.head, selection.focus, seen.is_window) == (None, None, False)
+    cells, cell = browser_facts.cells_of(trace, selection.layer, head if is_of_all else None), None
+    if cells is None:  # a browser takes longer to draw the maps than the answer, and a click waits for that
+        cell = _explain(trace, selection, head)
+    with stage:
+        _draw_maps(trace, selection, seen, about, cells)
+    if cells is not None:  # the browser explains it by the numbers in the maps
+        cell = _explain(trace, selection, head)
+    return cells, cell
 
 
 def _draw_maps(trace: Trace, selection: Selection, seen: Seen, about: tuple[int, int], cells: CellFacts | None) -> None:
@@ -199,13 +240,13 @@ def _in_front(stages: Sequence[Stage], first: str) -> str:
     return first if first in names else next((stage.name for stage in stages if stage.leads), names[0])
 
 
-def _explain(trace: Trace, selection: Selection, head: int, cells: CellFacts | None) -> Cell | None:
+def _explain(trace: Trace, selection: Selection, head: int) -> Cell | None:
     """Draw how what was chosen came to be, with the patches of an image that are attended to."""
     image = None
     if selection.query is not None and has_patches(trace):
         of_head = head if selection.head is None or selection.key is None else selection.head
         image = explore_panels.over_patches(trace, selection.layer, of_head, selection.query, small=True)
-    return cell_panel.explain(trace, selection, head, cells, image)
+    return cell_panel.answer(trace, selection, head, image)
 
 
 def _updated(trace: Trace, selection: Selection) -> Selection:

@@ -8,7 +8,6 @@ from urllib.parse import urlencode
 from attnviz.engine.records.trace import Trace
 from attnviz.pictures.step_path import LOGITS
 from attnviz.settings import url_codec
-from attnviz.text import opening_sentence as tales
 from attnviz.ui.components.stage import picking
 from attnviz.ui.panels import model_views, stage_of_run, window
 from attnviz.ui.panels.cell import answered, selected
@@ -105,6 +104,5 @@ def described(trace: Trace, selection: Selection, seen: Seen) -> tuple[int, int]
 
     Those that were chosen, or else the most telling ones of those that are shown.
     """
-    chosen = selection.head if selection.focus is None else selection.focus
-    head, query, _ = tales.telling(trace, selection.layer, chosen, seen.queries, seen.keys)
+    head, query, _ = stage_of_run.telling(trace, selection, seen)
     return head, query if selection.query is None or not seen.has(selection.query) else selection.query

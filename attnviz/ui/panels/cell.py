@@ -40,7 +40,7 @@ WORDS = Words(
         "title": "Head {head}: query {query}, “{query_token}”, attends to key {key}, “{key_token}”.",
     }
 )
-ANSWER, CELLS = "answer", "cells"
+ANSWER, FACTS = "answer", "cells-facts"
 PARTS = Words(
     {
         "vectors": "From the tokens to q and k",
@@ -70,8 +70,25 @@ def explain(
     setting  the one at the left, if the run is of another
     beside   what is said of another run
     """
-    with st.container(key=CELLS):
-        cells_of_stage.send(cells, key=f"{CELLS}-facts")
+    facts(cells)
+    return answer(trace, selection, head, image, setting=setting, beside=beside)
+
+
+def facts(cells: CellFacts | None) -> None:
+    """Send what the browser explains any cell by."""
+    cells_of_stage.send(cells, key=FACTS)
+
+
+def answer(
+    trace: Trace,
+    selection: Selection,
+    head: int,
+    image: Mapping[str, Any] | None = None,
+    *,
+    setting: Config | None = None,
+    beside: str = "",
+) -> Cell | None:
+    """Draw how what was chosen came to be, as `explain` does, beside what the browser explains any cell by."""
     around = Around(selection.play, rail.chips(setting or trace.config), selection.head, selection.focus, image)
     if selection.query is None:
         drawer.show(None, key=ANSWER, around=around)
@@ -85,10 +102,10 @@ def explain(
     cell = derive(trace, layer, head, query, key, selection.digits)
     if dimension is not None and dimension >= cell.d_v:
         dimension = None
-    answer = explanation(trace, cell, key=whole, dimension=dimension)
+    said = explanation(trace, cell, key=whole, dimension=dimension)
     played = motion(trace, cell) if whole and cell.allowed else None
-    said = {"motion": played} | ({"beside": beside} if beside else {})
-    drawer.show(answer | said, key=ANSWER, around=around)
+    more = {"motion": played} | ({"beside": beside} if beside else {})
+    drawer.show(said | more, key=ANSWER, around=around)
     return cell if whole else None
 
 

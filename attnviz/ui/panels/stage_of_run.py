@@ -33,7 +33,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -132,13 +132,22 @@ def at_address(trace: Trace, selection: Selection) -> AtAddress | None:
     return _handed_out.get(_name(trace, within(selection, trace)))
 
 
+def is_at_address(config: Config, selection: Selection) -> bool:
+    """Return whether that was handed out of a setting of which no run is there."""
+    return _name_of(config, selection) in _handed_out
+
+
 def forget() -> None:
     """Forget what is at addresses, as for a test of a page that has asked for nothing."""
     _handed_out.clear()
 
 
 def _name(trace: Trace, selection: Selection) -> str:
-    said = url_codec.encode(trace.config, looked_at(selection)), current_language(), edition()
+    return _name_of(trace.config, selection)
+
+
+def _name_of(config: Any, selection: Selection) -> str:
+    said = url_codec.encode(config, looked_at(selection)), current_language(), edition()
     return blake2b(repr(said).encode(), digest_size=8).hexdigest()
 
 
@@ -152,6 +161,16 @@ def shown(trace: Trace, selection: Selection) -> list[Stage]:
     seen = window.seen(trace, selection)
     key = "shown", current_language(), seen, selection.layer, selection.shown, selection.colours
     return made_once(trace, key, lambda: _shown(trace, selection, seen))
+
+
+def telling(trace: Trace, selection: Selection, seen: Seen) -> tuple[int, int, int]:
+    """Return head, query and key of the weight that tells most among the words that are shown.
+
+    In the head that was chosen, or else in any.
+    """
+    layer, head = selection.layer, selection.head if selection.focus is None else selection.focus
+    find = partial(opening_sentence.telling, trace, layer, head, seen.queries, seen.keys)
+    return made_once(trace, ("telling", layer, head, seen), find)
 
 
 def path(trace: Trace, layer: int, head: int) -> Sequence[step_path.PathStep]:
@@ -215,8 +234,7 @@ def edition() -> str:
 def _said(trace: Trace, selection: Selection, seen: Seen) -> dict[str, Any]:
     """Return what the header says of the run as a whole."""
     has_weights = "weights" in trace.layers[selection.layer]
-    head = selection.head if selection.focus is None else selection.focus
-    opening = opening_sentence.telling(trace, selection.layer, head, seen.queries, seen.keys) if has_weights else None
+    opening = telling(trace, selection, seen) if has_weights else None
     sides = {"query": (trace.query_tokens, seen.queries), "key": (trace.key_tokens, seen.keys)}
     return {
         "format": FORMAT,

@@ -1,7 +1,8 @@
 """The part of a page in which a visitor sees the numbers and chooses what to look at: it runs alone where it can.
 
 A click on a cell changes no number, and a move of a slider no other control: nothing outside of the part follows from
-them, and Streamlit runs a fragment, in which server and browser have a third as many elements to go through.
+them, and Streamlit runs a fragment, in which server and browser have a third as many elements to go through. Where
+nothing but numbers changes, what shows them runs within it (`numbers`), and all else of the part stays as it is.
 """
 
 from __future__ import annotations
@@ -21,12 +22,14 @@ from attnviz.ui.session.browser import component, streamlit_private
 from attnviz.ui.session.callback import callback
 from attnviz.ui.session.selection import Selection, within
 
-KEY = "part"
+KEY, NUMBERS = "part", "numbers"
 _PART = "_part"
 """Of the session: the part as the whole page was drawn with it last, if it takes moves of the controls."""
 
 AfterMove = Callable[[Config, str], Config | None]
 """Gives the setting after a move of a number, by its name; None where more than the part follows from it."""
+AreNumbers = Callable[[Config, str, Selection], bool]
+"""Says whether numbers alone follow from the move of a number, by the setting after it, its name, and what is shown."""
 
 
 @dataclass
@@ -39,6 +42,7 @@ class _Part:
     page       draws the part, and returns what is then looked at
     is_enough  whether nothing outside of the part follows from what is looked at in a setting
     after_move  gives the setting after a move, where nothing outside of the part follows from that
+    are_numbers  whether what `numbers` draws is all that follows
     """
 
     config: Config
@@ -48,6 +52,7 @@ class _Part:
     page: Callable[[Trace, Selection], Selection]
     is_enough: Callable[[Config, Selection], bool]
     after_move: AfterMove
+    are_numbers: AreNumbers
 
 
 def begin() -> None:
@@ -71,7 +76,7 @@ def moved(name: str) -> None:
         session_state.keep(after, selection)
         part.config = after
         with suppress(StreamlitAPIException):  # there is no such part any more, and the whole page runs
-            st.rerun(KEY)
+            st.rerun(NUMBERS if part.are_numbers(after, name, selection) else KEY)
 
 
 def show(
@@ -83,13 +88,14 @@ def show(
     page: Callable[[Trace, Selection], Selection],
     is_enough: Callable[[Config, Selection], bool],
     after_move: AfterMove | None = None,
+    are_numbers: AreNumbers = lambda *_: False,
 ) -> Selection:
     """Draw a page, now and whenever a widget in it asks for that; return the selection as the visitor leaves it.
 
     config      the setting, as it is saved; `trace` may be the run of another, while a field moves by itself
     after_move  without it, the whole page is run after any move
     """
-    part = _Part(config, trace, selection, compute, page, is_enough, after_move or (lambda *_: None))
+    part = _Part(config, trace, selection, compute, page, is_enough, after_move or (lambda *_: None), are_numbers)
     with st.container(key=KEY, gap=None):
         draw = locale.in_current_language(lambda: failures.attempted(partial(_draw, part), None))
         st.fragment(draw, key=KEY)()
@@ -97,11 +103,39 @@ def show(
     return part.selection
 
 
+def numbers(first: Callable[[], None], again: Callable[[Trace, Selection], None]) -> None:
+    """Draw what shows the numbers of a run, within a part or a page without one.
+
+    first  draws it now;  again  draws it with another run, after a move from which nothing else follows
+    """
+    now = [first]  # it is taken out, as a session keeps the other, and there is a run in it
+
+    def draw() -> None:
+        if now:
+            now.pop()()
+            return
+        part: _Part | None = st.session_state.get(_PART)
+        if part is None:  # the page has left it meanwhile
+            st.rerun()
+        _run(part, shown)
+
+    def shown(trace: Trace, selection: Selection) -> Selection:
+        again(trace, selection)
+        return selection
+
+    st.fragment(locale.in_current_language(lambda: failures.attempted(draw, None)), key=NUMBERS)()
+
+
 def _draw(part: _Part) -> None:
     trace, part.fresh = part.fresh, None
-    if trace is not None:
+    if trace is None:
+        _run(part, part.page)
+    else:
         part.selection = part.page(trace, part.selection)
-        return
+
+
+def _run(part: _Part, page: Callable[[Trace, Selection], Selection]) -> None:
+    """Draw a page of the part with what was saved last, and save what is then looked at."""
     if session_state.is_led_elsewhere():  # what was pressed in the part before that is of another address
         st.rerun()
     session_state.resume()
@@ -111,7 +145,7 @@ def _draw(part: _Part) -> None:
         again = part.compute(config) if config == part.config else None
         if again is None:  # a button in the part has changed the setting
             st.rerun()
-        part.selection = part.page(again, within(selection, again))
+        part.selection = page(again, within(selection, again))
         left_out = session_state.write(config, part.selection)
         interrupted.ended()
         if left_out or not part.is_enough(part.config, part.selection):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +20,11 @@ from attnviz.text import opening_sentence as tales
 from attnviz.ui.components.pickers import film_strip, step_path
 from attnviz.ui.components.sentence import opening_sentence
 from attnviz.ui.components.sentence.opening_sentence import Opening
+from attnviz.ui.pages import explore
 from attnviz.ui.pages.explore import GONE
+from attnviz.ui.panels import stage_of_run
+from attnviz.ui.session.selection import Selection
+from tests.support import components
 from tests.support.events import event
 from tests.support.page_figures import figures
 
@@ -47,10 +53,9 @@ def heads(at: AppTest) -> list[list[str]]:
 
 def sent(at: AppTest, name: str) -> dict[str, Any]:
     """What a component is sent, the strip of all heads along with the maps."""
-    protos = {element.proto.component_name: element.proto for element in at.get("bidi_component")}
     if name not in ("heatmap", "film_strip"):
-        return dict(json.loads(protos[f"attnviz_{name}"].bytes.partition(b"\0")[0]))
-    header, arrays = unpacked(protos["attnviz_heatmap"].bytes)
+        return dict(json.loads(components.of(at, f"attnviz_{name}").partition(b"\0")[0]))
+    header, arrays = unpacked(components.of(at, "attnviz_heatmap"))
     return dict(header if name == "heatmap" else json.loads(arrays[".film"].tobytes()))
 
 
@@ -207,3 +212,17 @@ def test_of_a_long_text_all_tokens_can_be_used_by_one_press() -> None:
     assert [button for button in at.button if button.key == "more-tokens"] == []
     assert [button for button in opened(sentence="a " * 64).button if button.key == "more-tokens"] == []
     assert opened(sentence="a " * 1300).button(key="more-tokens").label == "Use 1,024 tokens"
+
+
+def test_nothing_but_numbers_follows_from_a_move_that_changes_no_size_where_a_browser_has_them() -> None:
+    config, selection = replace(Config(), sentence="numbers alone", seed=81), Selection()
+    asked = partial(explore.is_of_numbers, config)
+    assert not asked("seed", selection), "nobody has asked for its stage"
+    stage_of_run.stage_of_run(run(config), selection)
+    assert asked("seed", selection)
+    assert asked("temperature", replace(selection, digits=3)), "a field that the stage does not depend on"
+    assert not asked("d_k", selection), "other numbers can be held then"
+    assert not asked("sentence", selection)
+    assert not asked("seed", replace(selection, head=1)), "another stage"
+    for other in ({"panel": "statistics"}, {"all_lines": True}, {"every": True}, {"play": True}):
+        assert not asked("seed", replace(selection, **other)), other

@@ -17,6 +17,7 @@ from attnviz.models import hosting
 from attnviz.models.images.drawn import EXAMPLES
 from attnviz.models.images.uploaded import is_named
 from attnviz.ui.session.selection import EXPERIMENT_NAMES, PANEL_NAMES
+from tests.support import components
 from tests.support.page_figures import figures, numbers
 from tests.support.small_models import FOLDER, model
 from tests.ui.test_app import clean, drawn, opened, page_text
@@ -126,7 +127,7 @@ def test_sentences_of_the_prompts_are_not_offered_to_it(vit: str) -> None:
 def test_the_stage_speaks_of_patches_and_shows_the_image_beside_a_row(vit: str) -> None:
     at = opened(model=vit, sentence="red circle", query="2")
     assert clean(at)
-    sent = [bytes(element.proto.bytes).decode(errors="replace") for element in at.get("bidi_component")]
+    sent = [data.decode(errors="replace") for _, data in components.shown(at)]
     stage = next(each for each in sent if '"stages"' in each)
     assert '"patch"' in stage
     assert "how each patch (row, query) attends to each (column, key)" in stage

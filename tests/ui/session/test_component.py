@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 from collections.abc import Iterator
@@ -16,6 +17,7 @@ from attnviz.ui.hosting import scripts
 from attnviz.ui.session.browser import component as registered
 from attnviz.ui.session.browser import streamlit_private
 from attnviz.ui.session.browser.component import component
+from tests.support import components
 
 UI = Path(__file__).parents[3] / "attnviz/ui"
 SCRIPT = "const one = 1;\nexport default function () { return one; }\n"
@@ -106,6 +108,85 @@ def test_a_drawing_that_was_overtaken_ends_without_what_has_come_after_it(tmp_pa
     script.write_text("globalThis.window = globalThis;\n" + whole + again + OVERTAKEN, encoding="utf-8")
     said = subprocess.run([node, str(script)], capture_output=True, text=True, check=True).stdout
     assert said.strip() == "draws 1, draws 2, overtaken, draws 3, ends 3"
+
+
+TOGETHER = """
+const said = [], at = (name) => ({ name, isConnected: true });
+const draw = (parentElement, data) => shelf.parts.attnviz_plain.draw({ parentElement, data });
+const send = (owner, parts) => shelf.messages.take(owner, { key: "both", parts });
+const sender = at("sender"), first = at("first"), second = at("second");
+const end = draw(first, "both one");
+send(sender, { one: "1", two: "2" });
+draw(second, "both two");
+send(sender, { one: "3", two: "2" });
+draw(second, "both two"); // as Streamlit draws it again, with what it was sent at first
+first.isConnected = false;
+end();
+send(sender, { one: "4", two: "5" });
+shelf.messages.leave(at("another"));
+draw(at("third"), "both one");
+shelf.messages.leave(sender);
+draw(at("fourth"), "both two");
+console.log(said.join(", "));
+"""
+PLAIN = """({ parentElement: { name }, data }) => {
+  said.push(`${name} ${data}`);
+  return () => said.push(`ends ${name}`);
+}"""
+UNPACKED = """const unpackStage = ({ key, parts }) =>
+  ({ header: { key }, arrays: Object.fromEntries(Object.entries(parts).map(([name, values]) => [name, { values }])) });
+"""
+
+
+def test_components_draw_their_parts_of_one_message_whichever_comes_first(tmp_path: Path, node: str) -> None:
+    text = UNPACKED + (UI / "session/browser/message.js").read_text("utf-8").partition('stage_bytes.js";\n')[2]
+    parts = registered._part("attnviz_message", text, "")
+    parts += registered._part("attnviz_plain", f"export default function (given) {{ return ({PLAIN})(given); }}", "")
+    whole = registered._WHOLE % {"shelf": registered._SHELF, "parts": parts}
+    file = tmp_path / "together.mjs"
+    lines = "globalThis.window = globalThis;", whole.replace("export default", "const whole ="), TOGETHER
+    file.write_text("\n".join(lines), encoding="utf-8")
+    said = subprocess.run([node, str(file)], capture_output=True, text=True, check=True).stdout
+    assert said.strip().split(", ") == [
+        "first 1",
+        "second 2",
+        "first 3",
+        "second 2",
+        "second 2",
+        "ends first",
+        "second 5",
+        "third 4",
+    ]
+
+
+def several_at_once() -> None:
+    import streamlit as st
+
+    from attnviz.ui.components import paste_guard
+    from attnviz.ui.components.answer import drawer
+    from attnviz.ui.session.browser import component, message
+
+    with component.as_one("both", are_there=st.session_state.get("again", False)) as sent:
+        drawer.show(None, key="one")
+        drawer.show({"title": "more"}, key="two")
+    message.send(sent.parts, key="both")
+    paste_guard.guard({})
+
+
+def test_several_components_have_one_message_and_are_drawn_once() -> None:
+    page = AppTest.from_function(several_at_once, default_timeout=60).run()
+    assert not page.exception
+    drawn = [(each.proto.component_name, each.proto.json) for each in page.get("bidi_component")]
+    shells = [("attnviz_drawer", '"both one-lines"'), ("attnviz_drawer", '"both two-lines"')]
+    assert drawn[1:] == [*shells, ("attnviz_message", ""), ("attnviz_paste_guard", drawn[-1][1])]
+    shown = [json.loads(data)["answer"] for _, data in components.shown(page) if data and b'"answer"' in data]
+    assert shown == [None, {"title": "more"}]
+    page.session_state["again"] = True
+    page.run()
+    assert [each.proto.component_name for each in page.get("bidi_component")][1:] == [
+        "attnviz_message",
+        "attnviz_paste_guard",
+    ]
 
 
 def two_of_them() -> None:

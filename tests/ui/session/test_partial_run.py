@@ -42,6 +42,7 @@ def part(monkeypatch: pytest.MonkeyPatch) -> partial_run._Part:
         page=lambda _, selection: replace(selection, key=1),
         is_enough=lambda *_: True,
         after_move=lambda *_: None,
+        are_numbers=lambda *_: False,
     )
     partial_run._draw(drawn)
     assert drawn.selection == replace(SELECTION, key=1)
@@ -108,10 +109,13 @@ def test_a_move_runs_the_part_where_nothing_else_follows(
     assert (ran, kept, part.config) == ([partial_run.KEY], [(moved, SELECTION)], moved)
     partial_run.moved("seed")
     assert len(ran) == 1, "the part is of another setting than the session"
+    part.config, part.are_numbers = CONFIG, lambda after, name, selection: (after, name) == (moved, "seed")
+    partial_run.moved("seed")
+    assert ran[1:] == [partial_run.NUMBERS], "nothing but numbers follows"
     partial_run.begin()
     part.config = CONFIG
     partial_run.moved("seed")
-    assert len(ran) == 1, "the whole page may have another part, or none"
+    assert len(ran) == 2, "the whole page may have another part, or none"
 
 
 def test_more_follows_where_heads_begin_to_learn_or_a_list_offers_others(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -123,6 +127,25 @@ def test_more_follows_where_heads_begin_to_learn_or_a_list_offers_others(monkeyp
     assert main._after_move(task, "learn_steps") is None
     assert main._after_move(replace(CONFIG, d_model=32), "d_model") == replace(CONFIG, d_model=24)
     assert main._after_move(replace(CONFIG, d_model=23), "d_model") is None, "the stop of a link is there no more"
+
+
+def test_numbers_are_drawn_with_the_part_and_then_alone(
+    part: partial_run._Part, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn, fragments, keys = list[Any](), list[Any](), list[str]()
+    session: dict[str, Any] = {}
+    monkeypatch.setattr(partial_run.st, "session_state", session)
+    monkeypatch.setattr(
+        partial_run.st, "fragment", lambda draw, key: (fragments.append(draw), keys.append(key), draw)[-1]
+    )
+    partial_run.numbers(lambda: drawn.append("first"), lambda trace, selection: drawn.append((trace.config, selection)))
+    assert (drawn, keys) == (["first"], [partial_run.NUMBERS])
+    with pytest.raises(WholePageRunError):  # the part is no longer on the page
+        fragments[0]()
+    session[partial_run._PART] = part
+    fragments[0]()
+    assert drawn[1:] == [(CONFIG, SELECTION)]
+    assert part.selection == SELECTION
 
 
 @pytest.mark.slow

@@ -10,6 +10,7 @@ from attnviz.pictures.stage_bytes import unpacked
 from attnviz.ui.pages.explore import GONE
 from attnviz.ui.session import places, session_state
 from attnviz.ui.session.selection import PAGE_NAMES, PANEL_NAMES, Selection
+from tests.support import components
 from tests.support.cases import for_each
 from tests.ui.pages.test_explore import opened
 
@@ -68,9 +69,8 @@ def test_presses_lead_from_place_to_place_and_what_was_looked_at_stays() -> None
 def test_where_something_is_changed_the_maps_have_the_room_that_they_have_elsewhere() -> None:
     views = []
     for panel in ("cell", *places.CHANGING):
-        protos = [each.proto for each in opened(panel=panel).get("bidi_component")]
-        maps = next(proto for proto in protos if proto.component_name == "attnviz_heatmap")
-        views.append(unpacked(maps.bytes)[0]["view"])
+        maps = next(data for name, data in components.shown(opened(panel=panel)) if name == "attnviz_heatmap")
+        views.append(unpacked(maps)[0]["view"])
     assert views == views[:1] * len(views)
     assert len(views) > 2
 

@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import streamlit as st
-
 from attnviz.pictures.colours import DARK, SIGNED
 from attnviz.settings.language import InContext, Words
 from attnviz.ui.session.browser import transport
@@ -60,8 +58,8 @@ NOTHING = Around()
 
 def show(answer: Mapping[str, Any] | None, *, key: str, around: Around = NOTHING) -> None:
     """Draw an explanation, or nothing; it stays on the page, so that a screen reader hears of a new one."""
-    with st.container(key=key):
-        _component(key=part(key), data=packed(answer, around), height="content", on_event_change=ignore)
+    data = packed(answer, around)
+    _component(container=key, key=part(key), data=data, height="content", on_event_change=ignore)
 
 
 def part(key: str) -> str:

@@ -316,6 +316,12 @@ export type Previewed = HTMLElement & { preview?: (bytes: Uint8Array) => void };
 /** The scripts of all components, by their names. */
 interface Shelf {
   parts: Partial<Record<string, { draw(component: object): unknown }>>;
+  /** What several components show, by the messages that bring it. */
+  messages?: {
+    take(owner: HTMLElement, data: Uint8Array): void;
+    leave(owner: HTMLElement): void;
+    follow(address: string, draw: (data: Uint8Array) => void): () => void;
+  };
 }
 
 /** What the heading of a stage depends on beside it. */

@@ -12,7 +12,8 @@ import json
 import re
 import threading
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, field
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -53,16 +54,20 @@ function add(name, digest, css, make) {
   if (shelf.parts[name]?.digest === digest) return;
   const script = make();
   const draw = (component) => {
-    const { parentElement } = component;
+    const { parentElement, data } = component;
     if (css && !parentElement.querySelector("style[data-part]")) {
       const style = document.createElement("style");
       style.dataset.part = name;
       style.textContent = css;
       parentElement.prepend(style);
     }
-    const end = script(component);
-    last.set(parentElement, end);
-    return () => { if (last.get(parentElement) === end && !parentElement.isConnected) end?.(); };
+    let end;
+    const begin = (bytes) => last.set(parentElement, (end = script({ ...component, data: bytes })));
+    const leave = typeof data === "string" ? shelf.messages.follow(data, begin) : void begin(data);
+    return () => {
+      leave?.();
+      if (last.get(parentElement) === end && !parentElement.isConnected) end?.();
+    };
   };
   shelf.parts[name] = { digest, draw };
 }
@@ -82,6 +87,30 @@ export default () => {};
 
 _parts: dict[str, tuple[str, str]] = {}
 _run = threading.local()
+
+
+@dataclass
+class Together:
+    """The data of several components, for one message that another one takes to the browser.
+
+    key        of that component
+    are_there  whether they are on the page already, and are not to be drawn
+    parts      the data of each, by its key
+    """
+
+    key: str
+    are_there: bool = False
+    parts: dict[str, bytes] = field(default_factory=dict)
+
+
+@contextmanager
+def as_one(key: str, *, are_there: bool = False) -> Iterator[Together]:
+    """Keep the data of the components that are drawn within it, for one message."""
+    _run.together = sent = Together(key, are_there)
+    try:
+        yield sent
+    finally:
+        _run.together = None
 
 
 def component(
@@ -106,12 +135,19 @@ def component(
     stub = _STUB % {"shelf": _SHELF, "name": json.dumps(whole)}
     mount = st.components.v2.component(whole, js=stub, isolate_styles=is_isolated)
 
-    def draw(**arguments: Any) -> None:
+    def draw(*, container: str = "", **arguments: Any) -> None:
+        sent: Together | None = getattr(_run, "together", None)
+        if sent is not None:
+            sent.parts[arguments["key"]] = arguments["data"]
+            arguments["data"] = f"{sent.key} {arguments['key']}"
+            if sent.are_there:
+                return
         send_scripts()
         for argument, function in arguments.items():
             if (found := _CALLBACK.fullmatch(argument)) and found[1] not in states:
                 arguments[argument] = partial(_hear, arguments["key"], found[1], function)
-        mount(**arguments)
+        with st.container(key=container) if container else nullcontext():
+            mount(**arguments)
 
     return draw
 
