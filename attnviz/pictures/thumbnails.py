@@ -48,9 +48,10 @@ def _indices(array: Array, low: float, high: float, hidden: Array | None) -> Arr
 
 def _tiles(step: Step, indices: Array) -> list[Array]:
     """Return the picture of each head by itself, without padding."""
+    if not step.axes[0].endswith("head"):
+        return [np.atleast_2d(indices)]
     pictured = replace(step, array=indices)
-    heads = len(indices) if step.axes[0].endswith("head") else 1
-    return [np.atleast_2d(pictured.head(h)) for h in range(heads)]
+    return [np.atleast_2d(pictured.head(h)) for h in range(len(indices))]
 
 
 def _arranged(heads: int, rows: int, columns: int, *, square: bool) -> tuple[int, tuple[int, int]]:

@@ -63,12 +63,13 @@ def telling(
     _, n, m = array.shape
     rows = np.arange(n) if queries is None else np.array(queries, int)
     columns = np.arange(m) if keys is None else np.array(keys, int)
-    weights = np.nan_to_num(array[:, rows][:, :, columns], posinf=0.0, neginf=0.0)
+    array = np.where(np.isfinite(array), array, 0.0)
+    weights = array[:, rows][:, :, columns]
     positions, others = rows[:, None], columns
     far = FAR * np.abs(positions / max(n, 1) - others / max(m, 1))
     mutual = np.zeros_like(weights, bool)
     if not trace.config.is_cross_attention:
-        mutual = _mutual(np.nan_to_num(array, posinf=0.0, neginf=0.0))[:, rows][:, :, columns]
+        mutual = _mutual(array)[:, rows][:, :, columns]
         mutual &= np.abs(positions - others) > 1
     worth = weights - far + mutual
     worth[rows_without_goal(trace, layer)[:, rows]] -= 6.0
