@@ -110,7 +110,6 @@ def clicks(page: Any) -> Iterator[tuple[str, Callable[[], object]]]:
     yield "the word of a row", lambda: page.mouse.click(*page.evaluate(SPOT, "row"))
     yield "the word of a column", lambda: page.mouse.click(*page.evaluate(SPOT, "column"))
     yield "a word of the sentence", lambda: page.locator(".attn-opening button").nth(1).click()
-    yield "a step that is shown", lambda: page.locator(".st-key-way button[data-step=scores]").click()
     yield "close", lambda: page.locator(".attn-drawer .ad-close").click()
     yield "a cell once more", lambda: page.mouse.click(*in_map(page, "weights", (0.08, 0.08)))
     yield "Escape", lambda: page.keyboard.press("Escape")

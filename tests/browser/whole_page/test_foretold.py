@@ -1,0 +1,92 @@
+"""What one sees tells what a press does: no step, number or word looks pressable and then shows nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from attnviz.settings.language import LANGUAGES
+from tests.browser.stage.test_stage import DESK, Page
+from tests.browser_idle import QUIET
+from tests.support.cases import for_each
+
+pytestmark = pytest.mark.browser
+
+LOOK = "(each) => { const { cursor, color } = getComputedStyle(each); return [cursor, color]; }"
+
+END_OF_TEXT = """(each) => {
+    const text = document.createRange();
+    text.selectNodeContents(each);
+    const { right, bottom } = text.getBoundingClientRect();
+    return [right, bottom];
+}"""
+
+
+def opened(new_page: Callable[..., Any], app: Any, address: str = "v=1", size: tuple[int, int] = DESK) -> Any:
+    page = new_page(viewport={"width": size[0], "height": size[1]}, instead=True)
+    page.goto(f"{app.url}/?{address}")
+    page.locator(".st-key-explore [data-stage=weights] .attn-layer text").first.wait_for()
+    page.evaluate(QUIET)
+    return page
+
+
+def test_a_step_whose_map_is_shown_is_current_and_no_other_looks_like_it(
+    new_page: Callable[..., Any], app: Any
+) -> None:
+    page = opened(new_page, app)
+    current = page.locator(".path .node[aria-current=true]")
+    assert current.evaluate_all("(all) => all.map((each) => each.dataset.step)") == ["scores", "weights", "heads"]
+    address = page.url
+    for step in page.locator(".path [data-step=scores], .path [data-step=weights]").all():
+        assert step.evaluate(LOOK)[0] == "default"
+        step.click(force=True)
+    page.evaluate(QUIET)
+    assert page.url == address, "a press that shows nothing changes nothing"
+    words = page.locator(".path .words b")
+    before = words.evaluate(LOOK)
+    words.hover()
+    assert words.evaluate(LOOK) == before, "no hover on what is not pressed"
+    assert before[0] == "default"
+    page.locator(".path .node[data-step=queries]").click()
+    page.wait_for_url("**shown=queries**")
+    page.locator(".path .node[data-step=queries][aria-current=true]").wait_for()
+    assert page.locator(".path .node[data-step=weights]").evaluate(LOOK)[0] == "pointer"
+
+
+def test_the_path_of_a_window_that_becomes_narrow_has_one_current_step(new_page: Callable[..., Any], app: Any) -> None:
+    page = opened(new_page, app)
+    page.set_viewport_size({"width": 800, "height": 720})
+    page.wait_for_function("() => !document.querySelector('.st-key-explore [data-stage=scores]')")
+    page.evaluate(QUIET)
+    current = page.locator(".path .node[aria-current=true]")
+    assert current.evaluate_all("(all) => all.map((each) => each.dataset.step)") == ["weights"]
+    page.locator(".path .node[data-step=scores]").click()
+    page.locator(".st-key-explore [data-stage=scores]").wait_for()
+
+
+def test_a_number_that_is_dragged_looks_like_no_link(new_page: Callable[..., Any], app: Any) -> None:
+    page = opened(new_page, app)
+    knob = page.locator(".attn-knob").first
+    assert knob.evaluate(LOOK)[0] == "ew-resize"
+    assert "drag sideways or type" in knob.get_attribute("title")
+    assert knob.locator("b").evaluate("(each) => getComputedStyle(each).textDecorationLine") == "none"
+    arrows = "(each) => ['::before', '::after'].map((part) => getComputedStyle(each, part).opacity > 0.3)"
+    assert knob.evaluate(arrows) == [True, True], "also before the pointer is there"
+
+
+@for_each("language", [*LANGUAGES])
+def test_a_window_of_any_width_says_what_a_click_does(
+    new_page: Callable[..., Any], app: Any, language: str
+) -> None:
+    at = Page(new_page, app, DESK)
+    for width in (641, 800, 1099):
+        at.page.set_viewport_size({"width": width, "height": 720})
+        at.measured(4, 5, 4, lang=language)
+        hint = at.page.locator(".attn-hint")
+        assert hint.is_visible(), width
+        assert hint.evaluate("(each) => each.scrollWidth <= each.clientWidth"), width
+        right, bottom = hint.evaluate(END_OF_TEXT)
+        assert right <= at.page.locator(".st-key-languages").bounding_box()["x"], width
+        assert bottom <= 42.5, width
