@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 
 from attnviz.settings.language import LANGUAGES
+from tests.browser.stage.test_hand import HOLDING
+from tests.browser.stage.test_held import IS_ANSWERED, Maps, check
 from tests.browser.stage.test_stage import DESK, Page
 from tests.browser_idle import QUIET
 from tests.support.cases import for_each
@@ -90,3 +92,41 @@ def test_a_window_of_any_width_says_what_a_click_does(
         right, bottom = hint.evaluate(END_OF_TEXT)
         assert right <= at.page.locator(".st-key-languages").bounding_box()["x"], width
         assert bottom <= 42.5, width
+
+
+def drag(page: Any, x: float, y: float, by: int) -> None:
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x, y - by / 2)
+    page.mouse.move(x, y - by)
+    page.mouse.up()
+
+
+def test_a_click_that_slips_is_a_click_and_escape_takes_back_what_was_dragged(
+    new_page: Callable[..., Any], app: Any
+) -> None:
+    page = opened(new_page, app)
+    maps = Maps(page)
+    x, y, _ = maps.cell("weights", 1, 4, 3)
+    maps.point(x, y + 3)
+    drag(page, x, y + 3, 7)
+    page.locator(".attn-drawer[data-open]").wait_for()
+    page.wait_for_url("**head=2&query=5&key=4**")
+    page.evaluate(QUIET)
+    assert "edits=" not in page.url
+    before = maps.shown()
+    for is_answered in (False, True):
+        maps.point(x, y)
+        drag(page, x, y, 40)
+        if is_answered:
+            page.wait_for_url("**edits=weights.1.2.5.4~**")
+            page.wait_for_function(IS_ANSWERED)
+            page.evaluate(QUIET)
+        page.keyboard.press("Escape")
+        page.wait_for_function(f"() => {HOLDING}.now.length === 0 && !{HOLDING}.returns && {HOLDING}.latest === 0")
+        page.wait_for_function("() => !location.search.includes('edits=')")
+        page.evaluate(QUIET)
+        assert page.locator(".attn-drawer[data-open]").count() == 1, "one step back"
+        check(maps.shown(), before, "the number is what it was")
+    page.keyboard.press("Escape")
+    page.locator(".attn-drawer:not([data-open])").wait_for(state="attached")

@@ -14,7 +14,7 @@ import { Rail, SHEET } from "./rail.js";
 /** @typedef {Component<Uint8Array, Reported, { attnAnswer?: Drawer }, HTMLElement>} Page */
 
 const HIGHLIGHT = "attnviz:highlight"; // detail: the cells that some view points at, or null
-const [CLOSES, HELD] = [".st-key-stage, .attn-drawer, .stMain button", ".attn-hold"]; // where Escape closes the answer; what it lets go of first
+const [CLOSES, HELD] = [".st-key-stage, .attn-drawer, .stMain button", ".attn-hold, [data-fresh]"]; // where Escape closes the answer; what it takes back first
 
 class Drawer {
   /** @type {Page["setTriggerValue"]} */
