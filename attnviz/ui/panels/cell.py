@@ -110,13 +110,13 @@ def selected(selection: Selection, picked: Picked, stages: Sequence[Stage]) -> S
 
 
 def answered(selection: Selection, event: Event, head: int) -> Selection:
-    """Return the selection after an event of the answer: closed, with another key, or with all lines.
+    """Return the selection after an event of the answer: closed, as before it; with another key, or with all lines.
 
     head  the one that the answer is about while no key is chosen
     """
     match event:
         case Event("close"):
-            return replace(selection, query=None, key=None, dimension=None)
+            return replace(selection, head=event.head, query=None, key=None, dimension=None)
         case Event("lines"):
             return replace(selection, panel="cell", all_lines=True)
         case Event("key", key=key) if selection.query is not None:
@@ -140,15 +140,15 @@ def updated(
             asked, selection = picked.stage, selected(selection, picked, shown)
             if of[asked][0] is of[shown[0].name][0]:
                 selection = replace(selection, layer=of[asked][1])
-        elif event.kind in ("close", "lines") or (event.kind == "key" and _has(of[asked][0], event.key)):
+        elif event.kind == "lines" or (event.kind in ("close", "key") and _has(of[asked][0], event)):
             selection = answered(selection, event, head_of(*of[asked], selection))
         if event.kind == "lines":
             widget_values.show(selection, unlike=[replace(selection, all_lines=False)])
     return selection, asked
 
 
-def _has(trace: Trace, key: int | None) -> bool:
-    return key is not None and key < len(trace.key_tokens)
+def _has(trace: Trace, event: Event) -> bool:
+    return (event.head or 0) < trace.config.n_heads and (event.key or 0) < len(trace.key_tokens)
 
 
 def head_of(trace: Trace, layer: int, selection: Selection) -> int:

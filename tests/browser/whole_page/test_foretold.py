@@ -130,3 +130,28 @@ def test_a_click_that_slips_is_a_click_and_escape_takes_back_what_was_dragged(
         check(maps.shown(), before, "the number is what it was")
     page.keyboard.press("Escape")
     page.locator(".attn-drawer:not([data-open])").wait_for(state="attached")
+
+
+def test_escape_after_an_answer_gives_back_the_head_that_was_chosen_before(
+    new_page: Callable[..., Any], app: Any
+) -> None:
+    page = opened(new_page, app, "v=1")
+    said = page.locator(".attn-opening .at-text").inner_text()
+    for head, word in ((2, 6), (3, 1)):
+        page.mouse.click(*Maps(page, is_at_rest=True).cell("weights", head, word, 2)[:2])
+        page.locator(".attn-drawer[data-open]").wait_for()
+        page.wait_for_url(f"**head={head + 1}&query={word + 1}&key=3**")
+        if head == 2:
+            page.locator(".attn-opening button").nth(2).click()
+            page.wait_for_url("**query=3&**")
+        page.evaluate(QUIET)
+        page.keyboard.press("Escape")
+        page.wait_for_function("() => !/head=|query=/.test(location.search)")
+        page.evaluate(QUIET)
+        page.mouse.move(640, 5)
+        assert page.locator(".attn-opening .at-text").inner_text() == said
+    page = opened(new_page, app, "v=1&head=3")
+    page.mouse.click(*Maps(page, is_at_rest=True).cell("weights", 1, 4, 2)[:2])
+    page.wait_for_url("**head=2&query=5&key=3**")
+    page.keyboard.press("Escape")
+    page.wait_for_url("**head=3&**")

@@ -34,6 +34,8 @@ export class Answers {
   received; // the subject of what Python sent last
   /** @type {Answer | null} */
   before = null; // what was shown before something was held in the maps
+  /** @type {number | null | undefined} */
+  former; // the head that was chosen before a pick here opened the answer
   isAside = false; // whether it is not true any more, and no line says what is
 
   /** @param {() => void} changed  called when there is another answer @param {AbortSignal} signal */
@@ -61,6 +63,7 @@ export class Answers {
     this.isAside = false;
     const waits = this.pending.length && this.data;
     this.data = waits ? { ...data, answer: waits.answer, chosen: waits.chosen, play: false } : data;
+    if (!this.data.answer) this.former = undefined;
   }
 
   /** The answer follows what is held in the maps, or is set aside. @param {HeldNumbers | null} held @param {boolean} isConfirmed */
@@ -90,6 +93,11 @@ export class Answers {
     if (before && data) this.data = { ...data, answer: before };
     Object.assign(this, { before: null, isAside: false });
     this.changed();
+  }
+
+  /** The head that is chosen again once the answer is closed. */
+  get headBefore() {
+    return this.former === undefined ? (this.data?.chosen.head ?? null) : this.former;
   }
 
   /** What the answer looks like, be it made here or sent: what is played of it may come later. @param {object} setting */
@@ -161,7 +169,9 @@ export class Answers {
   /** @param {Event} event */
   onPick(event) {
     const { target } = event;
-    if (!(event instanceof CustomEvent) || !(target instanceof Element) || !target.closest(AREA) || !this.cells || !this.data) return;
+    if (!(event instanceof CustomEvent) || !(target instanceof Element) || !target.closest(AREA) || !this.data) return;
+    if (!this.data.answer) this.former = this.data.chosen.head;
+    if (!this.cells) return;
     /** @type {Picked} */
     const picked = event.detail;
     const { head, focus } = this.data.chosen;

@@ -226,8 +226,8 @@ class Drawer {
   close() {
     this.stopPlaying();
     this.highlight(null);
-    this.report("event", { kind: "close" });
-    this.answers.choose(null, this.data?.chosen.head); // at once
+    this.report("event", { kind: "close", head: this.answers.headBefore });
+    this.answers.choose(null, this.answers.headBefore); // at once
   }
 
   /** @param {KeyboardEvent} event */
