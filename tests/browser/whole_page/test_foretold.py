@@ -11,7 +11,7 @@ from attnviz.settings.language import LANGUAGES
 from tests.browser.stage.test_hand import HOLDING
 from tests.browser.stage.test_held import IS_ANSWERED, Maps, check
 from tests.browser.stage.test_stage import DESK, Page
-from tests.browser_idle import QUIET
+from tests.browser_idle import QUIET, go_to
 from tests.support.cases import for_each
 
 pytestmark = pytest.mark.browser
@@ -28,7 +28,7 @@ END_OF_TEXT = """(each) => {
 
 def opened(new_page: Callable[..., Any], app: Any, address: str = "v=1", size: tuple[int, int] = DESK) -> Any:
     page = new_page(viewport={"width": size[0], "height": size[1]}, instead=True)
-    page.goto(f"{app.url}/?{address}")
+    go_to(page, f"{app.url}/?{address}")
     page.locator(".st-key-explore [data-stage=weights] .attn-layer text").first.wait_for()
     page.evaluate(QUIET)
     return page
@@ -155,3 +155,27 @@ def test_escape_after_an_answer_gives_back_the_head_that_was_chosen_before(
     page.wait_for_url("**head=2&query=5&key=3**")
     page.keyboard.press("Escape")
     page.wait_for_url("**head=3&**")
+
+
+CROSSES = """() => [...document.querySelectorAll('[data-stage=weights] .attn-switch')].map((cross) => {
+    const { left, top, right, bottom, width } = cross.getBoundingClientRect();
+    const names = [...document.querySelectorAll('[data-stage=weights] .attn-layer :is(text[data-head], .attn-soft text)')];
+    const over = names.filter((each) => {
+        const box = each.getBoundingClientRect();
+        return box.left < right && left < box.right && box.top < bottom - 2 && top + 2 < box.bottom;
+    });
+    const hit = document.elementFromPoint(left + width / 2, (top + bottom) / 2) === cross;
+    return [over.map((each) => each.textContent), hit];
+})"""
+
+
+def test_what_switches_a_head_off_has_a_place_of_its_own(new_page: Callable[..., Any], app: Any) -> None:
+    page = opened(new_page, app)
+    settings = ("n_heads=12&seed=3", "n_heads=8&seed=4", "n_heads=3&lang=de", "n_heads=8&seed=7")
+    for address in (f"v=1&{each}" for each in settings):
+        go_to(page, f"{app.url}/?{address}")
+        found = page.evaluate(CROSSES)
+        assert found
+        assert all(each == [[], True] for each in found), (address, found)
+    page.locator("[data-switch='6']").click()  # beyond its head
+    page.locator("[data-switch='6'][aria-pressed=true]").wait_for()
