@@ -313,8 +313,7 @@ def test_the_keyboard_an_output_a_word_and_an_old_link_are_answered(new_page: Ca
     page.page.wait_for_selector(OPEN)
     check_answer(page.page.evaluate(MEASURED), DESK, 4)
     page.page.locator(".ad-all").click()
-    page.page.wait_for_function("document.querySelector('[data-testid=stMain]').scrollTop > 300")
-    page.page.locator(".st-key-part-score").wait_for()  # the page is there before its lines have come
+    page.page.locator(".st-key-part-score").wait_for()
 
 
 HELD = """() => {

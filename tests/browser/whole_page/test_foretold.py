@@ -179,3 +179,47 @@ def test_what_switches_a_head_off_has_a_place_of_its_own(new_page: Callable[...,
         assert all(each == [[], True] for each in found), (address, found)
     page.locator("[data-switch='6']").click()  # beyond its head
     page.locator("[data-switch='6'][aria-pressed=true]").wait_for()
+
+
+STOOD = """() => [...document.querySelectorAll('.stMain [data-stage] .attn-box, .attn-opening, .attn-drawer')].map((each) => {
+    const { left, top, width, height } = each.getBoundingClientRect();
+    return [left, top, width, height];
+})"""
+PANE = """() => {
+    const { top, bottom } = document.querySelector('.st-key-all-lines').getBoundingClientRect();
+    return [top, bottom];
+}"""
+AWAY = "() => document.querySelector('.st-key-all-lines').getBoundingClientRect().top >= innerHeight"
+
+
+def test_all_lines_open_beside_the_maps_and_escape_puts_them_away(new_page: Callable[..., Any], app: Any) -> None:
+    page = opened(new_page, app, "v=1&mask=causal&head=2&query=5&key=3")
+    before = page.evaluate(STOOD)
+    lines, button = page.locator(".st-key-part-score"), page.locator(".ad-all")
+    for put_away in (
+        lambda: page.keyboard.press("Escape"),
+        button.click,
+        page.locator(".st-key-all_lines label").first.click,
+    ):
+        button.click()
+        lines.wait_for()
+        page.evaluate(QUIET)
+        assert page.evaluate(STOOD) == before, "the maps stay"
+        top, bottom = page.evaluate(PANE)
+        assert top >= 0.55 * DESK[1], "under them"
+        assert bottom == DESK[1]
+        assert button.get_attribute("aria-expanded") == "true"
+        put_away()
+        page.wait_for_function(AWAY)
+        assert page.evaluate(STOOD) == before
+        assert button.get_attribute("aria-expanded") == "false"
+    page.evaluate(QUIET)
+    page.keyboard.press("Escape")
+    page.locator(".attn-drawer:not([data-open])").wait_for(state="attached")
+
+
+def test_all_lines_stand_below_the_maps_of_a_narrow_window(new_page: Callable[..., Any], app: Any) -> None:
+    page = opened(new_page, app, "v=1&head=2&query=5&key=3", (900, 720))
+    page.locator(".ad-all").click()
+    page.wait_for_function("() => document.querySelector('[data-testid=stMain]').scrollTop > 300")
+    page.locator(".st-key-part-score").wait_for()
