@@ -13,7 +13,7 @@ from attnviz.arithmetic.notation.derivation import ArithmeticLine
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
 from attnviz.pictures.answer.browser_facts import CellFacts
-from attnviz.pictures.answer.explanation import explanation, most_telling
+from attnviz.pictures.answer.explanation import column, explanation, most_telling
 from attnviz.pictures.answer.motion import motion
 from attnviz.pictures.charts.bars import bars
 from attnviz.pictures.stage_record import Stage
@@ -63,7 +63,7 @@ def explain(
     setting: Config | None = None,
     beside: str = "",
 ) -> Cell | None:
-    """Draw how what was chosen came to be: a cell of `head`, an entry of its output, or the row of a word.
+    """Draw how what was chosen came to be: a cell of `head`, an entry of its output, or the row or column of a word.
 
     cells    by which the browser explains any cell at once
     image    what the row attends to in the image that is read
@@ -73,10 +73,10 @@ def explain(
     with st.container(key=CELLS):
         cells_of_stage.send(cells, key=f"{CELLS}-facts")
     around = Around(selection.play, rail.chips(setting or trace.config), selection.head, selection.focus, image)
-    if selection.query is None:
-        drawer.show(None, key=ANSWER, around=around)
-        return None
     layer, query, key, dimension = selection.layer, selection.query, selection.key, selection.dimension
+    if query is None:
+        drawer.show(None if key is None else column(trace, layer, head, key), key=ANSWER, around=around)
+        return None
     whole = selection.head is not None and key is not None
     if whole and selection.head is not None:
         head = selection.head
@@ -126,17 +126,23 @@ def answered(selection: Selection, event: Event, head: int) -> Selection:
 
 
 def updated(
-    selection: Selection, asked: str, shown: Sequence[Stage], of: Mapping[str, tuple[Trace, int]], *, key: str
+    selection: Selection,
+    asked: str,
+    shown: Sequence[Stage],
+    of: Mapping[str, tuple[Trace, int]],
+    *,
+    key: str,
+    has_columns: bool = False,
 ) -> tuple[Selection, str]:
     """Return the selection and the name of the map in which something was chosen, as the last run leaves them.
 
     For maps beside each other that are of several runs or layers.
 
-    asked  the map before;  shown  those of a key;  of  the run and the layer of each
+    asked  the map before;  shown  those of a key;  of  the run and the layer of each;  has_columns  which are answered, too
     """
     for event in stage_events.heard(key, drawer.part(ANSWER)):
         picked = picking.located(event, shown) if event.kind == "pick" else None
-        if picked is not None and picked.row is not None:
+        if picked is not None and (picked.row is not None or has_columns):
             asked, selection = picked.stage, selected(selection, picked, shown)
             if of[asked][0] is of[shown[0].name][0]:
                 selection = replace(selection, layer=of[asked][1])
@@ -156,9 +162,11 @@ def head_of(trace: Trace, layer: int, selection: Selection) -> int:
     return opening_sentence.telling(trace, layer)[0] if selection.head is None else selection.head
 
 
-def marked(selection: Selection, asked: str, shown: Sequence[Stage]) -> Picked | None:
-    """Return what is marked in the map in which it was chosen: a cell, or a row."""
+def marked(selection: Selection, asked: str, shown: Sequence[Stage], *, has_columns: bool = False) -> Picked | None:
+    """Return what is marked in the map in which it was chosen: a cell, a row or a column."""
     axes = next(stage.axes for stage in shown if stage.name == asked)
+    if has_columns and axes == ("query", "key") and selection.query is None and selection.key is not None:
+        return Picked(asked, None, None, selection.key)
     if selection.query is None or axes[0] != "query":
         return None
     column = {"key": selection.key, "d_v": selection.dimension}.get(axes[1])

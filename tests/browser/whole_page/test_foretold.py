@@ -7,9 +7,13 @@ from typing import Any
 
 import pytest
 
+from attnviz import Config, run
 from attnviz.settings.language import LANGUAGES
+from attnviz.text.cell_sentence import percent
+from tests.browser.stage.test_drawer import HELD, SPOT
 from tests.browser.stage.test_hand import HOLDING
 from tests.browser.stage.test_held import IS_ANSWERED, Maps, check
+from tests.browser.stage.test_one_stage import film
 from tests.browser.stage.test_stage import DESK, Page
 from tests.browser_idle import QUIET, go_to
 from tests.support.cases import for_each
@@ -26,10 +30,16 @@ END_OF_TEXT = """(each) => {
 }"""
 
 
-def opened(new_page: Callable[..., Any], app: Any, address: str = "v=1", size: tuple[int, int] = DESK) -> Any:
+def opened(
+    new_page: Callable[..., Any],
+    app: Any,
+    address: str = "v=1",
+    size: tuple[int, int] = DESK,
+    place: str = ".st-key-explore [data-stage=weights]",
+) -> Any:
     page = new_page(viewport={"width": size[0], "height": size[1]}, instead=True)
     go_to(page, f"{app.url}/?{address}")
-    page.locator(".st-key-explore [data-stage=weights] .attn-layer text").first.wait_for()
+    page.locator(f"{place} .attn-layer text").first.wait_for()
     page.evaluate(QUIET)
     return page
 
@@ -213,6 +223,7 @@ def test_all_lines_open_beside_the_maps_and_escape_puts_them_away(new_page: Call
         page.wait_for_function(AWAY)
         assert page.evaluate(STOOD) == before
         assert button.get_attribute("aria-expanded") == "false"
+    assert button.evaluate("(each) => each === document.activeElement"), "not on a switch out of sight"
     page.evaluate(QUIET)
     page.keyboard.press("Escape")
     page.locator(".attn-drawer:not([data-open])").wait_for(state="attached")
@@ -223,3 +234,37 @@ def test_all_lines_stand_below_the_maps_of_a_narrow_window(new_page: Callable[..
     page.locator(".ad-all").click()
     page.wait_for_function("() => document.querySelector('[data-testid=stMain]').scrollTop > 300")
     page.locator(".st-key-part-score").wait_for()
+
+
+READ = """() => [document.querySelector('.attn-drawer h2').innerText.replace(/\\s+/g, ' '),
+    [...document.querySelectorAll('.attn-drawer .ad-term')].map((row) => row.innerText.trim().split(/\\s*\\n\\s*/))]"""
+
+
+def test_a_word_below_a_map_says_by_which_words_it_is_attended_to_most_first(
+    new_page: Callable[..., Any], app: Any
+) -> None:
+    page = opened(new_page, app, "v=1&n_heads=2")
+    trace = run(Config(n_heads=2))
+    page.evaluate(HELD)
+    page.mouse.click(*page.evaluate(SPOT, "column"))
+    page.locator(".attn-drawer[data-open]").wait_for()
+    title, rows = page.evaluate(READ)  # before the server has heard of it
+    page.evaluate("release()")
+    page.wait_for_url("**key=**")
+    page.evaluate(QUIET)
+    key = int(page.url.partition("key=")[2].partition("&")[0]) - 1
+    assert title == f"{trace.key_tokens[key]} is attended to by"
+    head = int(page.locator(".ad-sentence").inner_text().split(":")[0].removeprefix("head ")) - 1
+    weights = trace["weights"].array[head, :, key]
+    order = sorted(range(len(weights)), key=lambda at: -weights[at])
+    assert [row[:2] for row in rows[:4]] == [[trace.query_tokens[at], percent(weights[at])] for at in order[:4]]
+    page.reload()
+    page.locator(".attn-drawer[data-open]").wait_for()
+    page.evaluate(QUIET)
+    assert page.evaluate(READ) == [title, rows], "the server says the same"
+    assert page.locator(".ad-all").count() == 0, "a column has no lines of arithmetic"
+    page.keyboard.press("Escape")
+    page.wait_for_function("() => !location.search.includes('key=')")
+    page = opened(new_page, app, film("translation"), place=".stMain")
+    page.mouse.click(*page.evaluate(SPOT.replace(".st-key-explore [data-stage=weights]", ".stMain [data-stage]"), "column"))
+    page.locator(".attn-drawer[data-open] h2", has_text="is attended to by").wait_for()

@@ -127,7 +127,7 @@ export class Answers {
 
   /** Whether the arrays that are here are those of an answer: the ones of a new setting come in a message of their own. @param {Answer} answer */
   fits({ head, query, key, lines }) {
-    if (!this.cells || key === null) return false;
+    if (!this.cells || query === null || key === null) return false;
     const { d_k, visible } = this.cells.facts;
     const isThere = head < d_k.length && query < visible.query.length && key < visible.key.length;
     return isThere && canonical(explanation(this.cells, { head, query, key }).lines) === canonical(lines);
@@ -137,7 +137,7 @@ export class Answers {
   get said() {
     const { answer, words } = this.data ?? {};
     const terms = answer?.lines.find(({ name }) => name === "match")?.terms;
-    if (!this.cells || !answer || !words || !terms || answer.key === null || !this.heads) return [];
+    if (!this.cells || !answer || !words || !terms || answer.query === null || answer.key === null || !this.heads) return [];
     const sizes = terms.rows.map(([, , , value]) => Math.abs(value ?? 0));
     const at = sizes.indexOf(Math.max(...sizes));
     const said = [fill(words.largest, { n: at + 1, product: terms.rows[at][4] })];
@@ -153,7 +153,7 @@ export class Answers {
     if (!this.data || (chosen && !this.cells)) return;
     /** @type {Answer | null} */
     const answer = chosen && this.cells ? explanation(this.cells, chosen) : null;
-    if (answer) answer.plays = answer.key !== null && Boolean(this.cells?.may(answer.head, answer.query, answer.key));
+    if (answer) answer.plays = answer.query !== null && answer.key !== null && Boolean(this.cells?.may(answer.head, answer.query, answer.key));
     this.before = null;
     this.pending.push(subject(answer));
     this.data = { ...this.data, answer, chosen: { ...this.data.chosen, head }, play: false };
@@ -177,9 +177,15 @@ export class Answers {
     const { head, focus } = this.data.chosen;
     const among = picked.head === null ? null : (focus ?? picked.head);
     if (picked.stage === null) this.pickWord(picked.row);
-    else if (picked.row === null) return;
+    else if (picked.row === null) this.pickColumn(picked);
     else if (picked.axes[1] === "key") this.pickCell(among, picked.row, picked.column);
     else if (picked.stage === "heads") this.pickRow(among ?? head, picked.row, picked.column);
+  }
+
+  /** The word of a column: in the scores and the weights it is a key. @param {Picked} picked */
+  pickColumn({ axes, column }) {
+    const head = this.data?.chosen.focus ?? this.cells?.openingHead ?? 0;
+    if (axes[1] === "key" && column !== null) this.choose({ head, query: null, key: column }, null);
   }
 
   /** @param {number | null} head @param {number} query @param {number | null} key */
