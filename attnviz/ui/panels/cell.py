@@ -138,7 +138,8 @@ def updated(
 
     For maps beside each other that are of several runs or layers.
 
-    asked  the map before;  shown  those of a key;  of  the run and the layer of each;  has_columns  which are answered, too
+    asked        the map before;  shown  those of a key;  of  the run and the layer of each
+    has_columns  whether a column is answered, too
     """
     for event in stage_events.heard(key, drawer.part(ANSWER)):
         picked = picking.located(event, shown) if event.kind == "pick" else None

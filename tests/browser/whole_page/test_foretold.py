@@ -89,9 +89,7 @@ def test_a_number_that_is_dragged_looks_like_no_link(new_page: Callable[..., Any
 
 
 @for_each("language", [*LANGUAGES])
-def test_a_window_of_any_width_says_what_a_click_does(
-    new_page: Callable[..., Any], app: Any, language: str
-) -> None:
+def test_a_window_of_any_width_says_what_a_click_does(new_page: Callable[..., Any], app: Any, language: str) -> None:
     at = Page(new_page, app, DESK)
     for width in (641, 800, 1099):
         at.page.set_viewport_size({"width": width, "height": 720})
@@ -169,7 +167,8 @@ def test_escape_after_an_answer_gives_back_the_head_that_was_chosen_before(
 
 CROSSES = """() => [...document.querySelectorAll('[data-stage=weights] .attn-switch')].map((cross) => {
     const { left, top, right, bottom, width } = cross.getBoundingClientRect();
-    const names = [...document.querySelectorAll('[data-stage=weights] .attn-layer :is(text[data-head], .attn-soft text)')];
+    const written = '[data-stage=weights] .attn-layer :is(text[data-head], .attn-soft text)';
+    const names = [...document.querySelectorAll(written)];
     const over = names.filter((each) => {
         const box = each.getBoundingClientRect();
         return box.left < right && left < box.right && box.top < bottom - 2 && top + 2 < box.bottom;
@@ -191,7 +190,7 @@ def test_what_switches_a_head_off_has_a_place_of_its_own(new_page: Callable[...,
     page.locator("[data-switch='6'][aria-pressed=true]").wait_for()
 
 
-STOOD = """() => [...document.querySelectorAll('.stMain [data-stage] .attn-box, .attn-opening, .attn-drawer')].map((each) => {
+STOOD = """() => [...document.querySelectorAll('.stMain .attn-box, .attn-opening, .attn-drawer')].map((each) => {
     const { left, top, width, height } = each.getBoundingClientRect();
     return [left, top, width, height];
 })"""
@@ -266,5 +265,7 @@ def test_a_word_below_a_map_says_by_which_words_it_is_attended_to_most_first(
     page.keyboard.press("Escape")
     page.wait_for_function("() => !location.search.includes('key=')")
     page = opened(new_page, app, film("translation"), place=".stMain")
-    page.mouse.click(*page.evaluate(SPOT.replace(".st-key-explore [data-stage=weights]", ".stMain [data-stage]"), "column"))
+    page.mouse.click(
+        *page.evaluate(SPOT.replace(".st-key-explore [data-stage=weights]", ".stMain [data-stage]"), "column")
+    )
     page.locator(".attn-drawer[data-open] h2", has_text="is attended to by").wait_for()
