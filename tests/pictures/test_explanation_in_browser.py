@@ -20,7 +20,7 @@ from attnviz.exports.bundle import joined
 from attnviz.live.program import arrays_of
 from attnviz.pictures import stage_bytes
 from attnviz.pictures.answer import browser_facts, explanation_parts
-from attnviz.pictures.answer.explanation import explanation, most_telling
+from attnviz.pictures.answer.explanation import column, explanation, most_telling
 from attnviz.settings.language import set_language
 from attnviz.text.query_sentences import query_weights
 from attnviz.ui.components.answer import drawer
@@ -93,12 +93,15 @@ def asked(trace: Trace, dice: random.Random, layer: int) -> list[dict[str, Any]]
         {"head": dice.randrange(heads), "query": dice.randrange(n), "key": dice.randrange(m)} for _ in range(CELLS)
     ]
     row = {"head": dice.randrange(heads), "query": dice.randrange(n), "key": None}
-    return [*(dict(zip(("head", "query", "key"), at)) for at in ours), *cells, row, {**row, "dimension": 0}]
+    column = {"head": dice.randrange(heads), "query": None, "key": dice.randrange(m)}
+    return [*(dict(zip(("head", "query", "key"), at)) for at in ours), *cells, row, {**row, "dimension": 0}, column]
 
 
 def wanted(trace: Trace, layer: int, cell: dict[str, Any]) -> dict[str, Any]:
     """What Python makes of it."""
     head, query, key = cell["head"], cell["query"], cell["key"]
+    if query is None:
+        return json.loads(json.dumps(column(trace, layer, head, key)))
     at = most_telling(trace, layer, head, query) if key is None else key
     found = explanation(
         trace, derive(trace, layer, head, query, at), key=key is not None, dimension=cell.get("dimension")

@@ -8,7 +8,7 @@ import { canMove, isHeld, moveNumber, settle } from "./moved.js";
 import { isPainted } from "./paint.js";
 import { at, element, view } from "./run.js";
 
-const HELD_FROM = 4; // pixels from which a pressed cell is held
+const HELD_FROM = 12; // pixels from which a pressed cell is held: more than a click slips
 const PULL = 150; // pixels over which a held number goes through the whole scale of its picture
 const FIGURE = /^[\d.,−-]$/;
 

@@ -9,13 +9,14 @@ import { Numerals, fill, short, sumOf } from "./numerals.js";
 const ONE = 1e-5; // how far the sum of shares may be from one
 
 /**
- * Explain a cell, or, without its key, an entry of the output of its query, or its row.
+ * Explain a cell, or, without its key, an entry of the output of its query, or its row; without its query, its column.
  *
  * @param {Cells} cells
  * @param {ChosenCells} chosen
  * @returns {Answer}
  */
 export function explanation(cells, { head, query, key, dimension = null }) {
+  if (query === null) return ofColumn(cells, head, key ?? 0);
   const { titles } = cells.facts.words;
   const visible = cells.facts.visible;
   const explained = new Explanation(cells, head, query, key ?? mostTelling(cells.weightsOf(head, query)));
@@ -36,6 +37,21 @@ export function explanation(cells, { head, query, key, dimension = null }) {
   const said = fill(titles.head, { n: head + 1, said: sentence });
   const entry = key === null && dimension !== null && dimension < cells.facts.d_v[head] && cells.has("values") ? dimension : null;
   return { title: /** @type {[string, string][]} */ (title), sentence: said, head, query, key, dimension: entry, lines };
+}
+
+/** The weights on a word, the largest first: of each row one, which add up to nothing. @param {Cells} cells @param {number} h @param {number} j @returns {Answer} */
+function ofColumn(cells, h, j) {
+  const { words, visible: { query: names, key } } = cells.facts, { titles } = words, numerals = new Numerals(words.has_comma, words.percent);
+  const values = names.map((_, i) => cells.at("weights", h, i, j)), isShare = names.every((_, i) => cells.areShares(h, i));
+  const write = (/** @type {number} */ weight) => (isShare ? numerals.percent(weight) : numerals.number(weight));
+  const terms = termsOf({ cells, numerals, h, i: 0 }, { left: null, right: null, values, total: 0 }, "query", {}, names, write);
+  for (const fold of terms.folds) {
+    fold.shown.sort((one, other) => (values[other] || 0) - (values[one] || 0) || one - other);
+    Object.assign(fold, { value: null, rest: "" });
+  }
+  const sentence = fill(titles.head, { n: h + 1, said: fill(titles.column, { key: key[j] }) });
+  const title = /** @type {[string, string][]} */ ([["key", key[j]], ["soft", titles.attended]]);
+  return { title, sentence, head: h, query: null, key: j, dimension: null, lines: [lineOf("share", titles.column_weights, "", { terms })] };
 }
 
 /** The key that a query takes most from. @param {number[]} weights */

@@ -25,6 +25,7 @@ from attnviz.settings.language import Words
 from attnviz.text.cell_sentence import cell_sentence, percent
 from attnviz.text.format.number_format import localised, short
 from attnviz.text.format.sentence_parts import TOKEN
+from attnviz.text.query_sentences import query_weights
 
 WORDS = Words(
     {
@@ -32,7 +33,9 @@ WORDS = Words(
         "comes": "{amount} of its attention",
         "attends": "attends to",
         "ignores": "does not attend to",
+        "attended": "is attended to by",
         "row": "how “{query}” divides its attention",
+        "column": "how much attention “{key}” receives",
         "output": "how entry {n} of the output of “{query}” is mixed",
         "entry": "entry {n} of z",
         "score": "the score",
@@ -49,6 +52,7 @@ WORDS = Words(
         "row_adjusted": "its adjusted scores with all words",
         "row_shares": "its weights",
         "row_weights": "its weights, not shares",
+        "column_weights": "its weight in each row",
         "row_values": "× the values, added up",
         "entries": "× entry {n} of each value",
         "sum": "added up",
@@ -109,6 +113,30 @@ def explanation(trace: Trace, cell: Cell, *, key: bool, dimension: int | None = 
         "key": cell.key if key else None,
         "dimension": None if key or mixed is None else dimension,
         "lines": lines,
+    }
+
+
+def column(trace: Trace, layer: int, head: int, key: int) -> dict[str, Any]:
+    """Return the explanation of a column: the weights on its key, the largest first; they add up to nothing.
+
+    >>> from attnviz import Config, run
+    >>> made = column(run(Config(sentence="the cat sat")), 0, 0, 1)
+    >>> [text for _, text in made["title"]], made["lines"][0]["terms"]["folds"][0]["shown"]
+    (['cat', 'is attended to by'], [1, 0, 2])
+    """
+    rows, weights = query_weights(trace, layer, head), trace.layers[layer]["weights"].array[head, :, key]
+    write = percent if all(rows.shares) else number
+    terms = parts.terms(Terms(None, None, weights, 0.0), "query", list(rows.queries), write)
+    known = np.nan_to_num(weights, nan=0.0, posinf=np.inf, neginf=-np.inf)
+    for fold in terms["folds"]:
+        fold["shown"].sort(key=lambda at: (-known[at], at))
+        fold.update(value=None, rest="")
+    name = rows.keys[key]
+    return {
+        "title": [["key", name], ["soft", WORDS["attended"]]],
+        "sentence": WORDS["head"].format(n=ordinal(head), said=WORDS["column"].format(key=name)),
+        **{"head": head, "query": None, "key": key, "dimension": None},
+        "lines": [_line("share", WORDS["column_weights"], terms=terms)],
     }
 
 

@@ -14,7 +14,7 @@ export interface AnswerRow {
 
 /** What is added up: of each entry its name, its two parts, what it comes to, and the same as text. */
 export interface AnswerTerms {
-  axis: "d_k" | "d_v" | "key";
+  axis: "d_k" | "d_v" | "key" | "query";
   rows: [name: string, left: string, right: string, value: number | null, text: string][];
   /** What is shown of many entries: beside the maps, and on a sheet. */
   folds: { shown: number[]; more: string; value: number | null; rest: string }[];
@@ -49,17 +49,17 @@ export interface Answer {
   title: [name: string, text: string][];
   sentence: string;
   head: number;
-  query: number;
+  query: number | null;
   key: number | null;
   /** The entry of an output. */
   dimension: number | null;
   lines: AnswerLine[];
 }
 
-/** What an answer is about, counted from 0: a cell; without its key a row, or an entry of its output. */
+/** What an answer is about, counted from 0: a cell; without its key a row, or an entry of its output; without its query a column. */
 export interface ChosenCells {
   head: number;
-  query: number;
+  query: number | null;
   key: number | null;
   dimension?: number | null;
 }

@@ -258,7 +258,7 @@ def _maps(trace: Trace, second: Trace, selection: Selection, shown: Sequence[Sta
         chosen, side = _chosen(chosen, side, shown, of)
         picked = cell_panel.marked(chosen, side, shown)
         said = "" if picked is None else comparison.said_of(shown, side, (picked.head, picked.row, picked.column))
-    explained = chosen if is_explained else replace(chosen, query=None)
+    explained = chosen if is_explained and chosen.query is not None else replace(chosen, query=None, key=None)
     run, layer = of[side]
     with st.container(key="stage", gap=None):
         head = 0 if explained.query is None else cell_panel.head_of(run, layer, chosen)

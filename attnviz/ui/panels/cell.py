@@ -13,7 +13,7 @@ from attnviz.arithmetic.notation.derivation import ArithmeticLine
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
 from attnviz.pictures.answer.browser_facts import CellFacts
-from attnviz.pictures.answer.explanation import explanation, most_telling
+from attnviz.pictures.answer.explanation import column, explanation, most_telling
 from attnviz.pictures.answer.motion import motion
 from attnviz.pictures.charts.bars import bars
 from attnviz.pictures.stage_record import Stage
@@ -63,7 +63,7 @@ def explain(
     setting: Config | None = None,
     beside: str = "",
 ) -> Cell | None:
-    """Draw how what was chosen came to be: a cell of `head`, an entry of its output, or the row of a word.
+    """Draw how what was chosen came to be: a cell of `head`, an entry of its output, or the row or column of a word.
 
     cells    by which the browser explains any cell at once
     image    what the row attends to in the image that is read
@@ -90,10 +90,10 @@ def answer(
 ) -> Cell | None:
     """Draw how what was chosen came to be, as `explain` does, beside what the browser explains any cell by."""
     around = Around(selection.play, rail.chips(setting or trace.config), selection.head, selection.focus, image)
-    if selection.query is None:
-        drawer.show(None, key=ANSWER, around=around)
-        return None
     layer, query, key, dimension = selection.layer, selection.query, selection.key, selection.dimension
+    if query is None:
+        drawer.show(None if key is None else column(trace, layer, head, key), key=ANSWER, around=around)
+        return None
     whole = selection.head is not None and key is not None
     if whole and selection.head is not None:
         head = selection.head
@@ -127,13 +127,13 @@ def selected(selection: Selection, picked: Picked, stages: Sequence[Stage]) -> S
 
 
 def answered(selection: Selection, event: Event, head: int) -> Selection:
-    """Return the selection after an event of the answer: closed, with another key, or with all lines.
+    """Return the selection after an event of the answer: closed, as before it; with another key, or with all lines.
 
     head  the one that the answer is about while no key is chosen
     """
     match event:
         case Event("close"):
-            return replace(selection, query=None, key=None, dimension=None)
+            return replace(selection, head=event.head, query=None, key=None, dimension=None)
         case Event("lines"):
             return replace(selection, panel="cell", all_lines=True)
         case Event("key", key=key) if selection.query is not None:
@@ -143,29 +143,36 @@ def answered(selection: Selection, event: Event, head: int) -> Selection:
 
 
 def updated(
-    selection: Selection, asked: str, shown: Sequence[Stage], of: Mapping[str, tuple[Trace, int]], *, key: str
+    selection: Selection,
+    asked: str,
+    shown: Sequence[Stage],
+    of: Mapping[str, tuple[Trace, int]],
+    *,
+    key: str,
+    has_columns: bool = False,
 ) -> tuple[Selection, str]:
     """Return the selection and the name of the map in which something was chosen, as the last run leaves them.
 
     For maps beside each other that are of several runs or layers.
 
-    asked  the map before;  shown  those of a key;  of  the run and the layer of each
+    asked        the map before;  shown  those of a key;  of  the run and the layer of each
+    has_columns  whether a column is answered, too
     """
     for event in stage_events.heard(key, drawer.part(ANSWER)):
         picked = picking.located(event, shown) if event.kind == "pick" else None
-        if picked is not None and picked.row is not None:
+        if picked is not None and (picked.row is not None or has_columns):
             asked, selection = picked.stage, selected(selection, picked, shown)
             if of[asked][0] is of[shown[0].name][0]:
                 selection = replace(selection, layer=of[asked][1])
-        elif event.kind in ("close", "lines") or (event.kind == "key" and _has(of[asked][0], event.key)):
+        elif event.kind == "lines" or (event.kind in ("close", "key") and _has(of[asked][0], event)):
             selection = answered(selection, event, head_of(*of[asked], selection))
         if event.kind == "lines":
             widget_values.show(selection, unlike=[replace(selection, all_lines=False)])
     return selection, asked
 
 
-def _has(trace: Trace, key: int | None) -> bool:
-    return key is not None and key < len(trace.key_tokens)
+def _has(trace: Trace, event: Event) -> bool:
+    return (event.head or 0) < trace.config.n_heads and (event.key or 0) < len(trace.key_tokens)
 
 
 def head_of(trace: Trace, layer: int, selection: Selection) -> int:
@@ -173,9 +180,11 @@ def head_of(trace: Trace, layer: int, selection: Selection) -> int:
     return opening_sentence.telling(trace, layer)[0] if selection.head is None else selection.head
 
 
-def marked(selection: Selection, asked: str, shown: Sequence[Stage]) -> Picked | None:
-    """Return what is marked in the map in which it was chosen: a cell, or a row."""
+def marked(selection: Selection, asked: str, shown: Sequence[Stage], *, has_columns: bool = False) -> Picked | None:
+    """Return what is marked in the map in which it was chosen: a cell, a row or a column."""
     axes = next(stage.axes for stage in shown if stage.name == asked)
+    if has_columns and axes == ("query", "key") and selection.query is None and selection.key is not None:
+        return Picked(asked, None, None, selection.key)
     if selection.query is None or axes[0] != "query":
         return None
     column = {"key": selection.key, "d_v": selection.dimension}.get(axes[1])

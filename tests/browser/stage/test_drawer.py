@@ -110,7 +110,6 @@ def clicks(page: Any) -> Iterator[tuple[str, Callable[[], object]]]:
     yield "the word of a row", lambda: page.mouse.click(*page.evaluate(SPOT, "row"))
     yield "the word of a column", lambda: page.mouse.click(*page.evaluate(SPOT, "column"))
     yield "a word of the sentence", lambda: page.locator(".attn-opening button").nth(1).click()
-    yield "a step that is shown", lambda: page.locator(".st-key-way button[data-step=scores]").click()
     yield "close", lambda: page.locator(".attn-drawer .ad-close").click()
     yield "a cell once more", lambda: page.mouse.click(*in_map(page, "weights", (0.08, 0.08)))
     yield "Escape", lambda: page.keyboard.press("Escape")
@@ -314,8 +313,7 @@ def test_the_keyboard_an_output_a_word_and_an_old_link_are_answered(new_page: Ca
     page.page.wait_for_selector(OPEN)
     check_answer(page.page.evaluate(MEASURED), DESK, 4)
     page.page.locator(".ad-all").click()
-    page.page.wait_for_function("document.querySelector('[data-testid=stMain]').scrollTop > 300")
-    page.page.locator(".st-key-part-score").wait_for()  # the page is there before its lines have come
+    page.page.locator(".st-key-part-score").wait_for()
 
 
 HELD = """() => {

@@ -65,6 +65,12 @@ def test_it_is_closed_and_nothing_is_chosen_any_more() -> None:
     assert sent(at, "heatmap")["picked"] is None
 
 
+def test_a_column_that_was_chosen_alone_is_answered_by_its_words() -> None:
+    at = opened(key="3")
+    assert [text for _, text in answer(at)["title"]] == ["sat", "is attended to by"]
+    assert answer(at)["query"] is None
+
+
 def test_all_lines_open_the_full_arithmetic_below() -> None:
     at = opened({"answer-lines": event("lines")}, panel="table", head="2", query="4", key="3")
     assert at.segmented_control(key="pick-group").value == "cell"

@@ -34,6 +34,8 @@ export class Answers {
   received; // the subject of what Python sent last
   /** @type {Answer | null} */
   before = null; // what was shown before something was held in the maps
+  /** @type {number | null | undefined} */
+  former; // the head that was chosen before a pick here opened the answer
   isAside = false; // whether it is not true any more, and no line says what is
 
   /** @param {() => void} changed  called when there is another answer @param {AbortSignal} signal */
@@ -61,6 +63,7 @@ export class Answers {
     this.isAside = false;
     const waits = this.pending.length && this.data;
     this.data = waits ? { ...data, answer: waits.answer, chosen: waits.chosen, play: false } : data;
+    if (!this.data.answer) this.former = undefined;
   }
 
   /** The answer follows what is held in the maps, or is set aside. @param {HeldNumbers | null} held @param {boolean} isConfirmed */
@@ -92,6 +95,11 @@ export class Answers {
     this.changed();
   }
 
+  /** The head that is chosen again once the answer is closed. */
+  get headBefore() {
+    return this.former === undefined ? (this.data?.chosen.head ?? null) : this.former;
+  }
+
   /** What the answer looks like, be it made here or sent: what is played of it may come later. @param {object} setting */
   appearance(setting) {
     if (!this.data?.answer) return "";
@@ -119,7 +127,7 @@ export class Answers {
 
   /** Whether the arrays that are here are those of an answer: the ones of a new setting come in a message of their own. @param {Answer} answer */
   fits({ head, query, key, lines }) {
-    if (!this.cells || key === null) return false;
+    if (!this.cells || query === null || key === null) return false;
     const { d_k, visible } = this.cells.facts;
     const isThere = head < d_k.length && query < visible.query.length && key < visible.key.length;
     return isThere && canonical(explanation(this.cells, { head, query, key }).lines) === canonical(lines);
@@ -129,7 +137,7 @@ export class Answers {
   get said() {
     const { answer, words } = this.data ?? {};
     const terms = answer?.lines.find(({ name }) => name === "match")?.terms;
-    if (!this.cells || !answer || !words || !terms || answer.key === null || !this.heads) return [];
+    if (!this.cells || !answer || !words || !terms || answer.query === null || answer.key === null || !this.heads) return [];
     const sizes = terms.rows.map(([, , , value]) => Math.abs(value ?? 0));
     const at = sizes.indexOf(Math.max(...sizes));
     const said = [fill(words.largest, { n: at + 1, product: terms.rows[at][4] })];
@@ -145,7 +153,7 @@ export class Answers {
     if (!this.data || (chosen && !this.cells)) return;
     /** @type {Answer | null} */
     const answer = chosen && this.cells ? explanation(this.cells, chosen) : null;
-    if (answer) answer.plays = answer.key !== null && Boolean(this.cells?.may(answer.head, answer.query, answer.key));
+    if (answer) answer.plays = answer.query !== null && answer.key !== null && Boolean(this.cells?.may(answer.head, answer.query, answer.key));
     this.before = null;
     this.pending.push(subject(answer));
     this.data = { ...this.data, answer, chosen: { ...this.data.chosen, head }, play: false };
@@ -161,15 +169,23 @@ export class Answers {
   /** @param {Event} event */
   onPick(event) {
     const { target } = event;
-    if (!(event instanceof CustomEvent) || !(target instanceof Element) || !target.closest(AREA) || !this.cells || !this.data) return;
+    if (!(event instanceof CustomEvent) || !(target instanceof Element) || !target.closest(AREA) || !this.data) return;
+    if (!this.data.answer) this.former = this.data.chosen.head;
+    if (!this.cells) return;
     /** @type {Picked} */
     const picked = event.detail;
     const { head, focus } = this.data.chosen;
     const among = picked.head === null ? null : (focus ?? picked.head);
     if (picked.stage === null) this.pickWord(picked.row);
-    else if (picked.row === null) return;
+    else if (picked.row === null) this.pickColumn(picked);
     else if (picked.axes[1] === "key") this.pickCell(among, picked.row, picked.column);
     else if (picked.stage === "heads") this.pickRow(among ?? head, picked.row, picked.column);
+  }
+
+  /** The word of a column: in the scores and the weights it is a key. @param {Picked} picked */
+  pickColumn({ axes, column }) {
+    const head = this.data?.chosen.focus ?? this.cells?.openingHead ?? 0;
+    if (axes[1] === "key" && column !== null) this.choose({ head, query: null, key: column }, null);
   }
 
   /** @param {number | null} head @param {number} query @param {number | null} key */

@@ -5,6 +5,7 @@
 /** @import { Answer, AnswerData } from "./types" */
 /** @import { Setting } from "./drawer_pictures.js" */
 import { isDark } from "../colours.js";
+import { followSwitch, isInPane, scrollToLines, setPane } from "./all_lines.js";
 import { Answers } from "./answers.js";
 import { Player } from "./motion_player.js";
 import { markOf, matches } from "./marks.js";
@@ -14,7 +15,7 @@ import { Rail, SHEET } from "./rail.js";
 /** @typedef {Component<Uint8Array, Reported, { attnAnswer?: Drawer }, HTMLElement>} Page */
 
 const HIGHLIGHT = "attnviz:highlight"; // detail: the cells that some view points at, or null
-const [CLOSES, HELD] = [".st-key-stage, .attn-drawer, .stMain button", ".attn-hold"]; // where Escape closes the answer; what it lets go of first
+const [CLOSES, HELD] = [".st-key-stage, .st-key-all-lines, .attn-drawer, .stMain button", ".attn-hold, [data-fresh]"]; // where Escape closes the answer; what it takes back first
 
 class Drawer {
   /** @type {Page["setTriggerValue"]} */
@@ -45,6 +46,7 @@ class Drawer {
 
   listen() {
     const { signal } = this.stop;
+    followSwitch(signal);
     window.addEventListener("keydown", (event) => this.onKeydown(event), { signal, capture: true });
     window.addEventListener(HIGHLIGHT, (event) => event instanceof CustomEvent && this.onHighlight(event.detail), { signal });
     SHEET.addEventListener("change", () => this.draw(), { signal });
@@ -90,7 +92,7 @@ class Drawer {
     answer.lines.forEach((line, at) => drawLine(this.body, line, at + 1, setting, line.name === "match" ? this.answers.heads : null));
     drawWords(this.body, words.in_words, this.answers.said);
     const foot = append(this.box, "div", "ad-foot");
-    this.button(foot, "ad-all", words.all, () => this.open());
+    if (answer.query !== null) this.button(foot, "ad-all", words.all, () => this.open()).setAttribute("aria-expanded", String(isInPane()));
     append(foot, "span", "ad-soft ad-rounded", words.rounded);
     if (playing) this.play(playing.at, playing.playing);
     else if (this.data.play && answer.motion && !this.started) this.play(0, true);
@@ -102,6 +104,7 @@ class Drawer {
 
   empty() {
     this.hide();
+    setPane(false);
     this.cell = "";
     this.stopPlaying();
     this.box.replaceChildren();
@@ -164,17 +167,13 @@ class Drawer {
     return button;
   }
 
-  /** Show the full arithmetic, which stands below the maps; a sheet makes room for it. */
+  /** Show the full arithmetic in a pane over the maps, or put it away; a sheet makes room for what stands below them. */
   open() {
+    if (isInPane()) return setPane(false);
     this.report("event", { kind: "lines" });
-    if (SHEET.matches) this.box.dataset.lowered = "";
-    let tries = 0;
-    const look = () => {
-      const sheet = document.querySelector(".st-key-all-lines");
-      if (sheet) sheet.scrollIntoView({ block: "start", behavior: "instant" });
-      if (tries++ < 20) setTimeout(look, sheet ? 150 : 50);
-    };
-    look();
+    if (!SHEET.matches) return setPane(true);
+    this.box.dataset.lowered = "";
+    scrollToLines();
   }
 
   /** Show the lines, or how they come to be. */
@@ -226,8 +225,8 @@ class Drawer {
   close() {
     this.stopPlaying();
     this.highlight(null);
-    this.report("event", { kind: "close" });
-    this.answers.choose(null, this.data?.chosen.head); // at once
+    this.report("event", { kind: "close", head: this.answers.headBefore });
+    this.answers.choose(null, this.answers.headBefore); // at once
   }
 
   /** @param {KeyboardEvent} event */
@@ -241,6 +240,7 @@ class Drawer {
     event.stopPropagation();
     if (isForPlayer) return;
     if (this.player) this.stopPlaying();
+    else if (isInPane()) setPane(false);
     else this.close();
   }
 

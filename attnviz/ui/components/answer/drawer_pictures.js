@@ -12,7 +12,7 @@ const TOGETHER = 7; // of narrower ones put together: the gap after them is a pi
 /**
  * The cell that an answer is about, and how its lines are drawn.
  *
- * @typedef {{ query: number, key: number | null, dark: boolean, sheet: boolean, scales: string[][] }} Setting
+ * @typedef {{ query: number | null, key: number | null, dark: boolean, sheet: boolean, scales: string[][] }} Setting
  */
 
 /**

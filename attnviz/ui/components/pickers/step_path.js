@@ -1,13 +1,13 @@
 // The path from the words to the output: small pictures from raw bytes, joined by what happens between them. A press on
 // either selects the step that the page shows large. All text enters through textContent.
 
-/** @import { Component, HeldNumbers, Mark, OtherPath, Reported } from "../../types" */
+/** @import { Component, HeldNumbers, Mark, Reported } from "../../types" */
 /** @import { PathData, PathStep } from "./types" */
-import { thumbnail } from "../../../pictures/thumbnails.js";
 import { isDark, paint } from "../colours.js";
 import { followHeld } from "../held_numbers.js";
 import { OnceThere } from "../stages_there.js";
 import { goToPart } from "./go_to_part.js";
+import { otherData, pictureOf } from "./held_path.js";
 import { stepColours, unpackedPictures, withSubscripts } from "./small_pictures.js";
 import { signOf } from "../signs.js";
 
@@ -17,7 +17,6 @@ const MANY = 10; // nodes from which there is room for less of each
 const HIGHLIGHT = "attnviz:highlight"; // detail: the cells that some view points at, or null
 const LOGITS = "logits"; // what they are likeliest to say stands below the maps, in a container of this key
 const PANELS = "all-lines";
-const HOLED = ["masked", "bias"]; // steps in which minus infinity is no cell
 /** @type {Partial<Record<string, Mark["axis"][]>>} */
 const AXES = {
   embedded: ["query"],
@@ -70,6 +69,9 @@ class StepPath {
     this.root = root;
     this.box = make(root, "nav", "path");
     this.box.addEventListener("keydown", (event) => this.onKeydown(event));
+    this.box.addEventListener("click", ({ target }) => this.press(target));
+    this.resizer = new ResizeObserver(() => this.shown && (this.fill(this.shown), this.paint())); // a narrow page shows fewer maps
+    this.resizer.observe(this.box);
     this.theme = new MutationObserver(() => this.retheme());
     this.theme.observe(document.documentElement, { attributes: true, attributeFilter: ["class", "style", "data-theme"] });
     this.media = matchMedia("(prefers-color-scheme: dark)");
@@ -151,8 +153,9 @@ class StepPath {
     make(text, "small", "", count);
     for (const node of nodes) {
       this.between(node.before);
-      this.node(node, node.shown && (!front || !isNarrow || node.name === front));
+      this.node(node);
     }
+    for (const { name, shown } of nodes) if (shown && (!front || !isNarrow || name === front)) this.markCurrent(name);
     this.rove(Math.max(focused, 0));
     if (focused >= 0) this.buttons[focused]?.focus();
   }
@@ -168,15 +171,13 @@ class StepPath {
     arrow.dataset.step = step;
     arrow.title = word; // also where there is no room for it
     arrow.setAttribute("aria-label", word);
-    arrow.addEventListener("click", () => this.onSelect(step));
   }
 
-  /** @param {PathStep} node @param {boolean} shown  whether its map is on the stage */
-  node(node, shown) {
-    const button = make(this.box, "button", shown ? "node shown" : "node");
+  /** @param {PathStep} node */
+  node(node) {
+    const button = make(this.box, "button", "node");
     button.type = "button";
     button.dataset.step = node.name;
-    if (shown) button.setAttribute("aria-current", "true");
     button.setAttribute("aria-label", `${node.symbol.replace("_", "")} ${node.shape}${signOf(": ")}${node.meaning}`);
     button.title = node.meaning;
     this.canvases.push(make(button, "canvas", ""));
@@ -184,10 +185,20 @@ class StepPath {
     withSubscripts(make(text, "b", ""), node.symbol);
     text.append(" "); // as a screen reader says them: two words
     make(text, "small", "", node.shape);
-    button.addEventListener("click", () => {
-      this.onSelect(node.name);
-      if (node.name === LOGITS) goToPart(PANELS);
-    });
+  }
+
+  /** Mark a step whose map is on the stage: a press has nothing to show there. @param {string} name */
+  markCurrent(name) {
+    this.box.querySelector(`.node[data-step="${name}"]`)?.setAttribute("aria-current", "true");
+    this.box.querySelectorAll(`[data-step="${name}"]`).forEach((button) => button.setAttribute("aria-disabled", "true"));
+  }
+
+  /** @param {EventTarget | null} target */
+  press(target) {
+    const button = target instanceof Element ? target.closest("[data-step]:not([aria-disabled])") : null;
+    if (!(button instanceof HTMLElement) || !button.dataset.step) return;
+    this.onSelect(button.dataset.step);
+    if (button.dataset.step === LOGITS) goToPart(PANELS);
   }
 
   /** The page may have become a dark one, or a light one. */
@@ -242,41 +253,11 @@ class StepPath {
 
   close() {
     this.stopped.abort();
+    this.resizer.disconnect();
     this.theme.disconnect();
     this.media.onchange = null;
     this.box.remove();
   }
-}
-
-/**
- * The small picture of a step as it follows from what is held; null where it is as it was.
- *
- * @param {PathStep} node
- * @param {PathData} data
- * @param {HeldNumbers} held
- */
-function pictureOf({ name, shape, kind, size }, { head, heads }, held) {
-  const [array, masked] = [held.array(name), name === "weights" ? held.array("masked") : null];
-  if (!array || !(array.isMoved || masked?.isMoved)) return null;
-  const [all, rows, columns] = array.shape, own = shape.split(" × ").map(Number);
-  if (array.isPart && (own[0] !== rows || own[1] !== (array.widths?.[Math.floor((head * all) / heads)] ?? columns))) return null; // of another size
-  const [high, wide] = [own.length > 1 ? own[0] : 1, own[own.length - 1]];
-  const first = Math.floor((head * all) / heads) * rows * columns, ofMask = masked && masked.shape[0] > 1 ? first : 0;
-  const numbers = Float64Array.from({ length: high * wide }, (_, at) => array.values[first + Math.floor(at / wide) * columns + (at % wide)]);
-  const isHidden = (/** @type {number} */ at) => masked?.values[ofMask + at] === -Infinity || (HOLED.includes(name) && numbers[at] === -Infinity);
-  const picture = thumbnail(numbers, [high, wide], isHidden, { isSigned: kind === "signed", isSquare: array.axes.slice(-2).join() === "query,key" });
-  return picture.length === size[0] * size[1] ? picture : null;
-}
-
-/** The path of another setting, as if it had been sent. @param {PathData} data @param {OtherPath} path @returns {PathData} */
-function otherData(data, { nodes, sizes, words }) {
-  const shown = data.nodes.flatMap((node) => (node.shown ? [node.name] : [])), [one, more] = data.counts;
-  return {
-    ...data,
-    count: words === null ? data.count : words === 1 ? one : more.replace("{n}", String(words)),
-    scales: nodes.map(({ colours, dark }) => [colours, dark]),
-    nodes: nodes.map((node, at) => ({ ...node, kind: "signed", scale: at, size: sizes[at], shown: shown.includes(node.name) })),
-  };
 }
 
 /** Whether two pictures have the same bytes. @param {Uint8Array} one @param {Uint8Array} other */

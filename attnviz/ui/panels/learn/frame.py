@@ -183,9 +183,11 @@ def _maps(part: _Part, trace: Trace, step: int) -> tuple[Trace, Cell | None]:
         shown.append(replace(last, name=f"try{len(shown)}"))
         of[shown[-1].name] = nearest, len(nearest.layers) - 1
     asked = part.asked if part.asked in of else shown[part.selection.layer].name
-    part.selection, part.asked = cell_panel.updated(replace(part.selection, focus=None), asked, shown, of, key=KEY)
+    part.selection, part.asked = cell_panel.updated(
+        replace(part.selection, focus=None), asked, shown, of, key=KEY, has_columns=True
+    )
     cells = browser_facts.cells_of(trace, 0) if len(shown) == 1 else None  # it has the numbers of one map
-    picked = cell_panel.marked(part.selection, part.asked, shown)
+    picked = cell_panel.marked(part.selection, part.asked, shown, has_columns=True)
     heatmap.show(shown, key=KEY, picked=picked, view=_view(part), cells=cells)
     trace_of_cell, layer = of[part.asked]
     head = cell_panel.head_of(trace_of_cell, layer, part.selection)

@@ -12,7 +12,7 @@ KINDS = {
     "panel": "panel",  # a way to a panel below was taken
     "pair": "row? column?",  # two of the words above the mosaic, none where they were let go
     "open": "layer head?",  # a head of all layers, none for the feed-forward block
-    "close": "",  # the answer
+    "close": "head?",  # the answer; the head that is chosen again
     "pick": "stage head? row? column?",  # a cell of a map; a whole row or column by its word
     "lines": "",  # all lines of the answer were asked for
     "key": "key",  # another key in the answer

@@ -66,6 +66,7 @@ export class HeadHand {
       const off = this.isOff(first + at), [x, y, w, h] = picture.cells(at, 0, 0, picture.rows, width);
       if (off) svg(picture.light, "path", { d: `M${x},${y}l${w},${h}m0,${-h}l${-w},${h}`, class: "attn-off", fill: "none" });
       const button = picture.maps.querySelector(`[data-switch="${first + at}"]`);
+      if (button instanceof HTMLElement) button.style.setProperty("--left", `${picture.named[at] - 2}px`);
       button?.setAttribute("aria-pressed", String(off));
       button?.setAttribute("title", off ? words.head_on : words.head_off);
       button?.setAttribute("aria-label", picture.meta.heads[at] + signOf(": ") + (off ? words.head_on : words.head_off));

@@ -32,6 +32,7 @@ export class Holding {
   isAnnounced = false; // whether other views show what follows from it
   latest = 0; // the number of the last event; 0 where it has been answered
   frame = 0;
+  returns = false; // whether what was kept is to be taken back once it is confirmed
   took = 0; // milliseconds of the last one
   ended = 0; // when it was drawn
   /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -53,6 +54,7 @@ export class Holding {
     const isOfHand = () => this.isHeld || this.number.pressed !== null;
     const isTyped = (/** @type {Event} */ { target }) => target instanceof HTMLInputElement; // there words are selected
     document.addEventListener("selectstart", (event) => isOfHand() && !isTyped(event) && event.preventDefault(), { signal }); // a drag selects no words
+    window.addEventListener("pointerdown", () => (this.isFresh = false), { signal, capture: true });
     window.addEventListener("keydown", (event) => this.escape(event), { signal, capture: true });
     window.addEventListener("keydown", (event) => this.number.typing.typeChosen(event), { signal });
     window.addEventListener("keydown", (event) => this.undo(event), { signal });
@@ -85,6 +87,15 @@ export class Holding {
     return this.number.isHeld || this.mask.isHeld || this.setting.isHeld;
   }
 
+  /** Whether a number was kept, and nothing has been pressed since: Escape takes it back before it closes anything. */
+  get isFresh() {
+    return "fresh" in this.heatmap.host.dataset;
+  }
+
+  set isFresh(is) {
+    this.heatmap.host.toggleAttribute("data-fresh", is);
+  }
+
   /** Take back what is held. */
   leave() {
     this.mask.leave();
@@ -92,12 +103,16 @@ export class Holding {
     this.setting.leave();
   }
 
-  /** Escape takes back what is held. @param {KeyboardEvent} event */
+  /** Escape takes back what is held, or the number that was kept just before. @param {KeyboardEvent} event */
   escape(event) {
-    if (event.key !== "Escape" || !this.isHeld || this.number.field.isOpen || this.setting.field.isOpen) return;
+    const { isFresh, isHeld } = this;
+    this.isFresh = false;
+    if (event.key !== "Escape" || !(isHeld || isFresh) || this.number.field.isOpen || this.setting.field.isOpen) return;
     event.preventDefault();
     event.stopImmediatePropagation();
-    this.leave();
+    if (isHeld) this.leave();
+    else if (this.latest) this.returns = true;
+    else this.goBack(true);
   }
 
   /** Control and Z takes back what was changed by hand last, with Shift it is done again. @param {KeyboardEvent} event */
@@ -106,9 +121,13 @@ export class Holding {
     const isTyped = target instanceof HTMLElement && (target.isContentEditable || target.matches("input, textarea, select"));
     if (key.toLowerCase() !== "z" || !(ctrlKey || metaKey) || altKey || isTyped || defaultPrevented || this.isHeld || !this.heatmap.data.live) return;
     event.preventDefault();
-    if (this.latest) return; // what was let go of is on its way
+    if (!this.latest) this.goBack(!shiftKey); // else what was let go of is on its way
+  }
+
+  /** Take back what was changed by hand last, or do it again. @param {boolean} isBack */
+  goBack(isBack) {
     this.forget();
-    this.send({ undo: !shiftKey });
+    this.send({ undo: isBack });
   }
 
   /** A key that is pressed in a map; return whether it was for what can be held there. @param {Picture} picture @param {KeyboardEvent} event */
@@ -174,7 +193,9 @@ export class Holding {
     if (!this.latest || (live && live.confirmed >= this.latest)) this.head.pending.clear();
     this.mask.adopt(Boolean(live?.paints));
     const isConfirmed = this.latest > 0 && (live?.confirmed ?? 0) >= this.latest;
+    const returns = isConfirmed && this.returns && live?.address !== run?.address; // and not refused
     if (isConfirmed) this.settle();
+    if (returns) return this.goBack(true);
     if (!run) return;
     if (!live) return this.forget();
     if (isConfirmed) {
@@ -197,6 +218,7 @@ export class Holding {
   settle() {
     clearTimeout(this.timer);
     this.latest = 0;
+    this.returns = false;
   }
 
   /** The stages as they are to be drawn: with what follows from what is held, or kept and not yet confirmed. @param {Stage[]} stages */

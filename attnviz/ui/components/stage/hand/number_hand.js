@@ -7,7 +7,7 @@ import { Grip } from "./grip.js";
 import { Rail } from "./rail.js";
 import { TypedNumber } from "./typed_number.js";
 
-const DRAGGED_FROM = 4; // pixels from which a press is a drag
+const DRAGGED_FROM = 12; // pixels from which a press is a drag: more than a click slips
 const LONG = 350; // milliseconds until a finger holds what it presses
 const SHAKES = 8; // pixels that it may move meanwhile
 const PULL = 118; // pixels over which a number goes through the scale of its head
@@ -246,6 +246,7 @@ export class NumberHand {
     if (value === held.first) return this.leave();
     this.holding.show([{ step: held.step, at: held.at, value }]);
     this.holding.keep({ step: held.picture.name, at: held.index, value });
+    this.holding.isFresh = true;
     this.end();
   }
 

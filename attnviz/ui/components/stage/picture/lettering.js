@@ -6,7 +6,7 @@ import { Numbered } from "./numbers.js";
 const BARE = 20; // pixels left of a map in which no word fits
 const NARROWEST_LEGEND = 84; // pixels
 const APART = 10; // pixels between two heads over which their names are told apart
-const SWITCH = 18; // pixels of what switches a head off, where no pointer hovers over it
+const SWITCH = 16; // pixels of what switches a head off, in its name
 /** @typedef {[text: string, size: [wide: number, tall: number], fill?: string]} LegendLine */
 
 export class Lettered extends Numbered {
@@ -57,9 +57,14 @@ export class Lettered extends Numbered {
     this.drawCells();
   }
 
-  /** Whether what switches a head off stands at the end of its name for good. */
+  /** The pixels that what switches a head off has in its name. */
+  get switchWide() {
+    return this.meta.share && this.heatmap.data.live?.off ? SWITCH : 0;
+  }
+
+  /** Whether that stands at the end of the name for good. */
   get isSwitched() {
-    return this.meta.share && Boolean(this.heatmap.data.live?.off) && matchMedia("(hover: none)").matches;
+    return this.switchWide > 0 && matchMedia("(hover: none)").matches;
   }
 
   /** Over each head its name, and what it does where there is room for that. */
@@ -68,8 +73,7 @@ export class Lettered extends Numbered {
     const ragged = new Set(all).size > 1;
     const pitch = across > 1 ? this.edgeX(1, 0) - this.edgeX(0, 0) - 4 : this.columns * this.w + room[1];
     const group = this.group(this.words, large ? 15 : 12, 600, "start");
-    const free = this.isSwitched ? this.columns * this.w - SWITCH : Infinity;
-    const beside = (/** @type {number} */ head) => Math.min(free, head % across === across - 1 && room[1] ? this.columns * this.w + room[1] : pitch);
+    const beside = (/** @type {number} */ head) => (this.isSwitched ? this.columns * this.w : head % across === across - 1 && room[1] ? this.columns * this.w + room[1] : pitch) - this.switchWide;
     const fits = (/** @type {string[]} */ parts, /** @type {number} */ head) => context.measureText(parts.join("  ")).width <= beside(head);
     const plains = heads.map((name) => name.split(" · ")[0]);
     const numbers = heads.map((name) => name.match(/\d+/)?.[0] ?? "");
@@ -103,9 +107,8 @@ export class Lettered extends Numbered {
     const group = this.group(this.words, this.meta.large ? 14 : 11, 400, "end");
     group.setAttribute("class", "attn-soft");
     const { spread } = this.heatmap.data.words;
-    const endAt = this.isSwitched ? -SWITCH : room[1], free = this.columns * this.w + endAt - context.measureText(spread).width;
-    const end = Math.min(across, heads.length);
-    const isClose = end > 1 && this.edgeX(1, 0) - this.edgeX(0, this.columns) - room[1] < APART;
+    const endAt = this.isSwitched ? -SWITCH : room[1], free = this.columns * this.w + Math.min(endAt, room[1] - this.switchWide) - context.measureText(spread).width;
+    const end = Math.min(across, heads.length), isClose = end > 1 && this.edgeX(1, 0) - this.edgeX(0, this.columns) - room[1] < APART;
     const begin = isClose ? end - 1 : 0;
     if (this.named.slice(begin, end).some((name) => name > free)) return;
     for (let head = begin; head < end; head++) svg(group, "text", { x: this.edgeX(head, this.columns) + 2 + endAt, y: this.y - 5 }, spread);
@@ -133,12 +136,9 @@ export class Lettered extends Numbered {
       const lines = legend.flatMap(([text]) => wrap(text, width - 12));
       return width >= NARROWEST_LEGEND && lines.length * high + 6 * (legend.length - 1) <= height;
     });
-    if (!area) {
-      group.remove();
-      return false;
-    }
+    if (!area) return group.remove(), false;
     const { x, width } = area;
-    let y = area.y;
+    let { y } = area;
     for (const [text, [wide, tall], fill] of legend) {
       svg(group, "rect", { x, y: y + (size - tall) / 2, width: wide, height: tall, ...(fill ? { fill } : { class: "attn-bars" }) });
       for (const part of wrap(text, width - 12)) svg(group, "text", { x: x + 12, y: (y += high) - high + size - 1 }, part);
