@@ -15,6 +15,7 @@ from attnviz.engine.records.trace import Trace
 from attnviz.pictures.answer.browser_facts import CellFacts
 from attnviz.pictures.answer.explanation import explanation, most_telling
 from attnviz.pictures.answer.motion import motion
+from attnviz.pictures.answer.row_functions import has_products
 from attnviz.pictures.charts.bars import bars
 from attnviz.pictures.stage_record import Stage
 from attnviz.settings.counting import ordinal
@@ -87,7 +88,9 @@ def explain(
         dimension = None
     answer = explanation(trace, cell, key=whole, dimension=dimension)
     played = motion(trace, cell) if whole and cell.allowed else None
-    said = {"motion": played} | ({"beside": beside} if beside else {})
+    said: dict[str, Any] = {"motion": played} | ({"beside": beside} if beside else {})
+    if cells is None:  # by which the browser would know it
+        said["has_products"] = has_products(trace.config, [*trace.layers[layer]])
     drawer.show(answer | said, key=ANSWER, around=around)
     return cell if whole else None
 

@@ -149,6 +149,9 @@ def test_a_click_on_a_cell_of_either_is_answered_and_moves_nothing(
         numbers, how = [short(x[cell]) for x in (a, b)], "less" if b[cell] < a[cell] else "more"
         both = f"In A {numbers[0]}, in B {numbers[1]}: {short(float(f'{abs(b - a)[cell]:.2g}'))} {how}."
         assert said == f"This is {'A' if name == 'a' else 'B'}. {both}"
+        _, query, key = (LONG.split()[at] for at in cell)
+        heads = page.locator(".attn-drawer .ad-heads span").all_text_contents()
+        assert [*filter(None, heads)] == [f"q {query}", f"k {key}", "product"], "as on Explore"
         assert page.evaluate(RINGED) == {each: [[*cell]] for each in THREE}
         assert page.evaluate(EVERYTHING) == before, name
         box = page.locator(".attn-drawer").bounding_box()
