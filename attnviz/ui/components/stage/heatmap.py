@@ -59,6 +59,8 @@ WORDS: Words[Any] = Words(
         "hold": "drag up or down to change it, or type a number",
         "pin": "pin",
         "pinned": "this is the pinned picture",
+        "pinned_now": "pinned: change a setting to compare",
+        "pinned_same": "this is the pinned picture, the same as now",
         "unpin": "unpin",
         "flip": "hold B",
         "flip_hint": "While B is held, the maps of A show B",

@@ -39,6 +39,8 @@ export type StageWords = Record<
   | "painted_keys"
   | "pin"
   | "pinned"
+  | "pinned_now"
+  | "pinned_same"
   | "unpin"
   | "flip"
   | "flip_hint"
