@@ -80,6 +80,12 @@ def test_what_is_not_of_one_size_does_not_flip_and_a_letter_that_is_typed_is_one
     page.keyboard.down("b")
     np.testing.assert_allclose(page.evaluate(NUMBERS), weights(), atol=1e-15)
     page.keyboard.up("b")
+    page.goto(f"{site.url}/?page=compare&b_temperature=2&step=scores")
+    page.locator(".st-key-compare [data-stage=b]").wait_for()
+    page.evaluate(QUIET)
+    page.keyboard.down("b")
+    assert page.locator(".attn-flip span").inner_text() == "this is B, in A's place: the same numbers"
+    page.keyboard.up("b")
 
 
 EVERYTHING = """() => {

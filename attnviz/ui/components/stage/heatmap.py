@@ -65,6 +65,7 @@ WORDS: Words[Any] = Words(
         "flip": "hold B",
         "flip_hint": "While B is held, the maps of A show B",
         "flipped": "this is B, in A's place",
+        "flipped_same": "this is B, in A's place: the same numbers",
         "pin_hint": "P pins, B shows what is pinned",
         "differs": "outlined: larger by 0.1 or more, dashed: smaller",
         "unlike": "another size",

@@ -45,6 +45,7 @@ export type StageWords = Record<
   | "flip"
   | "flip_hint"
   | "flipped"
+  | "flipped_same"
   | "pin_hint"
   | "differs"
   | "unlike"
