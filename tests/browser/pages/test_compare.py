@@ -217,3 +217,15 @@ def test_a_cell_is_ringed_in_each_map_that_has_it(
     page.evaluate(QUIET)
     assert said in choose(page, name, cell)
     assert page.evaluate(RINGED) == ringed
+
+
+def test_the_name_of_a_slider_in_the_band_stands_beside_its_number(browser_page: Any, site: Any) -> None:
+    page = browser_page
+    page.goto(f"{site.url}/?page=compare&b_n_heads=2")
+    slider = page.locator(".st-key-tools-compare .stSlider")
+    slider.wait_for()
+    page.evaluate(QUIET)
+    label = slider.locator("[data-testid=stWidgetLabel]").bounding_box()
+    number = slider.locator("[data-testid=stSliderThumbValue]").bounding_box()
+    assert label["x"] + label["width"] <= number["x"]
+    assert page.locator(".st-key-tools-compare").bounding_box()["height"] <= 47, "as high as the band of the path"
