@@ -560,7 +560,7 @@ CUT_LEGENDS = """() => [...document.querySelectorAll(".st-key-explore .attn-lege
 }).map((legend) => legend.textContent)"""
 
 
-@pytest.mark.parametrize("width", [1024, 1280])
+@for_each("width", [1024, 1280])
 def test_a_legend_that_has_no_room_beside_a_name_stands_below_it(browser_page: Any, app: Any, width: int) -> None:
     page = browser_page
     page.set_viewport_size({"width": width, "height": 720})
