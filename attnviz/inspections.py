@@ -26,7 +26,7 @@ WORDS = {
     "file": "a Python file with a function of q, k and v; it is run as any program of yours is",
     "name": "the function, where the file has several",
     "same": "A and B are the same, number for number",
-    "first": "A and B first differ in {name}{layer}",
+    "first": "the first step that differs: {name}{layer}",
     "layer": " of layer {n}",
     "step": "{layer:9}{name:20}{said}",
     "moved": "{moved:,} of {n:,} numbers, by {most:.4g} at most",

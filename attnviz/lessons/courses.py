@@ -107,7 +107,7 @@ COURSES: dict[str, Course] = table(
     ),
     Course(
         "double",
-        "90 minutes: and whom the answer is owed to",
+        "90 minutes: and which heads the answer depends on",
         "Whatever writes, translates or answers questions today reads its text by attention. You do its "
         "arithmetic by hand, find it in a trained model, and after a break prove which of its heads an answer "
         "depends on.",

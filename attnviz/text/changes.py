@@ -27,9 +27,9 @@ from attnviz.text.step_names import plain, steps
 WORDS = Words(
     {
         "same": "A and B are the same, number for number.",
-        "parted": "A and B first differ in {step}.",
+        "parted": "The first step that differs: {step}.",
         "deeper": "A and B are the same in layer {layer}. Layers in all: {a} in A, {b} in B.",
-        "parted_at_once": "A and B differ from the first step on, {step}.",
+        "parted_at_once": "A and B differ from the very first step: {step}.",
         "other_shape": "{step} are {a} in A and {b} in B, so there is no difference to draw.",
         "absent": "absent",
         "fewer_heads": "Heads compared: the first {n}, of {a} in A and {b} in B.",

@@ -24,11 +24,11 @@ def two(**change):
     "change, words",
     [
         ({}, "A and B are the same, number for number."),
-        ({"score": "dot"}, "A and B first differ in scaled scores S′."),
-        ({"mask": "causal"}, "A and B first differ in mask M."),
-        ({"temperature": 0.5}, "A and B first differ in attention weights A."),
-        ({"sentence": "the dog sat on mats"}, "A and B differ from the first step on, token embeddings E."),
-        ({"output_projection": False}, "A and B first differ in output matrix W_O."),
+        ({"score": "dot"}, "The first step that differs: scaled scores S′."),
+        ({"mask": "causal"}, "The first step that differs: mask M."),
+        ({"temperature": 0.5}, "The first step that differs: attention weights A."),
+        ({"sentence": "the dog sat on mats"}, "A and B differ from the very first step: token embeddings E."),
+        ({"output_projection": False}, "The first step that differs: output matrix W_O."),
     ],
 )
 def test_the_first_step_that_differs_is_named(change, words):
@@ -211,7 +211,7 @@ def test_every_step_can_be_compared(name):
 def test_fewer_key_value_heads_are_a_difference_from_the_first_matrix_on():
     a, b = two(n_heads=4), run(Config(**SETTING | {"n_heads": 4, "n_kv_heads": 1}))
     a = run(Config(**SETTING | {"n_heads": 4}))
-    assert first_difference(a, b, 0).endswith("A and B first differ in key matrices W_K.")
+    assert first_difference(a, b, 0).endswith("The first step that differs: key matrices W_K.")
     assert change_summary(a, b, 0, "keys")[1] == "Heads compared: the first 1, of 4 in A and 1 in B."
 
 

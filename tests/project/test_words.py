@@ -24,7 +24,8 @@ DIALECT = {"aloud", "mended", "posed", "redealt", "spoken", "whereabouts"}
 CLAUSE, ARTICLE = r"(What|Whether|Where|Which|Who|How|Why)\b", r"(The|A|An)\b"
 OF_SENTENCES = r"[Dd]eal again|\bkin\b|bent units|[Oo]ver the sum|judged alone|has no say|in the mean\b"
 OF_SENTENCES += r"|[Tt]akes? (?:\{\w+\}|nothing|something|the most) from"
-"""Turns of phrase that once stood for other seeds, gates, division by a sum, independence and attention."""
+OF_SENTENCES += r"|first differ in|whom the answer"
+"""Turns of phrase that once stood for other seeds, gates, division by a sum, independence, attention and causes."""
 OF_SCRIPTS = {"asks", "given", "hear", "heard", "lit", "place", "places", "tell", "telling", "told", "worn"}
 """Words that once stood for queries, props, events, highlights, positions and messages in the scripts of the page."""
 

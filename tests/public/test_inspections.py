@@ -21,7 +21,7 @@ def test_two_runs_are_told_apart_step_by_step(tmp_path: Path, capsys: pytest.Cap
         b.save(tmp_path / f"b.{kind}")
         assert main(["diff", LINK, str(tmp_path / f"b.{kind}")]) == 1
         first, *lines = capsys.readouterr().out.splitlines()
-        assert first == "A and B first differ in scaled of layer 1"
+        assert first == "the first step that differs: scaled of layer 1"
         expected = [
             (layer + 1, name, np.abs(np.nan_to_num(b.layers[layer][name].array - a.layers[layer][name].array)).max())
             for layer in (0, 1)

@@ -53,6 +53,12 @@ def score(config: ChosenRows, recorded: Sequence[str]) -> dict[str, Any]:
     return said
 
 
+def has_products(config: ChosenRows, recorded: Sequence[str]) -> bool:
+    """Return whether each entry of a score is a number of the query times one of the key."""
+    match = score(config, recorded)["match"] or {}
+    return [match.get(name) for name in ("left", "sign", "right")] == ["q", "×", "k"]
+
+
 def normaliser(config: ChosenRows) -> dict[str, Any]:
     """Return what an answer says of a normaliser: its last line, the operands of its exponent, and its sentences.
 

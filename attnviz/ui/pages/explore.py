@@ -123,11 +123,11 @@ def _draw_stage(
     is_of_all = (selection.head, selection.focus, seen.is_window) == (None, None, False)
     cells, cell = browser_facts.cells_of(trace, selection.layer, head if is_of_all else None), None
     if cells is None:  # a browser takes longer to draw the maps than the answer, and a click waits for that
-        cell = _explain(trace, selection, head)
+        cell = _explain(trace, selection, head, cells)
     with stage:
         _draw_maps(trace, selection, seen, about, cells)
     if cells is not None:  # the browser explains it by the numbers in the maps
-        cell = _explain(trace, selection, head)
+        cell = _explain(trace, selection, head, cells)
     return cells, cell
 
 
@@ -240,13 +240,13 @@ def _in_front(stages: Sequence[Stage], first: str) -> str:
     return first if first in names else next((stage.name for stage in stages if stage.leads), names[0])
 
 
-def _explain(trace: Trace, selection: Selection, head: int) -> Cell | None:
+def _explain(trace: Trace, selection: Selection, head: int, cells: CellFacts | None) -> Cell | None:
     """Draw how what was chosen came to be, with the patches of an image that are attended to."""
     image = None
     if selection.query is not None and has_patches(trace):
         of_head = head if selection.head is None or selection.key is None else selection.head
         image = explore_panels.over_patches(trace, selection.layer, of_head, selection.query, small=True)
-    return cell_panel.answer(trace, selection, head, image)
+    return cell_panel.answer(trace, selection, head, cells, image)
 
 
 def _updated(trace: Trace, selection: Selection) -> Selection:

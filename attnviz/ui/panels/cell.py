@@ -15,6 +15,7 @@ from attnviz.engine.records.trace import Trace
 from attnviz.pictures.answer.browser_facts import CellFacts
 from attnviz.pictures.answer.explanation import column, explanation, most_telling
 from attnviz.pictures.answer.motion import motion
+from attnviz.pictures.answer.row_functions import has_products
 from attnviz.pictures.charts.bars import bars
 from attnviz.pictures.stage_record import Stage
 from attnviz.settings.counting import ordinal
@@ -71,7 +72,7 @@ def explain(
     beside   what is said of another run
     """
     facts(cells)
-    return answer(trace, selection, head, image, setting=setting, beside=beside)
+    return answer(trace, selection, head, cells, image, setting=setting, beside=beside)
 
 
 def facts(cells: CellFacts | None) -> None:
@@ -83,12 +84,13 @@ def answer(
     trace: Trace,
     selection: Selection,
     head: int,
+    cells: CellFacts | None,
     image: Mapping[str, Any] | None = None,
     *,
     setting: Config | None = None,
     beside: str = "",
 ) -> Cell | None:
-    """Draw how what was chosen came to be, as `explain` does, beside what the browser explains any cell by."""
+    """Draw how what was chosen came to be, as `explain` does, where `facts` are sent elsewhere."""
     around = Around(selection.play, rail.chips(setting or trace.config), selection.head, selection.focus, image)
     layer, query, key, dimension = selection.layer, selection.query, selection.key, selection.dimension
     if query is None:
@@ -104,7 +106,9 @@ def answer(
         dimension = None
     said = explanation(trace, cell, key=whole, dimension=dimension)
     played = motion(trace, cell) if whole and cell.allowed else None
-    more = {"motion": played} | ({"beside": beside} if beside else {})
+    more: dict[str, Any] = {"motion": played} | ({"beside": beside} if beside else {})
+    if cells is None:  # by which the browser would know it
+        more["has_products"] = has_products(trace.config, [*trace.layers[layer]])
     drawer.show(said | more, key=ANSWER, around=around)
     return cell if whole else None
 

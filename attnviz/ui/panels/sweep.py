@@ -1,7 +1,7 @@
 """A setting that moves by itself, value after value, while the maps follow: seeds, or temperatures.
 
-Only what is drawn moves: the setting, its widgets and the address stay as they are until it stops, at the last value or
-before. What is shown then becomes the setting, whoever stops it: field, link and picture say the same.
+Only what is drawn moves, and the field shows where: the setting and the address stay as they are until it stops, at the
+last value or before. What is shown then becomes the setting, whoever stops it: field, link and picture say the same.
 """
 
 from __future__ import annotations
@@ -77,7 +77,11 @@ def settled(config: Config, *, moves: bool) -> Config:
     Call it before the widgets of the setting are drawn. `moves` says whether a field can move on this page.
     """
     name, position = st.session_state.get(PLAYED, ("", 0))
-    if not name or (moves and position < len(values(config, name))):
+    st.session_state.pop(widget_values.MOVING, None)
+    if name and moves and position < len(values(config, name)):
+        st.session_state[widget_values.MOVING] = {name: values(config, name)[position]}
+        return config
+    if not name:
         return config
     kept = _reached(config)
     st.session_state.pop(PLAYED)
@@ -110,12 +114,13 @@ def keep_chosen(key: str) -> None:
     """Have the value that was chosen among those that are laid out as the setting; without one, lay out none."""
     chosen = report(key).get("swept")
     name, begun = st.session_state.get(LAID_OUT, ("", None))
-    st.session_state.pop(PLAYED, None)
     if name and chosen in [*values(begun, name), getattr(begun, name)]:
         config, selection = session_state.saved(Config, Selection)
         kept: dict[str, Any] = {name: chosen}
         session_state.adopt(replace(config, **kept), selection)
+        st.session_state.pop(PLAYED, None)
     else:
+        _stop()
         st.session_state.pop(LAID_OUT, None)
 
 
@@ -144,6 +149,10 @@ def _movable(config: Config, skip: Collection[str]) -> list[str]:
 
 @callback
 def _keep() -> None:
+    _stop()
+
+
+def _stop() -> None:
     """Stop, and have the value that is shown as the setting; the last one is already, if that was shown meanwhile."""
     if not is_moving():
         return
@@ -165,8 +174,9 @@ def _go_on(name: str, position: int) -> None:
     def wait() -> None:
         if fresh:
             fresh.pop()
-        elif PLAYED in st.session_state:
-            st.session_state[PLAYED] = name, position + 1
+        else:
+            if PLAYED in st.session_state:  # else it was ended in a part of the page, and its button is still drawn
+                st.session_state[PLAYED] = name, position + 1
             st.rerun()
 
     st.fragment(wait, run_every=SECONDS)()

@@ -5,7 +5,7 @@ Knows the kinds of fields and no field by name. What is typed and cannot be read
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import Field
 from typing import Any
 
@@ -21,6 +21,7 @@ from attnviz.settings.tuple_kinds import Knobs, Listed, Options, Widths, read_kn
 from attnviz.text.format.cell_number import in_language
 from attnviz.ui.session.widget_values import (
     MOST_STOPS,
+    MOVING,
     each_position,
     first_value,
     is_picked,
@@ -72,7 +73,19 @@ def draw_field(
     named: dict[str, Any] = {"placeholder": empty} if empty and isinstance(kind, Options) else {}
     if moved and isinstance(kind, Number | Knobs | Text):
         named |= {"on_change": moved, "args": (item.name,)}
-    return make(draft, item, kind, {"label": label, "key": prefix + item.name, "help": help or None} | named)
+    common = {"label": label, "key": prefix + item.name, "help": help or None} | named
+    moving = st.session_state.get(MOVING, {})
+    return _follow(moving, draft, item, make, common) if common["key"] in moving else make(draft, item, kind, common)
+
+
+def _follow(
+    moving: Mapping[str, Any], draft: object, item: Field[Any], make: Callable[..., Any], common: dict[str, Any]
+) -> Any:
+    """Show where a field is that moves by itself, in a widget that takes no other number; return what it holds."""
+    key = f"{MOVING}-{common['key']}"
+    st.session_state[key] = shown_value(item, moving[common["key"]])
+    make(draft, item, item.metadata["kind"], common | {"key": key, "disabled": True})
+    return getattr(draft, item.name)
 
 
 def moved_to(draft: object, item: Field[Any]) -> Any:

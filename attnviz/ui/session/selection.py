@@ -105,7 +105,8 @@ COURSE_NAMES = table(
         "all",
         "All lessons",
         "Whatever writes, translates or answers questions today reads its text by attention. These lessons lead from "
-        "what it does, through its arithmetic by hand, to the question to whom the answer of a trained model is owed.",
+        "what it does, through its arithmetic by hand, to finding out which heads of a trained model its answer "
+        "depends on.",
     ),
     *COURSES.values(),
     Entry(PRACTICE, "Practice", "Questions with new numbers, and those again that were missed."),

@@ -14,6 +14,8 @@ from attnviz.settings.kinds import Number, Ordinal
 from attnviz.settings.rows import Knob, KnobValue
 from attnviz.settings.tuple_kinds import Knobs, Listed, Options, SerialisedTuple, Widths
 
+MOVING = "_moving"
+"""Of the session: the fields that move by themselves, and where each is; the records keep what they hold."""
 MOST_STOPS = 256  # a slider with more stops than this cannot be set by hand
 
 

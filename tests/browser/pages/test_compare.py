@@ -80,6 +80,12 @@ def test_what_is_not_of_one_size_does_not_flip_and_a_letter_that_is_typed_is_one
     page.keyboard.down("b")
     np.testing.assert_allclose(page.evaluate(NUMBERS), weights(), atol=1e-15)
     page.keyboard.up("b")
+    page.goto(f"{site.url}/?page=compare&b_temperature=2&step=scores")
+    page.locator(".st-key-compare [data-stage=b]").wait_for()
+    page.evaluate(QUIET)
+    page.keyboard.down("b")
+    assert page.locator(".attn-flip span").inner_text() == "this is B, in A's place: the same numbers"
+    page.keyboard.up("b")
 
 
 EVERYTHING = """() => {
@@ -149,6 +155,9 @@ def test_a_click_on_a_cell_of_either_is_answered_and_moves_nothing(
         numbers, how = [short(x[cell]) for x in (a, b)], "less" if b[cell] < a[cell] else "more"
         both = f"In A {numbers[0]}, in B {numbers[1]}: {short(float(f'{abs(b - a)[cell]:.2g}'))} {how}."
         assert said == f"This is {'A' if name == 'a' else 'B'}. {both}"
+        _, query, key = (LONG.split()[at] for at in cell)
+        heads = page.locator(".attn-drawer .ad-heads span").all_text_contents()
+        assert [*filter(None, heads)] == [f"q {query}", f"k {key}", "product"], "as on Explore"
         assert page.evaluate(RINGED) == {each: [[*cell]] for each in THREE}
         assert page.evaluate(EVERYTHING) == before, name
         box = page.locator(".attn-drawer").bounding_box()
@@ -208,3 +217,15 @@ def test_a_cell_is_ringed_in_each_map_that_has_it(
     page.evaluate(QUIET)
     assert said in choose(page, name, cell)
     assert page.evaluate(RINGED) == ringed
+
+
+def test_the_name_of_a_slider_in_the_band_stands_beside_its_number(browser_page: Any, site: Any) -> None:
+    page = browser_page
+    page.goto(f"{site.url}/?page=compare&b_n_heads=2")
+    slider = page.locator(".st-key-tools-compare .stSlider")
+    slider.wait_for()
+    page.evaluate(QUIET)
+    label = slider.locator("[data-testid=stWidgetLabel]").bounding_box()
+    number = slider.locator("[data-testid=stSliderThumbValue]").bounding_box()
+    assert label["x"] + label["width"] <= number["x"]
+    assert page.locator(".st-key-tools-compare").bounding_box()["height"] <= 47, "as high as the band of the path"

@@ -116,7 +116,7 @@ def test_a_visitor_finds_compare_and_changes_one_thing(browser_page: Any, app: A
     page.evaluate(QUIET)  # a button that is drawn anew under a press has not heard it
     page.get_by_role("button", name="A causal mask").click()
     wait_for(page, "b_mask", "causal")
-    page.get_by_text("A and B first differ in mask M").wait_for()
+    page.get_by_text("The first step that differs: mask M").wait_for()
     assert page.locator(".st-key-compare [data-stage]").count() == 3
     page.evaluate(QUIET)
     page.get_by_role("button", name="Swap A and B").click()

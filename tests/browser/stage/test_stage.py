@@ -552,3 +552,20 @@ def test_on_paper_the_maps_stand_side_by_side_and_nothing_is_there_to_be_pressed
     assert len({*tops}) == 1
     assert not page.locator("[data-testid=stSidebar]").is_visible()
     assert not page.locator(".st-key-places").is_visible()
+
+
+CUT_LEGENDS = """() => [...document.querySelectorAll(".st-key-explore .attn-legend")].filter((legend) => {
+    const { left, right } = legend.getBoundingClientRect(), line = legend.parentElement.getBoundingClientRect();
+    return right > left && (right > line.right + 0.5 || left < line.left - 0.5);
+}).map((legend) => legend.textContent)"""
+
+
+@for_each("width", [1024, 1280])
+def test_a_legend_that_has_no_room_beside_a_name_stands_below_it(browser_page: Any, app: Any, width: int) -> None:
+    page = browser_page
+    page.set_viewport_size({"width": width, "height": 720})
+    sentence = "a+dog+slept+under+the+old+tree+while+it+rained+all+day"
+    for shown in ("weights", "scaled"):
+        go_to(page, f"{app.url}/?sentence={sentence}&n_heads=8&d_model=64&colours=common&shown={shown}")
+        assert page.locator(".st-key-explore .attn-legend").count() == 3
+        assert page.evaluate(CUT_LEGENDS) == []

@@ -55,3 +55,17 @@ def test_the_values_that_a_sweep_has_reached_are_moved_over_and_kept(browser_pag
     assert shows(page, Config(sentence="a king saw his queen", n_heads=2, temperature=kept.temperature))
     page.get_by_role("button", name="close").click()
     page.wait_for_function("document.querySelector('.attn-values').hidden")
+
+
+def test_where_it_is_closed_while_it_moves_is_the_setting(browser_page: Any, app: Any) -> None:
+    page = browser_page
+    line = Line(page, app.url, sentence="a king saw his queen")
+    page.get_by_role("button", name="▶ Seeds").first.click()
+    page.locator(".attn-values button:not(.all)").nth(2).wait_for()
+    page.get_by_role("button", name="close").click()
+    page.get_by_role("button", name="▶ Seeds").first.wait_for()
+    page.evaluate(QUIET)
+    assert line.linked().seed >= 3
+    assert page.get_by_role("spinbutton", name="Seed").input_value() == str(line.linked().seed)
+    assert shows(page, line.linked())
+    assert page.locator(".attn-values").is_hidden()

@@ -216,7 +216,14 @@ def test_what_is_pinned_is_seen_again_and_what_differs_from_it_is_outlined(brows
     page.get_by_role("button", name="unpin").wait_for()
     assert page.evaluate(BOXES) == line.boxes, "no map moves when a picture is pinned"
     assert page.evaluate(OUTLINED) == [[], []]
+    said = page.locator(".attn-pin span")
+    assert said.inner_text() == "pinned: change a setting to compare"
+    page.keyboard.down("b")
+    assert said.inner_text() == "this is the pinned picture, the same as now"
+    page.keyboard.up("b")
     page.wait_for_url("**pinned=**")
+    page.evaluate(QUIET)
+    assert said.inner_text() == "pinned: change a setting to compare", "by the numbers of the run as well"
     line.word(4).focus()
     page.keyboard.press("Alt+ArrowLeft")
     page.keyboard.press("Enter")
@@ -228,7 +235,7 @@ def test_what_is_pinned_is_seen_again_and_what_differs_from_it_is_outlined(brows
     assert page.locator(".st-key-explore [data-stage=weights] :is(.attn-more, .attn-less)").count() == 2
     page.keyboard.down("b")
     must_show(page, line.config)  # what is pinned
-    assert page.locator(".attn-pin span").inner_text().startswith("this is the pinned picture · outlined")
+    assert said.inner_text().startswith("this is the pinned picture · outlined")
     assert page.evaluate(SAID)["isFaded"], "the sentence is another one"
     assert page.evaluate(OUTLINED) == [less, more]
     assert page.evaluate(BOXES) == line.boxes

@@ -34,7 +34,7 @@ def test_b_is_a_with_one_thing_changed() -> None:
     np.testing.assert_allclose(one, expected(a["weights"].array), atol=1e-7)
     np.testing.assert_allclose(other, expected(b["weights"].array), atol=1e-7)
     np.testing.assert_allclose(apart, expected(b["weights"].array - a["weights"].array), atol=1e-7)
-    assert "A and B first differ in attention scores S." in page_text(at)
+    assert "The first step that differs: attention scores S." in page_text(at)
     at.slider(key="n_heads").set_value(2).run()
     np.testing.assert_allclose(arrays(at)[1], expected(run(Config(n_heads=2, score="additive"))["weights"].array))
 

@@ -90,6 +90,8 @@ def test_what_is_said_of_a_cell_of_either_is_what_the_two_runs_have(number: int)
         cell = dice.randrange(n_heads), dice.randrange(rows), dice.randrange(columns)
         at = clicked(one, other, layer, step, dict(zip(("head", "row", "column"), cell), stage=name))
         check_cell(at, runs[name], layer, cell)
+        is_dot = runs[name].config.score == Config().score
+        assert sent(at, "drawer")["answer"]["has_products"] is is_dot, "its columns have headings"
         cells = comparison.same_cell(tuple(maps.values()), name, cell)
         beside = sent(at, "drawer")["answer"]["beside"]
         drawn = [side for side in "ab" if side in cells and maps[side].drawn_cells[cells[side]]]

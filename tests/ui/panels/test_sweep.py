@@ -10,6 +10,7 @@ import pytest
 
 from attnviz import Config, run
 from attnviz.ui.panels import sweep
+from attnviz.ui.session.widget_values import MOVING
 from tests.support.address import parameters
 from tests.support.page_figures import figures, numbers
 from tests.ui.test_app import clean, drawn, opened, page_text
@@ -35,9 +36,13 @@ def test_the_maps_follow_and_where_it_is_stopped_is_the_setting(name: str, label
     np.testing.assert_allclose(weights(at), of_run(**changed))
     assert at.button(key="sweep_stop").label == f"■ {label}"
     assert parameters(at) == {"v": "1", **QUERY}
+    if name == "seed":
+        field = at.number_input(key=f"{MOVING}-seed")
+        assert (field.value, field.disabled) == (1, True), "the field shows what is drawn"
     at.button(key="sweep_stop").click().run()
     np.testing.assert_allclose(weights(at), of_run(**changed))
     assert at.button(key=f"sweep_{name}").label.startswith("▶ ")
+    assert at.number_input(key="seed").value == (1 if name == "seed" else 0)
     kept = {key: value for key, value in parameters(at).items() if key != "v"}
     assert kept == {**QUERY, name: f"{changed[name]:g}"}, "what was shown is the setting now"
 

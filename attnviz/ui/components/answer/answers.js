@@ -118,9 +118,9 @@ export class Answers {
 
   /** What stands over the columns of the products: whose numbers they are, where they are those of a query and a key. */
   get heads() {
-    const { answer, words } = this.data ?? {};
-    const match = this.cells?.facts.score.match;
-    if (!answer || !words || match?.left !== "q" || match.right !== "k" || match.sign !== "×" || !this.fits(answer)) return null;
+    const { answer, words } = this.data ?? {}, match = this.cells?.facts.score.match;
+    const isKnown = match?.left === "q" && match.right === "k" && match.sign === "×";
+    if (!answer || !words || !(answer.has_products ?? (isKnown && this.fits(answer)))) return null;
     const [query, key] = ["query", "key"].map((side) => answer.title.find(([name]) => name === side)?.[1]);
     return [`q ${query}`, `k ${key}`, words.product];
   }

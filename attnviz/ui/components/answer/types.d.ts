@@ -17,6 +17,8 @@ declare global {
 export interface Answer extends Lines {
   /** What is said of another run beside it. */
   beside?: string;
+  /** Whether its entries are numbers of the query times those of the key, where no arrays are here that tell. */
+  has_products?: boolean;
   motion?: Motion | null;
   plays?: boolean;
 }

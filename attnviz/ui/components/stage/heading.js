@@ -6,7 +6,9 @@ import { isDrawn } from "./maps.js";
 
 const SUBSCRIPT = /(?<![A-Za-z0-9_&#])([A-Za-z](?:&#39;|′)?)_([A-Za-z])(?![A-Za-z0-9_])/g;
 const [LETTER, LETTER_FOR_A_ROOM] = [5.6, 8.4]; // pixels of a letter of a phrase, at most on average: Source Sans at 12 and 18
-const PHRASES_APART = 10; // pixels between phrases
+const [LETTER_OF_NAME, LETTER_OF_LEADING] = [7.2, 8.3]; // of a letter of a name, at most on average: at 15 and 17
+const [LETTER_OF_LEGEND, GRADIENT] = [6, 52]; // the second with what is left free of it
+const PHRASES_APART = 10; // pixels between phrases, and between what stands beside a name
 const SCORE_LINE = "score_formula"; // the formula of the scores, where it was typed
 /** @type {Record<string, string>} */
 const ESCAPES = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
@@ -35,7 +37,8 @@ export function heading(stage, about, words) {
   const paints = paint && !isOne && !about.switches && !about.isOneLine; // what is masked then stands before it, so that it stays where it was pressed
   const button = about.switches ? scaleSwitch(stage, words) : paints ? `${masked && `<span class="attn-legend">${masked}</span>`}${paint}` : "";
   const legend = legendOf(stage, paints ? "" : masked, words);
-  const [formula, shape] = formulas(stage, words), room = roomOfPhrase(formula, stage, about, words);
+  const below = isOne || about.isOneLine ? 0 : roomBelow(stage, about, button, legend, words); // a legend that has no room beside the name
+  const [formula, shape] = formulas(stage, words), room = roomOfPhrase(formula, stage, { ...about, room: about.room - below }, words);
   const phrases = phrasesOf(stage, about, room, words).map((each) => `<span class="attn-phrase">${escaped(each)}</span>`);
   const typed = about.lines.map((each) => `<span class="attn-typed" data-line="${each}"></span>`);
   const rest = [about.lines.includes(SCORE_LINE) ? "" : typeset(formula), escaped(shape)];
@@ -43,10 +46,20 @@ export function heading(stage, about, words) {
   const whole = [...phrasesOf(stage, about, Infinity, words), formula, shape].filter(Boolean).join(" · ");
   const second = `<span class="attn-phrases" title="${escaped(whole)}">${typed.join("")}${phrases.join("")}</span>`;
   const handles = paint && `<span class="attn-handles">${isOne ? paint : ""}</span>`;
-  const lines = isOne ? [turning(stage, name, about.turns), `${second}${button}${legend}`] : about.isOneLine ? [`${name}${second}${legend}`] : [`${name}${handles}${button}${legend}`, second];
+  const lines = isOne ? [turning(stage, name, about.turns), `${second}${button}${legend}`] : about.isOneLine ? [`${name}${second}${legend}`] : [`${name}${handles}${button}${below ? "" : legend}`, `${second}${below ? legend : ""}`];
   const own = isOne && handles ? `<div class="attn-own">${handles}</div>` : ""; // a line of their own
   const kind = `attn-head${stage.leads ? " attn-leading" : ""}${stage.large ? " attn-large" : ""}${isOne ? " attn-one" : ""}`;
   return `<div class="${kind}" style="padding-left:${about.left}px;padding-right:${about.gap}px;height:${about.height}px">${lines.map((line) => `<div>${line}</div>`).join("")}${own}</div>`;
+}
+
+/** The pixels of a legend that has no room beside the name and a button, whichever word that has; else 0. @param {Stage} stage @param {Heading} about @param {string} button @param {string} legend @param {StageWords} words */
+function roomBelow(stage, about, button, legend, words) {
+  const scale = stage.large ? LETTER_FOR_A_ROOM / LETTER : 1, [ofButton, said] = [button, legend].map((part) => letterCount(part.replace(/<[^>]*>/g, "")));
+  const pressed = about.switches ? Math.max(letterCount(words.apart), letterCount(words.common)) : ofButton;
+  const name = letterCount(`${stage.symbol} ${stage.title}`) * (stage.leads ? LETTER_OF_LEADING : LETTER_OF_NAME);
+  const beside = pressed ? LETTER * pressed + 2 * PHRASES_APART : PHRASES_APART;
+  const wide = LETTER_OF_LEGEND * Math.max(said, about.switches ? 6 : 0) + GRADIENT + (legend.includes("attn-swatch") ? 2 * PHRASES_APART : 0);
+  return scale * (name + beside + wide) > about.room - about.gap ? scale * wide + PHRASES_APART : 0;
 }
 
 /** The pixels for a phrase: the formula of the weights stays beside it where there is a shorter one. @param {string} formula @param {Stage} stage @param {Heading} about @param {StageWords} words */

@@ -7,7 +7,7 @@
 import { LARGER, roomBeside } from "../../../pictures/layout/placement.js";
 
 /** Whether two lists hold the same bytes. @param {ArrayBufferView} one @param {ArrayBufferView} other */
-function isSame(one, other) {
+export function isSame(one, other) {
   const [a, b] = [one, other].map(({ buffer, byteOffset, byteLength }) => new Uint8Array(buffer, byteOffset, byteLength));
   return a.length === b.length && a.every((byte, at) => byte === b[at]);
 }

@@ -4,6 +4,7 @@
 /** @import { Heatmap } from "../heatmap.js" */
 /** @import { Stage } from "../types" */
 import { say } from "../ink.js";
+import { isSame } from "../maps.js";
 
 const NOT_TYPED = "input, textarea, [contenteditable]"; // what a key is typed into
 
@@ -46,7 +47,8 @@ export class Flip {
     this.box.hidden = !pair;
     say(this.button, words.flip);
     this.button.title = words.flip_hint;
-    say(this.said, this.isFlipped ? words.flipped : "");
+    const said = pair && isSame(pair.a.values, pair.b.values) ? words.flipped_same : words.flipped;
+    say(this.said, this.isFlipped ? said : "");
     this.box.toggleAttribute("data-flipped", this.isFlipped);
     if (!pair || !this.isFlipped) return stages;
     return stages.map((stage) => (stage === pair.a ? { ...pair.b, name: stage.name, leads: stage.leads } : stage));

@@ -6,7 +6,7 @@
 /** @import { Pinned, Stage, StageAhead } from "../types" */
 import { unpackStage } from "../../../../pictures/stage_bytes.js";
 import { say } from "../ink.js";
-import { isDrawn, stagesOf } from "../maps.js";
+import { isDrawn, isSame, stagesOf } from "../maps.js";
 import { answered } from "./ahead.js";
 
 const DIFFERS_FROM = 0.1; // of a weight
@@ -38,6 +38,8 @@ export class Pin {
   isFlipped = false; // whether the pinned picture is shown
   /** @type {WeakMap<Stage, [other: Stage, outlined: Stage]>} */
   known = new WeakMap();
+  /** @type {WeakMap<Stage, [other: Stage, isAlike: boolean]>} */
+  compared = new WeakMap();
   drawn = "";
   /** @type {string | null} */
   address = null; // of what the link has pinned
@@ -79,7 +81,7 @@ export class Pin {
   /** The stages as they are to be drawn. @param {Stage[]} stages */
   shown(stages) {
     const { pinned } = this;
-    this.write();
+    this.write(stages);
     if (!pinned) return stages;
     return stages.map((stage) => {
       const other = pinned.find(({ name }) => name === stage.name);
@@ -95,6 +97,17 @@ export class Pin {
     const outlined = { ...stage, differs: differencesOf(stage, other) };
     this.known.set(stage, [other, outlined]);
     return outlined;
+  }
+
+  /** Whether what is pinned is still what there is. @param {Stage[]} stages  those that are not pinned */
+  isUnchanged(stages) {
+    return stages.every((stage) => {
+      const other = this.pinned?.find(({ name }) => name === stage.name), known = this.compared.get(stage);
+      if (!other || known?.[0] === other) return !other || known?.[1];
+      const isAlike = String(stage.shape) === String(other.shape) && isSame(stage.values, other.values);
+      this.compared.set(stage, [other, isAlike]);
+      return isAlike;
+    });
   }
 
   /** What would be pinned now, with its numbers of the setting. @returns {Pinned} */
@@ -145,8 +158,8 @@ export class Pin {
     else if (key === "b") this.flip(true);
   }
 
-  /** What is said of it, and its buttons. */
-  write() {
+  /** What is said of it, and its buttons. @param {Stage[]} stages  those that are not pinned */
+  write(stages) {
     const { words } = this.heatmap.data, { box, pinned, isFlipped } = this;
     const names = !this.isOffered ? [] : pinned ? ["flip", "pin"] : ["pin"];
     const drawn = [words.pin, ...names].join();
@@ -155,7 +168,8 @@ export class Pin {
     this.drawn = drawn;
     box.toggleAttribute("data-flipped", isFlipped);
     const said = box.querySelector("span"), areAlike = pinned?.every((stage) => this.heatmap.stages.every(({ name, shape }) => name !== stage.name || String(shape) === String(stage.shape)));
-    if (said) say(said, [isFlipped ? words.pinned : "", areAlike ? words.differs : words.unlike].filter(Boolean).join(" · "));
+    if (said && this.isUnchanged(stages)) say(said, isFlipped ? words.pinned_same : words.pinned_now);
+    else if (said) say(said, [isFlipped ? words.pinned : "", areAlike ? words.differs : words.unlike].filter(Boolean).join(" · "));
   }
 
   /** @param {string} name @param {string} text */

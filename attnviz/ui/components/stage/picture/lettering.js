@@ -94,7 +94,7 @@ export class Lettered extends Numbered {
         : [...(even ? [even] : []), ...bare].map((names) => [names[head]]);
       const parts = candidates.find((each) => fits(each, head)) ?? [""];
       const word = svg(group, "text", { x, y: y - 5, "data-head": head }, parts[0]);
-      if (parts[1]) svg(word, "tspan", { dx: 6, class: this.stage.former?.[head] ? "attn-soft attn-former" : "attn-soft" }, parts[1]);
+      if (parts[1] && !this.stage.former?.[head]) svg(word, "tspan", { dx: 6, class: "attn-soft" }, parts[1]);
       return context.measureText(parts.join("  ")).width + 6;
     });
   }
