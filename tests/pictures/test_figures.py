@@ -406,8 +406,8 @@ def test_a_heading_offers_the_stages_beside_it_where_one_is_shown_at_a_time() ->
 
 def test_a_heading_for_a_room_says_less_in_larger_letters() -> None:
     shown = stage([[[0.25, 0.75]]], "share", phrase="how well each word matches each", shorter=("how words match",))
-    assert ">how well each word matches each<" in heading(shown, room=180)
-    large = heading(replace(shown, large=True), room=180)
+    assert ">how well each word matches each<" in heading(shown, room=250)
+    large = heading(replace(shown, large=True), room=250)
     assert ">how words match<" in large
     assert "attn-large" in large
 

@@ -8,6 +8,7 @@ const SUBSCRIPT = /(?<![A-Za-z0-9_&#])([A-Za-z](?:&#39;|′)?)_([A-Za-z])(?![A-Z
 const [LETTER, LETTER_FOR_A_ROOM] = [5.6, 8.4]; // pixels of a letter of a phrase, at most on average: Source Sans at 12 and 18
 const [LETTER_OF_NAME, LETTER_OF_LEADING] = [7.2, 8.3]; // of a letter of a name, at most on average: at 15 and 17
 const [LETTER_OF_LEGEND, GRADIENT] = [6, 52]; // the second with what is left free of it
+const LEAST_WITH_LEGEND = 170; // pixels of a heading; a narrower one shows none, by heading.css
 const PHRASES_APART = 10; // pixels between phrases, and between what stands beside a name
 const SCORE_LINE = "score_formula"; // the formula of the scores, where it was typed
 /** @type {Record<string, string>} */
@@ -59,6 +60,7 @@ function roomBelow(stage, about, button, legend, words) {
   const name = letterCount(`${stage.symbol} ${stage.title}`) * (stage.leads ? LETTER_OF_LEADING : LETTER_OF_NAME);
   const beside = pressed ? LETTER * pressed + 2 * PHRASES_APART : PHRASES_APART;
   const wide = LETTER_OF_LEGEND * Math.max(said, about.switches ? 6 : 0) + GRADIENT + (legend.includes("attn-swatch") ? 2 * PHRASES_APART : 0);
+  if (about.room - about.gap <= LEAST_WITH_LEGEND) return 0;
   return scale * (name + beside + wide) > about.room - about.gap ? scale * wide + PHRASES_APART : 0;
 }
 
