@@ -91,7 +91,8 @@ def answer(
     beside: str = "",
 ) -> Cell | None:
     """Draw how what was chosen came to be, as `explain` does, where `facts` are sent elsewhere."""
-    around = Around(selection.play, rail.chips(setting or trace.config), selection.head, selection.focus, image)
+    chips, lines = rail.chips(setting or trace.config), selection.all_lines
+    around = Around(selection.play, chips, selection.head, selection.focus, lines, image)
     layer, query, key, dimension = selection.layer, selection.query, selection.key, selection.dimension
     if query is None:
         drawer.show(None if key is None else column(trace, layer, head, key), key=ANSWER, around=around)

@@ -226,6 +226,10 @@ def test_all_lines_open_beside_the_maps_and_escape_puts_them_away(new_page: Call
     page.evaluate(QUIET)
     page.keyboard.press("Escape")
     page.locator(".attn-drawer:not([data-open])").wait_for(state="attached")
+    page = opened(new_page, app, "v=1&mask=causal&head=2&query=5&key=3&all_lines=yes")
+    page.wait_for_function(f"() => ({PANE})()[1] === {DESK[1]}")
+    page.locator(".ad-all").click()
+    page.wait_for_function(AWAY)
 
 
 def test_all_lines_stand_below_the_maps_of_a_narrow_window(new_page: Callable[..., Any], app: Any) -> None:

@@ -60,6 +60,7 @@ class Drawer {
 
   /** @param {AnswerData} data @param {Page["setTriggerValue"]} report */
   update(data, report) {
+    if (!this.data) setPane(data.lines); // a link may open them
     this.report = report;
     this.answers.adopt(data);
     this.draw();
@@ -161,8 +162,7 @@ class Drawer {
    * @param {() => void} pressed
    */
   button(parent, name, text, pressed) {
-    const button = append(parent, "button", name, text);
-    button.setAttribute("type", "button");
+    const button = Object.assign(append(parent, "button", name, text), { type: "button" });
     button.addEventListener("click", pressed);
     return button;
   }

@@ -43,6 +43,7 @@ class Around:
     play         starts to show how it happens, once, when the page is opened with it
     chips        what stays in sight of the setting, as `rail.chips` says it
     head, focus  the head of the cell that was chosen last, and the one that is shown alone; None for none
+    lines        whether all lines of the arithmetic are there
     image        what the row attends to in the image that is read: `head`, `query`, `src` and `alt`
     """
 
@@ -50,6 +51,7 @@ class Around:
     chips: Sequence[Mapping[str, str]] = ()
     head: int | None = None
     focus: int | None = None
+    lines: bool = False
     image: Mapping[str, Any] | None = None
 
 
@@ -72,4 +74,4 @@ def packed(answer: Mapping[str, Any] | None, around: Around = NOTHING) -> bytes:
     scales = [list(SIGNED), list(DARK[SIGNED])]
     chosen = {"head": around.head, "focus": around.focus}
     data = {"answer": answer, "words": dict(WORDS), "scales": scales, "play": around.play, "chips": [*around.chips]}
-    return transport.packed(data | {"chosen": chosen, "image": around.image})
+    return transport.packed(data | {"chosen": chosen, "lines": around.lines, "image": around.image})

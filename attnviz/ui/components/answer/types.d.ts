@@ -38,6 +38,8 @@ export interface AnswerData {
   words: Record<"answer" | "close" | "all" | "rounded" | "play" | "lines" | "pause" | "step" | "again" | "way" | "setting" | "product" | "aside" | "in_words" | "largest" | "without", string>;
   /** Whether it starts to play when the page is opened. */
   play: boolean;
+  /** Whether all lines are there. */
+  lines: boolean;
   /** The colours of signed numbers, on a light page and on a dark one. */
   scales: string[][];
   chips: Chip[];
