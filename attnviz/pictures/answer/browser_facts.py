@@ -18,7 +18,6 @@ from attnviz.arithmetic.cell_position import AND, QUOTED, WHY
 from attnviz.arithmetic.notation.line_words import LINES
 from attnviz.engine.external.traces import is_external
 from attnviz.engine.pretrained.pretrained_config import facts_of
-from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.records.typed_rows import normaliser_of, score_of
 from attnviz.engine.tables.masks import MASKS, allowed, settings_of
@@ -29,7 +28,6 @@ from attnviz.pictures.answer.explanation import MATCH, NOTES, notes
 from attnviz.pictures.answer.explanation import WORDS as TITLES
 from attnviz.pictures.figures import EXACT_UP_TO
 from attnviz.pictures.stage_bytes import NamedArray, packed
-from attnviz.settings.fields import settings
 from attnviz.settings.language import current_language, sign, translate
 from attnviz.text import cell_sentence, opening_sentence
 from attnviz.text.format.number_format import DECIMAL_COMMA
@@ -42,9 +40,6 @@ ALLOWED, FORBIDDEN_BY = "allowed", "forbidden_by"
 
 (query, key), or (head, query, key) where each head has a mask of its own.
 """
-
-MOST_KEPT = 64
-"""Settings of which the facts are kept."""
 
 READ = ("queries", "keys", "values", "scores", "bias", "weights", "heads")
 """Steps that an answer reads, with the parameters of the score."""
@@ -66,9 +61,6 @@ ROWS = {"scores": "score", "weights": "normalise", "heads": "mix"}
 
 SAID = {"scale", "softcap"}
 """Numbers of the setting for which an answer has words where they stand between scores and weights."""
-
-
-_kept: dict[tuple[Any, ...], tuple[Any, Any]] = {}
 
 
 def facts(trace: Trace, layer: int) -> dict[str, Any] | None:
@@ -153,15 +145,18 @@ class CellFacts(NamedTuple):
     """The facts and numbers from which a browser explains any cell of a layer.
 
     header  the facts and the words, which are the same whatever the numbers are, and a name for them
-    packed  that without the numbers, packed as a stage is
     arrays  the numbers, by their names
     head    the one that is spoken of while none is chosen
     """
 
     header: Mapping[str, Any]
-    packed: bytes
     arrays: Mapping[str, NamedArray]
     head: int
+
+    @property
+    def packed(self) -> bytes:
+        """The facts without the numbers, packed as a stage is."""
+        return packed(self.header, {})
 
 
 def cells_of(trace: Trace, layer: int, head: int | None = None) -> CellFacts | None:
@@ -174,39 +169,14 @@ def cells_of(trace: Trace, layer: int, head: int | None = None) -> CellFacts | N
     steps = {name: (step.axes, step.array) for name, step in trace.layers[layer].items() if _is_read(name)}
     if any(array.size > EXACT_UP_TO for _, array in steps.values()):
         return None
-    said = _said(trace, layer)
+    said = facts(trace, layer)
     if said is None:
         return None
     if head is None:
         head = opening_sentence.telling(trace, layer)[0]
-    return CellFacts(*said, steps | dict(arrays(trace, layer)), head)
-
-
-def _said(trace: Trace, layer: int) -> tuple[Mapping[str, Any], bytes] | None:
-    """Return the facts and the words, and both packed; those of the settings that were asked for last are kept.
-
-    They follow from the setting, from all of it but the seed, which moves most, and from the rows that it names.
-    """
-    if type(trace.config) is not Config:
-        return _said_anew(trace, layer)
-    beside = (getattr(trace.config, item.name) for item in settings(Config) if item.name != "seed")
-    key, rows = (current_language(), layer, *beside), (score_of(trace.config), normaliser_of(trace.config))
-    known, said = _kept.get(key, (None, None))
-    if known is None or known[0] is not rows[0] or known[1] is not rows[1]:
-        said = _said_anew(trace, layer)
-        if len(_kept) >= MOST_KEPT:
-            _kept.clear()
-        _kept[key] = rows, said
-    return said
-
-
-def _said_anew(trace: Trace, layer: int) -> tuple[Mapping[str, Any], bytes] | None:
-    said = facts(trace, layer)
-    if said is None:
-        return None
     header: dict[str, Any] = {"words": _tokens(trace), "answer": said}
     header["name"] = blake2b(json.dumps(header).encode(), digest_size=8).hexdigest()
-    return header, packed(header, {})
+    return CellFacts(header, steps | dict(arrays(trace, layer)), head)
 
 
 def _is_read(name: str) -> bool:
