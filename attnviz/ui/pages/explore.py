@@ -54,6 +54,7 @@ PARTS = (
 """The keys of what reports events; where two of them turn to a step, the path has the last word."""
 STRIP = 72  # pixels kept for a field's values
 STRIPS = ("layer", "shown", "specials", "colours", "from_query", "from_key")  # what their pictures depend on
+PLANNED = ("softcap",)  # numbers that leave a step out where they are 0
 GONE = ("flow",)  # once a tab, now the strip over the maps
 
 
@@ -73,7 +74,6 @@ def maps(trace: Trace, selection: Selection) -> tuple[Selection, Cell | None]:
     if selection.panel in GONE:
         selection = replace(selection, panel="cell", shown=selection.step)
     selection = _updated(trace, selection)
-    by_hand.faults()
     stage = st.container(key="stage", gap=None)
     with stage:
         selection = model_views.choose(trace, selection, next_word.link)
@@ -84,7 +84,11 @@ def maps(trace: Trace, selection: Selection) -> tuple[Selection, Cell | None]:
         seen = window.seen(trace, selection)
         head, query = described(trace, selection, seen)
     with component.as_one(MESSAGE) as sent:
-        cells, cell = _draw_stage(trace, selection, seen, (head, query), stage)
+        try:
+            cells, cell = _draw_stage(trace, selection, seen, (head, query), stage)
+        except Exception:  # it is said below what could be drawn
+            message.send(sent.parts, key=MESSAGE)
+            raise
     partial_run.numbers(partial(_tell, trace, cells, sent.parts), _tell_again)
     return selection, cell
 
@@ -92,11 +96,13 @@ def maps(trace: Trace, selection: Selection) -> tuple[Selection, Cell | None]:
 def is_of_numbers(after: Config, name: str, selection: Selection) -> bool:
     """Return whether new numbers are all that follows from the move of a number, and a browser has them already.
 
-    Those that may be held stay the same then, as no size has changed, and nothing that was chosen goes.
+    Those that may be held stay the same then, as no size and no step of the layer has changed, and nothing that was
+    chosen goes. What is said of special tokens, or of a pinned picture that cannot be drawn, stands elsewhere.
     """
     item = next(item for item in settings(Config) if item.name == name)
-    is_free = name == "seed" or not getattr(item.metadata["kind"], "integer", True)
+    is_free = name == "seed" or not (name in PLANNED or getattr(item.metadata["kind"], "integer", True))
     is_alone = selection.panel == "cell" and not (selection.all_lines or selection.every or selection.play)
+    is_alone = is_alone and not selection.pinned and selection.specials == Selection().specials
     return is_free and is_alone and stage_of_run.is_at_address(after, selection)
 
 
@@ -112,6 +118,7 @@ def _tell(trace: Trace, cells: CellFacts | None, parts: Mapping[str, bytes]) -> 
     """Send what the parts of the stage show of a run, what explains its cells, and say what is said of it."""
     message.send(parts, key=MESSAGE)
     cell_panel.facts(cells)
+    by_hand.faults()
     paragraph(headline(trace), notes=trace.notes)  # one more moves nothing, and what is below keeps its own
 
 

@@ -43,6 +43,7 @@ class _Part:
     is_enough  whether nothing outside of the part follows from what is looked at in a setting
     after_move  gives the setting after a move, where nothing outside of the part follows from that
     are_numbers  whether what `numbers` draws is all that follows
+    is_whole   whether its last run came to its end: else more of it is to be drawn than numbers
     """
 
     config: Config
@@ -53,6 +54,7 @@ class _Part:
     is_enough: Callable[[Config, Selection], bool]
     after_move: AfterMove
     are_numbers: AreNumbers
+    is_whole: bool = True
 
 
 def begin() -> None:
@@ -76,7 +78,8 @@ def moved(name: str) -> None:
         session_state.keep(after, selection)
         part.config = after
         with suppress(StreamlitAPIException):  # there is no such part any more, and the whole page runs
-            st.rerun(NUMBERS if part.are_numbers(after, name, selection) else KEY)
+            is_rest = part.is_whole and not component.has_heard()  # nothing that was pressed waits for the part
+            st.rerun(NUMBERS if is_rest and part.are_numbers(after, name, selection) else KEY)
 
 
 def show(
@@ -123,13 +126,18 @@ def numbers(first: Callable[[], None], again: Callable[[Trace, Selection], None]
         again(trace, selection)
         return selection
 
-    st.fragment(locale.in_current_language(lambda: failures.attempted(draw, None)), key=NUMBERS)()
+    try:
+        st.fragment(locale.in_current_language(lambda: failures.attempted(draw, None)), key=NUMBERS)()
+    finally:
+        now.clear()  # also where another request has ended this before it was drawn
 
 
 def _draw(part: _Part) -> None:
     trace, part.fresh = part.fresh, None
     if trace is None:
+        part.is_whole = False
         _run(part, part.page)
+        part.is_whole = True
     else:
         part.selection = part.page(trace, part.selection)
 

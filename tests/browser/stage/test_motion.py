@@ -59,6 +59,19 @@ def test_a_press_plays_the_cell_in_the_window_and_asks_the_server_nothing(
     assert sent == []
 
 
+def test_a_cell_that_is_pressed_again_still_plays(new_page: Callable[..., Any], app: Any) -> None:
+    page = new_page(viewport={"width": DESK[0], "height": DESK[1]}, instead=True)
+    page.goto(f"{app.url}/?{CELL}")
+    page.wait_for_selector(OPEN)
+    page.evaluate(QUIET)
+    cell = page.locator(".st-key-explore [data-stage=weights] .attn-ring").first.bounding_box()
+    for _ in range(2):
+        page.mouse.click(cell["x"] + cell["width"] / 2, cell["y"] + cell["height"] / 2)
+        page.evaluate(QUIET)
+    page.locator(".ad-play").click()
+    page.wait_for_function(AT.format(1))
+
+
 def test_a_link_starts_it_and_it_ends_at_the_output(new_page: Callable[..., Any], app: Any) -> None:
     page = new_page()
     page.goto(f"{app.url}/?{CELL}&play=yes&score=additive&normaliser=sparsemax")

@@ -224,5 +224,9 @@ def test_nothing_but_numbers_follows_from_a_move_that_changes_no_size_where_a_br
     assert not asked("d_k", selection), "other numbers can be held then"
     assert not asked("sentence", selection)
     assert not asked("seed", replace(selection, head=1)), "another stage"
-    for other in ({"panel": "statistics"}, {"all_lines": True}, {"every": True}, {"play": True}):
+    assert not asked("softcap", selection), "with another step of the layer"
+    for other in ({"panel": "statistics"}, {"all_lines": True}, {"every": True}, {"play": True}, {"pinned": "seed=2"}):
         assert not asked("seed", replace(selection, **other)), other
+    without = replace(selection, specials=True)
+    stage_of_run.stage_of_run(run(config), without)
+    assert not asked("seed", without), "what they are given is said above the maps"

@@ -113,26 +113,25 @@ def test_a_drawing_that_was_overtaken_ends_without_what_has_come_after_it(tmp_pa
 TOGETHER = """
 const said = [], at = (name) => ({ name, isConnected: true });
 const draw = (parentElement, data) => shelf.parts.attnviz_plain.draw({ parentElement, data });
-const send = (owner, one, two) => {
-  const parts = { one: Uint8Array.of(one), two: Uint8Array.of(two) };
-  shelf.messages.take(owner, { key: "both", parts });
-};
+const send = (owner, parts) => shelf.messages.take(owner, { key: "both", parts });
 const sender = at("sender"), first = at("first"), second = at("second");
 const end = draw(first, "both one");
-send(sender, 1, 2);
+send(sender, { one: "1", two: "2" });
 draw(second, "both two");
-send(sender, 3, 2); // of which the second is as it was
+send(sender, { one: "3", two: "2" });
 draw(second, "both two"); // as Streamlit draws it again, with what it was sent at first
 first.isConnected = false;
 end();
-send(sender, 4, 5);
+send(sender, { one: "4", two: "5" });
 shelf.messages.leave(at("another"));
 draw(at("third"), "both one");
+send(sender, { one: "no", two: "6" });
 shelf.messages.leave(sender);
 draw(at("fourth"), "both two");
 console.log(said.join(", "));
 """
 PLAIN = """({ parentElement: { name }, data }) => {
+  if (data === "no") throw new Error("cannot be drawn");
   said.push(`${name} ${data}`);
   return () => said.push(`ends ${name}`);
 }"""
@@ -147,7 +146,8 @@ def test_components_draw_their_parts_of_one_message_whichever_comes_first(tmp_pa
     parts += registered._part("attnviz_plain", f"export default function (given) {{ return ({PLAIN})(given); }}", "")
     whole = registered._WHOLE % {"shelf": registered._SHELF, "parts": parts}
     file = tmp_path / "together.mjs"
-    lines = "globalThis.window = globalThis;", whole.replace("export default", "const whole ="), TOGETHER
+    begun = "globalThis.window = globalThis; globalThis.reportError = ({ message }) => said.push(message);"
+    lines = begun, whole.replace("export default", "const whole ="), TOGETHER
     file.write_text("\n".join(lines), encoding="utf-8")
     said = subprocess.run([node, str(file)], capture_output=True, text=True, check=True).stdout
     assert said.strip().split(", ") == [
@@ -155,9 +155,12 @@ def test_components_draw_their_parts_of_one_message_whichever_comes_first(tmp_pa
         "second 2",
         "first 3",
         "second 2",
+        "second 2",
         "ends first",
         "second 5",
         "third 4",
+        "cannot be drawn",
+        "second 6",
     ]
 
 

@@ -13,6 +13,7 @@ from attnviz import Config, run
 from attnviz.engine.records.trace import Trace
 from attnviz.ui import main
 from attnviz.ui.session import partial_run, session_state, widgets
+from attnviz.ui.session.browser import component
 from attnviz.ui.session.selection import Selection
 
 TASK = "tom red ann blue joe gold eve pink ann"
@@ -112,10 +113,17 @@ def test_a_move_runs_the_part_where_nothing_else_follows(
     part.config, part.are_numbers = CONFIG, lambda after, name, selection: (after, name) == (moved, "seed")
     partial_run.moved("seed")
     assert ran[1:] == [partial_run.NUMBERS], "nothing but numbers follows"
+    part.config, part.is_whole = CONFIG, False
+    partial_run.moved("seed")
+    assert ran[2:] == [partial_run.KEY], "another request has ended its last run, before a panel was there"
+    part.config, part.is_whole = CONFIG, True
+    session[component._HEARD] = {"explore": {}}
+    partial_run.moved("seed")
+    assert ran[3:] == [partial_run.KEY], "a click waits to be heard"
     partial_run.begin()
     part.config = CONFIG
     partial_run.moved("seed")
-    assert len(ran) == 2, "the whole page may have another part, or none"
+    assert len(ran) == 4, "the whole page may have another part, or none"
 
 
 def test_more_follows_where_heads_begin_to_learn_or_a_list_offers_others(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -146,6 +154,22 @@ def test_numbers_are_drawn_with_the_part_and_then_alone(
     fragments[0]()
     assert drawn[1:] == [(CONFIG, SELECTION)]
     assert part.selection == SELECTION
+
+
+def test_a_part_is_not_whole_until_all_of_it_is_drawn(part: partial_run._Part, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert part.is_whole
+    seen = list[bool]()
+    part.page = lambda _, selection: (seen.append(part.is_whole), selection)[-1]
+    partial_run._draw(part)
+    assert (seen, part.is_whole) == ([False], True)
+
+    def ended(*_: object) -> Selection:
+        raise WholePageRunError
+
+    part.page = ended
+    with pytest.raises(WholePageRunError):
+        partial_run._draw(part)
+    assert not part.is_whole
 
 
 @pytest.mark.slow

@@ -154,9 +154,10 @@ export class Answers {
     /** @type {Answer | null} */
     const answer = chosen && this.cells ? explanation(this.cells, chosen) : null;
     if (answer) answer.plays = answer.query !== null && answer.key !== null && Boolean(this.cells?.may(answer.head, answer.query, answer.key));
+    const said = subject(answer), isThere = !this.pending.length && said === this.received; // with how it comes to be, and no run sends it again
+    if (!isThere && this.pending.at(-1) !== said) this.pending.push(said); // one run answers a press and the same again
+    this.data = { ...this.data, answer: isThere ? (this.before ?? this.data.answer) : answer, chosen: { ...this.data.chosen, head }, play: false };
     this.before = null;
-    this.pending.push(subject(answer));
-    this.data = { ...this.data, answer, chosen: { ...this.data.chosen, head }, play: false };
     this.changed();
   }
 

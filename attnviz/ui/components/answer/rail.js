@@ -15,8 +15,8 @@ const LETTERS = 6; // of a word that has room on a chip at its usual size
 /** @returns {HTMLElement | null} */
 const setting = () => document.querySelector("[data-testid=stSidebar]");
 
-/** The widget of a field in the setting. @param {string} name */
-const widget = (name) => setting()?.querySelector(`.st-key-${name}`) ?? null;
+/** The widget of a field in the setting, or what stands there while it moves by itself. @param {string} name */
+const widget = (name) => setting()?.querySelector(`.st-key-${name}, .st-key-_moving-${name}`) ?? null;
 
 export class Rail {
   isOpen = false; // there is an answer

@@ -189,6 +189,11 @@ def _kind(event: Any) -> Any:
     return event.get("kind") if isinstance(event, Mapping) else None
 
 
+def has_heard() -> bool:
+    """Return whether there are clicks of which nothing has been saved yet."""
+    return _HEARD in st.session_state
+
+
 def forget() -> None:
     """Forget all clicks: a run has saved what follows from them, or what they were meant for is there no more."""
     st.session_state.pop(_HEARD, None)

@@ -22,10 +22,14 @@ class Messages {
   take(owner, data) {
     /** @type {{ header: { key: string, arrays: {} }, arrays: Record<string, { values: ArrayLike<number> }> }} */
     const { header, arrays } = unpackStage(data);
-    const parts = this.of(header.key), before = parts.shown;
-    const sent = Object.entries(arrays).map(([name, { values }]) => /** @type {const} */ ([name, /** @type {Uint8Array} */ (values)]));
+    const parts = this.of(header.key), sent = Object.entries(arrays).map(([name, { values }]) => /** @type {const} */ ([name, /** @type {Uint8Array} */ (values)]));
     Object.assign(parts, { owner, shown: new Map(sent) });
-    for (const [name, bytes] of sent) if (!isSame(bytes, before.get(name))) parts.draws.get(name)?.(bytes);
+    for (const [name, bytes] of sent)
+      try {
+        parts.draws.get(name)?.(bytes);
+      } catch (error) {
+        reportError(error); // the others are drawn all the same
+      }
   }
 
   /** Who has sent them is no longer on the page. @param {HTMLElement} owner */
@@ -38,15 +42,8 @@ class Messages {
     const [key, name] = address.split(" "), { shown, draws } = this.of(key), now = shown.get(name);
     draws.set(name, draw);
     if (now) draw(now);
-    return () => {
-      if (draws.get(name) === draw) draws.delete(name);
-    };
+    return () => draws.get(name) === draw && draws.delete(name);
   }
-}
-
-/** Whether a part is as it was, so that what draws it is left alone. @param {Uint8Array} one @param {Uint8Array | undefined} other */
-function isSame(one, other) {
-  return one.length === other?.length && one.every((byte, at) => byte === other[at]);
 }
 
 if (window.attnvizScripts) window.attnvizScripts.messages ??= new Messages();

@@ -199,7 +199,10 @@ export class Holding {
     if (!run) return;
     if (!live) return this.forget();
     if (isConfirmed) {
-      if (live.address === run.address) run.changes = this.before; // it was refused
+      if (live.address === run.address) {
+        run.changes = this.before; // it was refused
+        this.isFresh = false;
+      }
       run.address = live.address;
       this.before = run.changes;
       this.announce(true);
