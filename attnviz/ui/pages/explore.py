@@ -83,12 +83,12 @@ def maps(trace: Trace, selection: Selection) -> tuple[Selection, Cell | None]:
             return selection, None
         seen = window.seen(trace, selection)
         head, query = described(trace, selection, seen)
-    with component.as_one(MESSAGE) as sent:
-        try:
+    try:
+        with component.as_one(MESSAGE) as sent:
             cells, cell = _draw_stage(trace, selection, seen, (head, query), stage)
-        except Exception:  # it is said below what could be drawn
-            message.send(sent.parts, key=MESSAGE)
-            raise
+    except Exception:  # it is said below what could be drawn
+        message.send(sent.parts, key=MESSAGE)
+        raise
     partial_run.numbers(partial(_tell, trace, cells, sent.parts), _tell_again)
     return selection, cell
 

@@ -23,6 +23,7 @@ from attnviz.ui.components.sentence.opening_sentence import Opening
 from attnviz.ui.pages import explore
 from attnviz.ui.pages.explore import GONE
 from attnviz.ui.panels import stage_of_run
+from attnviz.ui.session import failures
 from attnviz.ui.session.selection import Selection
 from tests.support import components
 from tests.support.events import event
@@ -230,3 +231,15 @@ def test_nothing_but_numbers_follows_from_a_move_that_changes_no_size_where_a_br
     without = replace(selection, specials=True)
     stage_of_run.stage_of_run(run(config), without)
     assert not asked("seed", without), "what they are given is said above the maps"
+
+
+def test_what_could_be_drawn_is_there_where_the_answer_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    def failing(*_: object) -> None:
+        raise ValueError
+
+    monkeypatch.setattr(explore, "_explain", failing)
+    monkeypatch.setattr(failures, "are_contained", True)
+    at = opened()
+    assert any("a fault of the program" in each.proto.body for each in at.get("html"))
+    assert shown(at) == ["scores", "weights", "heads"]
+    assert sent(at, "opening_sentence")["queries"]
