@@ -41,7 +41,7 @@ WORDS = Words(
         "title": "Head {head}: query {query}, “{query_token}”, attends to key {key}, “{key_token}”.",
     }
 )
-ANSWER, FACTS = "answer", "cells-facts"
+ANSWER, CELLS, FACTS = "answer", "cells", "cells-facts"
 PARTS = Words(
     {
         "vectors": "From the tokens to q and k",
@@ -71,7 +71,8 @@ def explain(
     setting  the one at the left, if the run is of another
     beside   what is said of another run
     """
-    facts(cells)
+    with st.container(key=CELLS):
+        facts(cells)
     return answer(trace, selection, head, cells, image, setting=setting, beside=beside)
 
 
