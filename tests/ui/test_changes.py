@@ -313,3 +313,17 @@ def test_a_run_that_goes_on_as_another_runs_all_along() -> None:
     states = [message.session_status_changed.script_is_running for message in changed]
     assert states == [True, False] * 2
     assert kinds.count("script_finished") == 2
+
+
+def test_a_part_within_a_part_goes_with_it_and_comes_again() -> None:
+    plain, spared, changes = Browser(), Browser(), Changes()
+    page = Page(random.Random(0), plain.kept)  # noqa: S311 - no secret
+    inner = [((0, 0, 1), Node("x", children=[]), "inner"), ((0, 0, 1, 0), Node("a"), "inner")]
+    shown = [((0, 0), Node(PART, children=[]), PART), ((0, 0, 0), Node("b"), PART)]
+    for number, (fragment, drawn) in enumerate((("", [*shown, *inner]), (PART, shown), (PART, [*shown, *inner]))):
+        page.runs = number
+        ends = page._lifecycle("new_session", fragment), page._lifecycle("script_finished", fragment)
+        messages = [ends[0], *(page._delta(*each) for each in drawn), ends[1]]
+        plain.take(messages)
+        spared.take([each for message in messages for each in changes.of(message)])
+        assert spared.shows() == plain.shows(), number

@@ -183,7 +183,7 @@ class Changes:
         if message.script_finished not in WELL:
             yield data  # nothing is taken away, and what the run has not reached is there still
             return
-        gone = [path for path, node in self.has.items() if path not in self.drawn and self._is_of_run(node)]
+        gone = [path for path, node in self.has.items() if path not in self.drawn and self._is_of_run(path, node)]
         if gone or self.is_other or self.spared[self.fragments] >= MOST_SPARED:
             yield from self._released()
         self.is_whole = not self.fragments or (self.is_whole and all(self.has[path].fragment for path in gone))
@@ -223,6 +223,9 @@ class Changes:
             self.long[message.hash] = node
         return node
 
-    def _is_of_run(self, node: _Node) -> bool:
-        """Return whether the current run would have drawn it, if it were to stay."""
-        return not self.fragments or node.fragment is None or node.fragment in self.fragments
+    def _is_of_run(self, path: Path, node: _Node) -> bool:
+        """Return whether the current run would have drawn it, if it were to stay, also in a fragment within its own."""
+        if not self.fragments or node.fragment is None or node.fragment in self.fragments:
+            return True
+        above = (self.has.get(path[:n]) for n in range(1, len(path)))
+        return any(each is not None and each.fragment in self.fragments for each in above)
