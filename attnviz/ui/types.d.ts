@@ -28,7 +28,8 @@ export type StageEvent =
   | { kind: "pair"; row: number | null; column: number | null }
   | { kind: "open"; layer: number; head: number | null }
   | { kind: "pick"; stage: string; head: number | null; row: number | null; column: number | null }
-  | { kind: "lines" | "scale" }
+  | { kind: "lines"; is_on: boolean }
+  | { kind: "scale" }
   | { kind: "close"; head: number | null }
   | { kind: "key"; key: number }
   | { kind: "focus"; head: number | null }

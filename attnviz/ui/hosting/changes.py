@@ -82,6 +82,8 @@ class Changes:
     long       what long messages put on a page, by digest: a browser keeps them, and is only told the digest again
     is_whole   whether that is all there is on its page: so it is after a run that has come whole by this connection
     drawn      the paths that the current run has drawn
+    passing    those at which it has put something that passes, like a spinner
+    late       what has come before that in which or behind which it stands, which a run that follows at once draws
     held       what was held back of them
     is_other   whether something took the place of something else, which a browser keeps hidden until it is told
     fragments  what runs; empty where the whole page does
@@ -97,6 +99,8 @@ class Changes:
     long: dict[str, _Node] = field(default_factory=dict)
     is_whole: bool = False
     drawn: set[Path] = field(default_factory=set)
+    passing: set[Path] = field(default_factory=set)
+    late: dict[Path, bytes] = field(default_factory=dict)
     held: dict[Path, bytes] = field(default_factory=dict)
     is_other: bool = False
     fragments: tuple[str, ...] = ()
@@ -136,7 +140,7 @@ class Changes:
         A browser stops its clocks where the whole page runs, and so it is told to where it does not know that.
         """
         self.is_whole = self.is_whole and not self.is_other  # the run before has not come to its end
-        self.drawn, self.held, self.is_other = set(), {}, False
+        self.drawn, self.passing, self.held, self.is_other = set(), set(), {}, False
         self.fragments = tuple(message.metadata.run.fragment_ids)
         if message.new_session.page_script_hash != self.page:
             self.page, self.is_whole = message.new_session.page_script_hash, False
@@ -150,12 +154,17 @@ class Changes:
                 yield stop.SerializeToString()
         if is_of_all:
             self.clocks.clear()
+            self.late = {}
         yield message.SerializeToString()
 
     def _drawn(self, message: ForwardMsg, data: bytes) -> Iterator[bytes]:
         """Yield the message about an element or a container, unless the browser has it."""
         path, node = tuple(message.metadata.delta_path), self._node(message)
+        if (self.is_whole or not self.fragments) and not self._has_place(path):
+            self.late[path] = data
+            return
         if node is None:  # something that passes, like a spinner, around what is there: the rest comes as it is
+            self.passing.add(path)
             self.is_whole = False
             yield from self._released()
             yield data
@@ -183,7 +192,13 @@ class Changes:
         if message.script_finished not in WELL:
             yield data  # nothing is taken away, and what the run has not reached is there still
             return
+        if self.fragments:
+            yield from self._arrived()
         gone = [path for path, node in self.has.items() if path not in self.drawn and self._is_of_run(path, node)]
+        if self._is_torn(gone):  # what is missing is drawn by the run that follows at once, and nothing is taken away
+            message.metadata.run.fragment_ids.extend(NOTHING)
+            yield message.SerializeToString()
+            return
         if gone or self.is_other or self.spared[self.fragments] >= MOST_SPARED:
             yield from self._released()
         self.is_whole = not self.fragments or (self.is_whole and all(self.has[path].fragment for path in gone))
@@ -201,6 +216,13 @@ class Changes:
         """Yield what was held back."""
         yield from self.held.values()
         self.held = {}
+
+    def _arrived(self) -> Iterator[bytes]:
+        """Yield what came too early, now that there is a place for it; what has been drawn once more is there."""
+        late, self.late = self.late, {}
+        for path, data in sorted(late.items()):
+            if path not in self.drawn and self._has_place(path):
+                yield from self._drawn(ForwardMsg.FromString(data), data)
 
     def _node(self, message: ForwardMsg) -> _Node | None:
         """Return what a message puts on a page; None where it puts nothing there to stay."""
@@ -223,9 +245,35 @@ class Changes:
             self.long[message.hash] = node
         return node
 
+    def _has_place(self, path: Path) -> bool:
+        """Return whether a browser has the container in which something is drawn, and all that stands before it."""
+        above, before = path[:-1], (*path[:-1], path[-1] - 1)
+        is_inside = len(above) < 2 or (self._is_there(above) and self.has[above].is_block)
+        return is_inside and (not path[-1] or self._is_there(before) or before in self.passing)
+
+    def _is_there(self, path: Path) -> bool:
+        """Return whether something is at a path that did not go with what it was in."""
+        return path in self.has and self.has[path].digest != ""
+
+    def _is_torn(self, gone: list[Path]) -> bool:
+        """Return whether messages of a run of the whole page are missing.
+
+        Where a fragment is to run when such a run has just ended, Streamlit (1.67) drops what it still had to send of
+        that fragment, but neither what another one has drawn within it, nor the message of the end, for which a browser
+        takes away all that has not come. Then something is missing around or before what has come, as it never is in a
+        run that has come whole; or all of a fragment that has started its clock.
+        """
+        if self.fragments:
+            return False
+        come = self.drawn | self.passing
+        holes = (each[: len(path)] >= path for path in gone for each in come if each[: len(path) - 1] == path[:-1])
+        silent = self.clocks - {self.has[path].fragment for path in self.drawn}
+        return bool(self.late) or any(holes) or any(self.has[path].fragment in silent for path in gone)
+
     def _is_of_run(self, path: Path, node: _Node) -> bool:
-        """Return whether the current run would have drawn it, if it were to stay, also in a fragment within its own."""
-        if not self.fragments or node.fragment is None or node.fragment in self.fragments:
+        """Return whether the current run would have drawn it, if it were to stay: of a fragment, what is within it."""
+        if not self.fragments:
             return True
-        above = (self.has.get(path[:n]) for n in range(1, len(path)))
-        return any(each is not None and each.fragment in self.fragments for each in above)
+        above = (path[:n] for n in range(1, len(path)))
+        is_inside = any(each in self.drawn and self.has[each].fragment in self.fragments for each in above)
+        return is_inside and (node.is_block or node.fragment != "")

@@ -264,8 +264,8 @@ def _updated(trace: Trace, selection: Selection) -> Selection:
     changed, events = selection, heard(*PARTS)
     for event in events:
         changed = reduce(changed, event, trace)
-    if Event("lines") in events:
-        widget_values.show(changed, unlike=[replace(changed, all_lines=False)])
+    if any(event.kind == "lines" for event in events):
+        widget_values.show(changed, unlike=[replace(changed, all_lines=not changed.all_lines)])
     same = (changed.head, changed.query, changed.key) == (selection.head, selection.query, selection.key)
     return changed if same else replace(changed, play=False)
 

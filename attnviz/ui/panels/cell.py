@@ -133,15 +133,15 @@ def selected(selection: Selection, picked: Picked, stages: Sequence[Stage]) -> S
 
 
 def answered(selection: Selection, event: Event, head: int) -> Selection:
-    """Return the selection after an event of the answer: closed, as before it; with another key, or with all lines.
+    """Return the selection after an event of the answer: closed, of another key, or with all lines or without them.
 
     head  the one that the answer is about while no key is chosen
     """
     match event:
         case Event("close"):
             return replace(selection, head=event.head, query=None, key=None, dimension=None)
-        case Event("lines"):
-            return replace(selection, panel="cell", all_lines=True)
+        case Event("lines", is_on=is_on):
+            return replace(selection, panel="cell", all_lines=is_on)
         case Event("key", key=key) if selection.query is not None:
             chosen = head if selection.key is None else selection.head or 0
             return replace(selection, head=chosen, key=key, dimension=None)
@@ -173,7 +173,7 @@ def updated(
         elif event.kind == "lines" or (event.kind in ("close", "key") and _has(of[asked][0], event)):
             selection = answered(selection, event, head_of(*of[asked], selection))
         if event.kind == "lines":
-            widget_values.show(selection, unlike=[replace(selection, all_lines=False)])
+            widget_values.show(selection, unlike=[replace(selection, all_lines=not event.is_on)])
     return selection, asked
 
 

@@ -233,7 +233,7 @@ SHOWN = {
     "table": "[data-testid=stDataFrame]",
     "what_if": ".st-key-what-if",
     "mask": ".st-key-mask-panel",
-    "cell": "[class*=st-key-part-]",
+    "cell": ".attn-drawer[data-open]",
     "backward": ".st-key-slope-sizes",
     "products": "[data-testid=stDataFrame]",
 }
@@ -247,8 +247,9 @@ def test_every_panel_opens_by_its_button(browser_page: Any, app: Any) -> None:
     few = "n_heads=2&d_model=8&d_k=2&d_v=2"  # lines are written, with each number of the vectors
     page = opened(browser_page, app, f"{few}&head=1&query=2&key=2&all_lines=yes")
     assert set(SHOWN) == set(PANEL_NAMES) - {*GONE, *places.OF_DECODERS}  # these need a model
-    page.locator(SHOWN["cell"]).first.wait_for()
+    page.locator("[class*=st-key-part-]").first.wait_for()
     page.locator(".ad-all").click()  # the lines of a link stand over the maps
+    page.wait_for_function("() => !location.search.includes('all_lines')")
     for name, part in SHOWN.items():
         label = PRESSED.get(name, PANEL_NAMES[name].label)
         radio, button = (page.get_by_role(role, name=label, exact=True) for role in ("radio", "button"))

@@ -72,13 +72,16 @@ def test_a_column_that_was_chosen_alone_is_answered_by_its_words() -> None:
 
 
 def test_all_lines_open_the_full_arithmetic_below() -> None:
-    at = opened({"answer-lines": event("lines")}, panel="table", head="2", query="4", key="3")
+    at = opened({"answer-lines": event("lines", is_on=True)}, panel="table", head="2", query="4", key="3")
     assert at.segmented_control(key="pick-group").value == "cell"
     assert any("From q and k" in expander.label for expander in at.expander)
     assert at.query_params["all_lines"] == "yes"
     assert any("From q and k" in expander.label for expander in at.run().expander)
     again = opened(head="2", query="4", key="3", all_lines="yes")
     assert any("From q and k" in expander.label for expander in again.expander)
+    away = opened({"answer-lines": event("lines", is_on=False)}, head="2", query="4", key="3", all_lines="yes")
+    assert not any("From q and k" in expander.label for expander in away.expander)
+    assert "all_lines" not in away.query_params, "who opens the link sees no more"
 
 
 def test_the_full_arithmetic_is_drawn_only_when_it_is_asked_for() -> None:

@@ -168,7 +168,7 @@ def test_it_is_closed_another_key_is_chosen_and_all_lines_are_drawn() -> None:
     assert sent(closed, "drawer")["answer"] is None
     assert not {"query", "key", "in_b"} & {*closed.query_params}
     assert sent(closed, "heatmap")["picked"] is None
-    lines = opened({"answer-lines": event("lines")}, **cell)
+    lines = opened({"answer-lines": event("lines", is_on=True)}, **cell)
     exact = run(Config(seed=3))["weights"].array[1, 3, 2]
     assert lines.query_params["all_lines"] == "yes"
     assert any(short(exact) in each.value for each in lines.main.markdown)

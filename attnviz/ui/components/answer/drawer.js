@@ -169,9 +169,9 @@ class Drawer {
 
   /** Show the full arithmetic in a pane over the maps, or put it away; a sheet makes room for what stands below them. */
   open() {
-    if (isInPane()) return setPane(false);
-    this.report("event", { kind: "lines" });
-    if (!SHEET.matches) return setPane(true);
+    const is_on = !isInPane();
+    this.report("event", { kind: "lines", is_on });
+    if (!is_on || !SHEET.matches) return setPane(is_on);
     this.box.dataset.lowered = "";
     scrollToLines();
   }
@@ -240,7 +240,7 @@ class Drawer {
     event.stopPropagation();
     if (isForPlayer) return;
     if (this.player) this.stopPlaying();
-    else if (isInPane()) setPane(false);
+    else if (isInPane()) this.open();
     else this.close();
   }
 

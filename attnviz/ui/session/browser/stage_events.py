@@ -14,7 +14,7 @@ KINDS = {
     "open": "layer head?",  # a head of all layers, none for the feed-forward block
     "close": "head?",  # the answer; the head that is chosen again
     "pick": "stage head? row? column?",  # a cell of a map; a whole row or column by its word
-    "lines": "",  # all lines of the answer were asked for
+    "lines": "is_on",  # all lines of the answer were asked for, or put away
     "key": "key",  # another key in the answer
     "focus": "head?",  # a head is to be shown alone, none for all of them
     "card": "head",  # a head by its card
