@@ -37,6 +37,7 @@ def kinds_of(tokens: Sequence[str], weights: Array) -> list[HeadKind]:
     weights_or_0 = np.nan_to_num(weights)
     if not tokens:
         return head_kinds(weights_or_0, is_self=False)
-    words = special_tokens.words(tokens) if special_tokens.has_both(tokens) else range(len(tokens))
-    weights_or_0[:, np.setdiff1d(np.arange(len(tokens)), list(words))] = 0.0
+    if special_tokens.has_both(tokens):
+        others = np.setdiff1d(np.arange(len(tokens)), list(special_tokens.words(tokens)))
+        weights_or_0[:, others] = 0.0
     return head_kinds(weights_or_0, tokens=tokens)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,6 +19,9 @@ MOSTLY = 0.4
 
 USUAL = 2
 """The factor by which a word that goes to another must read it more than the other rows do."""
+
+Means = Mapping[str, Sequence[float]]
+"""What each head gives one way, by the name of the way."""
 
 WORD_FROM, FEWEST_KEYS = 0.28, 4  # the same for one word; over three keys or fewer, each has nearly as much by chance
 
@@ -60,56 +63,52 @@ def head_kinds(A: Array, *, is_self: bool = True, tokens: Sequence[str] = ()) ->
     A = statistics.as_weights(A, "head_kinds", 3)
     P = np.where(np.isfinite(A), A, 0.0)
     is_self = is_self and P.shape[-1] == P.shape[-2]
-    kinds = _ways(P) if is_self else {}
-    some = _of_some_rows(P, tokens) if is_self and len(tokens) == P.shape[-1] else {}
-    words = np.nan_to_num(statistics.mean_over_rows(statistics.shares(P).swapaxes(-1, -2)))
-    spread = np.nan_to_num(statistics.mean_over_rows(statistics.effective_keys(P)))
-    return [_kind(head, kinds, some, words[head], float(spread[head])) for head in range(len(P))]
+    shares = statistics.shares(P)
+    kinds = _ways(shares) if is_self else {}
+    some = _of_some_rows(shares, tokens) if is_self and len(tokens) == P.shape[-1] else {}
+    words = np.nan_to_num(statistics.mean_over_rows(shares.swapaxes(-1, -2)))
+    spread = np.nan_to_num(statistics.mean_over_rows(statistics.effective_keys(P))).tolist()
+    ways, of_some = ({name: means.tolist() for name, means in each.items()} for each in (kinds, some))
+    return [_kind(head, ways, of_some, words[head], spread[head]) for head in range(len(P))]
 
 
-def _ways(P: Array) -> dict[str, Array]:
+def _ways(shares: Array) -> dict[str, Array]:
     """Return the mean share that each head gives to the previous token, to itself, to the next and to the first."""
-    following = np.full(P.shape[:-1], np.nan)
-    following[..., :-1] = np.diagonal(statistics.shares(P), offset=1, axis1=-2, axis2=-1)
-    shares = {
-        "previous": statistics.share_on_previous(P),
-        "self": statistics.share_on_self(P),
-        "next": following,
-        "first": statistics.share_on_first(P),
-    }
-    return {name: np.nan_to_num(statistics.mean_over_rows(rows)) for name, rows in shares.items()}
+    rows = np.full((4, *shares.shape[:-1]), np.nan)
+    rows[0, ..., 1:], rows[1], rows[2, ..., :-1] = (
+        np.diagonal(shares, offset=offset, axis1=-2, axis2=-1) for offset in (-1, 0, 1)
+    )
+    rows[3] = shares[..., 0]
+    means = np.nan_to_num(statistics.mean_over_rows(rows))
+    return dict(zip(("previous", "self", "next", "first"), means, strict=True))
 
 
-def _of_some_rows(P: Array, tokens: Sequence[str]) -> dict[str, Array]:
+def _of_some_rows(shares: Array, tokens: Sequence[str]) -> dict[str, Array]:
     """Return the mean share that each head gives to the same word elsewhere, and from articles to their nouns.
 
     Only the rows count that have such a word; 0 for a head whose other rows read these words half as much, as where
     every row reads one noun.
     """
     by_kind = {}
-    P = statistics.shares(P)
     for name, meets in (("same", same_word(tokens)), ("article", article_to_noun(tokens))):
         rows = np.asarray(meets.any(axis=-1))
         if rows.any():
-            share_of_kind = np.where(meets, P, 0.0).sum(axis=-1)
-            others = np.nan_to_num(statistics.mean_over_rows(np.where(rows[:, None], np.nan, P).swapaxes(-1, -2)))
+            of_kind = np.where(meets, shares, 0.0).sum(axis=-1)
+            others = np.nan_to_num(statistics.mean_over_rows(np.where(rows[:, None], np.nan, shares).swapaxes(-1, -2)))
             usual = (others[:, None, :] * meets).sum(axis=-1)
-            shares, usual = (
-                np.nan_to_num(statistics.mean_over_rows(np.where(rows, each, np.nan)))
-                for each in (share_of_kind, usual)
+            share, usual = (
+                np.nan_to_num(statistics.mean_over_rows(np.where(rows, each, np.nan))) for each in (of_kind, usual)
             )
-            by_kind[name] = np.where(shares > USUAL * usual, shares, 0.0)
+            by_kind[name] = np.where(share > USUAL * usual, share, 0.0)
     return by_kind
 
 
-def _kind(head: int, ways: dict[str, Array], some: dict[str, Array], words: Array, spread: float) -> HeadKind:
+def _kind(head: int, ways: Means, some: Means, words: Array, spread: float) -> HeadKind:
     key, most = int(words.argmax()), float(words.max())
-    best = max(ways, key=lambda name: float(ways[name][head]), default="")
-    if best and ways[best][head] > MOSTLY:
-        return HeadKind(head, best, float(ways[best][head]), key, spread)
-    best = max(some, key=lambda name: float(some[name][head]), default="")
-    if best and some[best][head] > MOSTLY:
-        return HeadKind(head, best, float(some[best][head]), key, spread)
+    for means in (ways, some):
+        best = max(means, key=lambda name: means[name][head], default="")
+        if best and means[best][head] > MOSTLY:
+            return HeadKind(head, best, means[best][head], key, spread)
     kind = "word" if most > WORD_FROM and len(words) >= FEWEST_KEYS else "spread"
     return HeadKind(head, kind, most, key, spread)
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -25,6 +27,9 @@ ADJECTIVES = frozenset(
 )
 """Common English words that stand between an article and its noun."""
 
+MOST_KEPT, LONGEST_KEPT = 16, 128
+"""Sentences of which the relations are kept, as their words stay while numbers move, and how many words those have."""
+
 
 def bare(token: str) -> str:
     """Return a token without what its tokeniser marks it with, in small letters; the rest of a word stays marked.
@@ -41,6 +46,16 @@ def same_word(tokens: Sequence[str]) -> Array:
     >>> same_word(["the", "cat", "the"]).astype(int).tolist()
     [[0, 0, 1], [0, 0, 0], [1, 0, 0]]
     """
+    return _kept(_same_word, tokens)
+
+
+def _kept(relation: Any, tokens: Sequence[str]) -> Array:
+    found: Array = (relation if len(tokens) <= LONGEST_KEPT else relation.__wrapped__)(tuple(tokens))
+    return found.copy()
+
+
+@lru_cache(MOST_KEPT)
+def _same_word(tokens: tuple[str, ...]) -> Array:
     words = np.array([bare(token) for token in tokens])
     known = np.array([token not in SPECIAL and any(map(str.isalnum, token)) for token in tokens], dtype=bool)
     return (words[:, None] == words) & known[:, None] & known & ~np.eye(len(words), dtype=bool)
@@ -52,6 +67,11 @@ def article_to_noun(tokens: Sequence[str]) -> Array:
     >>> article_to_noun(["the", "big", "cat", "."]).astype(int).tolist()[0]
     [0, 0, 1, 0]
     """
+    return _kept(_article_to_noun, tokens)
+
+
+@lru_cache(MOST_KEPT)
+def _article_to_noun(tokens: tuple[str, ...]) -> Array:
     words = [bare(token) for token in tokens]
     relation = np.zeros((len(words), len(words)), dtype=bool)
     for at, word in enumerate(words):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from functools import lru_cache
 
 import numpy as np
 
@@ -54,6 +55,7 @@ def _tiles(step: Step, indices: Array) -> list[Array]:
     return [np.atleast_2d(pictured.head(h)) for h in range(len(indices))]
 
 
+@lru_cache(256)
 def _arranged(heads: int, rows: int, columns: int, *, square: bool) -> tuple[int, tuple[int, int]]:
     """Return the number of heads side by side, and the number of cells (down, across) in one pixel.
 

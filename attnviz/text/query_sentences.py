@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import takewhile
 
 import numpy as np
@@ -20,6 +21,8 @@ from attnviz.text.format.sentence_parts import Sentence, fill, join_sentences, n
 
 MOST_NAMED = 3
 LEAST_NAMED = 0.01
+MOST_KEPT = 512
+"""Tokens that are kept as they can be seen."""
 ALIKE = 1e-9
 """Weights that differ by less than this part of themselves are a tie: the last bits of a sum depend on its order."""
 
@@ -123,8 +126,11 @@ def visible_token(token: str) -> str:
     >>> visible_token(""), visible_token(" \\t"), visible_token("\u200b"), visible_token("a\u202eb")
     ('(empty)', '·→', 'U+200B', 'ab')
     """
-    if not token:
-        return WORDS["empty"]
+    return _visible(token) if token else WORDS["empty"]
+
+
+@lru_cache(MOST_KEPT)
+def _visible(token: str) -> str:
     if token.isspace():
         return "".join(_BLANK.get(character, "·") for character in token)
     if all(unicodedata.category(character)[0] in "CZ" for character in token):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from functools import lru_cache
 
 from attnviz.engine import inputs
 from attnviz.engine.external.traces import is_external
@@ -14,7 +13,7 @@ from attnviz.engine.plan.plans import plan_of
 from attnviz.engine.pretrained import model_registry
 from attnviz.engine.pretrained.model_sizes import ModelSizes
 from attnviz.engine.pretrained.pretrained_config import is_pretrained
-from attnviz.engine.records.config import Config
+from attnviz.engine.records.config import Config, all_but_seed
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.records.typed_rows import TYPED, bias_formula, mask_formula, normaliser_of, score_of
 from attnviz.engine.tables.initialisers import INITIALISERS
@@ -22,6 +21,7 @@ from attnviz.engine.tables.scores import SCORES, Score
 from attnviz.formula.evaluation.operation_counts import LEAST_OF_BIG, MAX_STEPS, WEIGHT
 from attnviz.formula.faults import FormulaError
 from attnviz.formula.graph import Node
+from attnviz.settings.kept import Kept
 
 
 @dataclass(frozen=True)
@@ -51,6 +51,9 @@ class Sizes:
     def computing(self) -> float:
         """The seconds of the run itself, once its projections are learned."""
         return self.seconds - self.learning
+
+
+_kept = Kept[Sizes](most=64)
 
 
 def sizes(of: Config | Trace | Sizes) -> Sizes:
@@ -106,8 +109,14 @@ def _of_given(layers: int, cells: int, n_pairs: int, vectors: int, config: Confi
     return Sizes(numbers, max(cells, vectors), 2 * cells + vectors, layers, seconds, working, n_keys=n_pairs)
 
 
-@lru_cache(maxsize=64)
 def _of_setting(config: Config) -> Sizes:
+    """Return the sizes of the run of a setting, which are those of any seed."""
+    if type(config) is not Config:  # one of numbers that were brought has more than settings
+        return _reckoned(config)
+    return _kept.get(all_but_seed(config), lambda: _reckoned(config))
+
+
+def _reckoned(config: Config) -> Sizes:
     query_tokens, key_tokens, _ = inputs.tokens(config)
     model = model_registry.find(config.model)
     if model is not None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import TYPE_CHECKING
+from functools import cache
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any
 
 from attnviz.engine.records import edits
 from attnviz.engine.records.edits import Edit
@@ -235,6 +237,20 @@ class Config(HeadSettings, WordSettings):
     def has_output_projection(self) -> bool:
         """Return whether W_O is used: by choice, or because what follows needs d_model columns."""
         return self.output_projection or self.n_layers > 1 or self.residual
+
+
+def all_but_seed(config: Config) -> tuple[Any, ...]:
+    """Return a key that settings share which differ in the seed alone; it moves most, and no size depends on it.
+
+    >>> all_but_seed(Config(seed=1)) == all_but_seed(Config()) != all_but_seed(Config(n_heads=1))
+    True
+    """
+    return _values_but_seed()(config)
+
+
+@cache
+def _values_but_seed() -> attrgetter[tuple[Any, ...]]:
+    return attrgetter(*(item.name for item in fields.settings(Config) if item.name != "seed"))
 
 
 def _no_field(name: str, known: list[str]) -> str:

@@ -16,8 +16,10 @@ import numpy as np
 
 from attnviz.arithmetic.cell_position import AND, QUOTED, WHY
 from attnviz.arithmetic.notation.line_words import LINES
+from attnviz.engine.external.layer_plans import plan_of_layer
 from attnviz.engine.external.traces import is_external
 from attnviz.engine.pretrained.pretrained_config import facts_of
+from attnviz.engine.records.config import Config, all_but_seed
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.records.typed_rows import normaliser_of, score_of
 from attnviz.engine.tables.masks import MASKS, allowed, settings_of
@@ -28,6 +30,7 @@ from attnviz.pictures.answer.explanation import MATCH, NOTES, notes
 from attnviz.pictures.answer.explanation import WORDS as TITLES
 from attnviz.pictures.figures import EXACT_UP_TO
 from attnviz.pictures.stage_bytes import NamedArray, packed
+from attnviz.settings.kept import Kept
 from attnviz.settings.language import current_language, sign, translate
 from attnviz.text import cell_sentence, opening_sentence
 from attnviz.text.format.number_format import DECIMAL_COMMA
@@ -58,6 +61,9 @@ BETWEEN = ("scaled", "capped", "masked")
 
 ROWS = {"scores": "score", "weights": "normalise", "heads": "mix"}
 """The other steps of attention, and the row or the operation that makes each."""
+
+_kept = Kept[tuple[object, Mapping[str, Any] | None]](most=32)
+"""The facts of layers of settings, with the rows that they are of: the name of one that is kept is that of no other."""
 
 SAID = {"scale", "softcap"}
 """Numbers of the setting for which an answer has words where they stand between scores and weights."""
@@ -169,14 +175,31 @@ def cells_of(trace: Trace, layer: int, head: int | None = None) -> CellFacts | N
     steps = {name: (step.axes, step.array) for name, step in trace.layers[layer].items() if _is_read(name)}
     if any(array.size > EXACT_UP_TO for _, array in steps.values()):
         return None
-    said = facts(trace, layer)
-    if said is None:
+    header = _header(trace, layer)
+    if header is None:
         return None
     if head is None:
         head = opening_sentence.telling(trace, layer)[0]
-    header: dict[str, Any] = {"words": _tokens(trace), "answer": said}
-    header["name"] = blake2b(json.dumps(header).encode(), digest_size=8).hexdigest()
     return CellFacts(header, steps | dict(arrays(trace, layer)), head)
+
+
+def _header(trace: Trace, layer: int) -> Mapping[str, Any] | None:
+    """Return the facts and the words of a layer, which are those of any seed; None where a run explains its cells."""
+    config = trace.config
+    if type(config) is not Config:
+        return _said(trace, layer)
+    rows = score_of(config), normaliser_of(config), *(MASKS[name] for name in config.mask)
+    of = plan_of_layer(trace, layer), *rows
+    key = current_language(), all_but_seed(config), layer, *map(id, of)  # a row may take the place of another
+    return _kept.get(key, lambda: (of, _said(trace, layer)))[1]
+
+
+def _said(trace: Trace, layer: int) -> Mapping[str, Any] | None:
+    said = facts(trace, layer)
+    if said is None:
+        return None
+    header: dict[str, Any] = {"words": _tokens(trace), "answer": said}
+    return header | {"name": blake2b(json.dumps(header).encode(), digest_size=8).hexdigest()}
 
 
 def _is_read(name: str) -> bool:

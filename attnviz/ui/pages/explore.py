@@ -102,7 +102,7 @@ def is_of_numbers(after: Config, name: str, selection: Selection) -> bool:
     item = next(item for item in settings(Config) if item.name == name)
     is_free = name == "seed" or not (name in PLANNED or getattr(item.metadata["kind"], "integer", True))
     is_alone = selection.panel == "cell" and not (selection.all_lines or selection.every or selection.play)
-    is_alone = is_alone and not selection.pinned and selection.specials == Selection().specials
+    is_alone = is_alone and not selection.pinned and selection.specials == Selection.specials
     return is_free and is_alone and stage_of_run.is_at_address(after, selection)
 
 

@@ -12,10 +12,10 @@ from typing import Any
 
 from attnviz.engine.external.traces import is_external
 from attnviz.engine.learning import learnable
-from attnviz.engine.records.config import Config
+from attnviz.engine.records.config import Config, all_but_seed
 from attnviz.engine.records.trace import Trace
-from attnviz.settings import url_codec
 from attnviz.settings.fields import relevant_fields, settings
+from attnviz.settings.kept import Kept
 from attnviz.settings.kinds import Number, Text
 from attnviz.settings.language import current_language
 from attnviz.settings.tuple_kinds import Knobs, Widths
@@ -29,6 +29,8 @@ Held = Mapping[str, str | float | Sequence[str]]
 """What a field says `now`, and how it stands in an address: under which `name`, behind what text (`before`), as one of
 so many (`stops`), or by what word where it is `empty`."""
 
+_kept = Kept[dict[str, Held]](most=64)
+
 
 def of_run(trace: Trace, selection: Selection) -> dict[str, Any] | None:
     """Return what the browser asks with: where, the setting that is drawn as an address, and the fields by their keys.
@@ -37,7 +39,7 @@ def of_run(trace: Trace, selection: Selection) -> dict[str, Any] | None:
     """
     if is_external(trace) or learnable.learns(trace.config) or sweep.is_moving():
         return None
-    setting = url_codec.encode(trace.config, stage_of_run.looked_at(selection))
+    setting = stage_of_run.address(trace.config, selection)
     held = fields(trace.config.chosen)
     if getattr(trace.config, "image", None) is not None:  # its tokens are no words of the sentence
         held.pop("sentence", None)
@@ -56,6 +58,11 @@ def fields(config: Config) -> dict[str, Held]:
     >>> held["sentence"], held["d_model"]["stops"][:3], held["normaliser_knobs.entmax.alpha"]
     ({'now': 'a cat'}, ['1', '2', '3'], {'now': 1.25, 'name': 'normaliser_knobs', 'before': 'entmax.alpha~'})
     """
+    beside = _kept.get(all_but_seed(config), lambda: _fields(config))
+    return {name: {"now": config.seed} if name == "seed" else held for name, held in beside.items()}
+
+
+def _fields(config: Config) -> dict[str, Held]:
     live = relevant_fields(config)
     return dict(held for item in settings(config) if item.name in live for held in _held(config, item))
 

@@ -43,7 +43,7 @@ import numpy as np
 from attnviz.arrays import Array
 from attnviz.engine.external.traces import forbidden, is_external
 from attnviz.engine.pretrained import model_registry
-from attnviz.engine.records.config import Config
+from attnviz.engine.records.config import Config, all_but_seed
 from attnviz.engine.records.trace import Step, Trace
 from attnviz.exports.interactive_part import kept
 from attnviz.live.knobs import Data, knobs_of, settings_of, sizes_of
@@ -53,7 +53,7 @@ from attnviz.pictures.figures import EXACT_UP_TO, as_colour, described, shades
 from attnviz.pictures.stage_bytes import NamedArray, packed
 from attnviz.pictures.stage_record import Stage
 from attnviz.settings import url_codec
-from attnviz.settings.fields import settings
+from attnviz.settings.kept import Kept
 from attnviz.settings.language import Words, current_language
 from attnviz.text import opening_sentence
 from attnviz.text.headline import headline
@@ -92,15 +92,14 @@ SIGNS = Words(
     }
 )
 """The numbers of the setting in so few letters that they have room in a heading, in the order in which they do."""
-MOST_KEPT = 64
-"""Settings of which the numbers in headings are kept."""
 FOLLOWS = ("masked",)
 """Steps that the interactive file keeps and that are not sent: they follow from the others and from `forbidden`."""
 
 MOST_HANDED_OUT = 1000
 """Answers whose names are kept, 1 MB; the route keeps some 900 of them."""
 
-_kept: dict[tuple[Any, ...], list[Data]] = {}
+_kept = Kept[list[Data]](most=64)
+_addresses = Kept[dict[str, str]](most=64)
 _handed_out: dict[str, AtAddress] = {}
 
 
@@ -147,8 +146,13 @@ def _name(trace: Trace, selection: Selection) -> str:
 
 
 def _name_of(config: Any, selection: Selection) -> str:
-    said = url_codec.encode(config, looked_at(selection)), current_language(), edition()
+    said = address(config, selection), current_language(), edition()
     return blake2b(repr(said).encode(), digest_size=8).hexdigest()
+
+
+def address(config: Any, selection: Selection) -> dict[str, str]:
+    """Return the setting and what counts of a selection as an address."""
+    return url_codec.encode(config) | _addresses.get(selection, lambda: url_codec.encode(looked_at(selection)))
 
 
 def looked_at(selection: Selection) -> Selection:
@@ -189,15 +193,8 @@ def handles(trace: Trace) -> list[Data]:
         return []
     if type(trace.config) is not Config:
         return _handles(trace)
-    beside = (getattr(trace.config, item.name) for item in settings(Config) if item.name != "seed")
-    key = (current_language(), *beside)  # no number depends on the seed, which moves most
-    found = _kept.get(key)
-    if found is None:
-        found = _handles(trace)
-        if len(_kept) >= MOST_KEPT:
-            _kept.clear()
-        _kept[key] = found
-    return found
+    key = current_language(), all_but_seed(trace.config)  # no number depends on the seed
+    return _kept.get(key, lambda: _handles(trace))
 
 
 def _handles(trace: Trace) -> list[Data]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import cache
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -225,7 +226,12 @@ def _bytes(data: bytes) -> Array:
     return np.frombuffer(data, np.uint8)
 
 
-def _words(lettering: Lettering) -> dict[str, str]:
+def _words(lettering: Lettering) -> Mapping[str, str]:
+    return _words_in(language.current_language(), lettering)
+
+
+@cache
+def _words_in(_: str, lettering: Lettering) -> Mapping[str, str]:
     of_headings = {**headings.SWITCH, **headings.PAINT, **headings.WORDS}
     of_masks = {"masked": MASKED_WORD, "may": ALLOWED, "may_not": FORBIDDEN, "range": "{low} to {high}"}
     translated = {name: language.translate(word) for name, word in of_masks.items()}
