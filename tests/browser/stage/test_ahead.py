@@ -14,7 +14,7 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from attnviz import Config, run
 from attnviz.settings import url_codec
-from tests.browser_idle import QUIET, wait_until
+from tests.browser_idle import QUIET, go_to, wait_until
 
 pytestmark = pytest.mark.browser
 
@@ -65,6 +65,12 @@ STATES = """() => {
     look();
 }"""
 """Begins to note what stands in maps, sentence and path in two frames running."""
+SENDS = """() => {
+    const { send } = WebSocket.prototype;
+    window.sends = 0;
+    WebSocket.prototype.send = function (message) { window.sends++; return send.call(this, message); };
+}"""
+"""Begins to count what the page tells the server."""
 SAID = "() => [...document.querySelectorAll('.attn-opening .at-text > *')].map((each) => each.innerText)"
 
 
@@ -270,3 +276,21 @@ def test_sentence_and_path_wait_for_the_maps_of_a_run_where_their_answer_comes_l
         route.fulfill(response=answer)
     page.evaluate(QUIET)
     assert page.evaluate("states.length") == 2, "those of one setting and those of the next, and no mixture"
+
+
+def test_stages_that_another_visitor_has_asked_for_are_asked_for_and_come_in_no_further_run(
+    new_page: Callable[..., Any], app: Any
+) -> None:
+    page, asked = new_page(reduced_motion="reduce"), list[str]()
+    go_to(page, f"{app.url}/?v=1&sentence=a+king+saw+his+queen+while+the+dog+slept&n_heads=4&mask=causal&seed=30")
+    follow = page.evaluate("document.querySelector('.st-key-explore [data-stage=weights]').picture.heatmap.data.follow")
+    query = urlencode(follow["setting"] | {"seed": "31"})
+    assert page.request.get(f"{app.url}/{follow['address']}?{query}").ok
+    page.on("request", lambda request: asked.append(request.url) if "/attnviz/stage?" in request.url else None)
+    page.evaluate(SENDS)
+    go_to(page, f"{app.url}/?v=1&sentence=a+king+saw+his+queen+while+the+dog+slept&n_heads=4&mask=causal&seed=31")
+    wait_until(page, lambda: shows(page, replace(BEFORE, seed=31)))
+    page.evaluate(QUIET)
+    assert len(asked) == 1
+    assert asked[0].endswith(query), "of what it asks itself"
+    assert page.evaluate("sends") <= 2, "the browser tells of its history twice, and nothing else is to be said"

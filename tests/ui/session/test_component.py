@@ -128,6 +128,14 @@ draw(at("third"), "both one");
 send(sender, { one: "no", two: "6" });
 shelf.messages.leave(sender);
 draw(at("fourth"), "both two");
+const later = at("later");
+send(later, { two: "7" }); // a page is laid out anew: what stood there is drawn once more, and leaves
+const old = at("old"), endOld = draw(old, "both two");
+send(sender, { two: "8" });
+old.isConnected = false;
+endOld();
+shelf.messages.leave(sender);
+send(later, { two: "9" });
 console.log(said.join(", "));
 """
 PLAIN = """({ parentElement: { name }, data }) => {
@@ -161,6 +169,11 @@ def test_components_draw_their_parts_of_one_message_whichever_comes_first(tmp_pa
         "third 4",
         "cannot be drawn",
         "second 6",
+        *("second 7", "fourth 7", "old 7"),
+        *("second 8", "fourth 8", "old 8"),
+        "ends old",
+        *("second 7", "fourth 7"),
+        *("second 9", "fourth 9"),
     ]
 
 

@@ -323,7 +323,7 @@ interface Shelf {
   messages?: {
     take(owner: HTMLElement, data: Uint8Array): void;
     leave(owner: HTMLElement): void;
-    follow(address: string, draw: (data: Uint8Array) => void): () => void;
+    follow(address: string, where: HTMLElement, draw: (data: Uint8Array) => void): () => void;
   };
 }
 

@@ -63,7 +63,7 @@ function add(name, digest, css, make) {
     }
     let end;
     const begin = (bytes) => last.set(parentElement, (end = script({ ...component, data: bytes })));
-    const leave = typeof data === "string" ? shelf.messages.follow(data, begin) : void begin(data);
+    const leave = typeof data === "string" ? shelf.messages.follow(data, parentElement, begin) : void begin(data);
     return () => {
       leave?.();
       if (last.get(parentElement) === end && !parentElement.isConnected) end?.();

@@ -4,8 +4,12 @@
 import { unpackStage } from "../../../pictures/stage_bytes.js";
 
 /** @typedef {(data: Uint8Array) => void} Draw */
-/** @typedef {{ owner: HTMLElement | null, shown: Map<string, Uint8Array>, draws: Map<string, Draw> }} Parts  who has sent what they show, and what draws them */
+/** @typedef {{ sent: Map<HTMLElement, Map<string, Uint8Array>>, draws: Map<string, Map<HTMLElement, Draw>> }} Parts  who has sent what they show, the last one last, and what draws them where */
 
+/**
+ * Where a page is laid out anew, Streamlit has what stood there for a moment beside what stands there now, and may draw
+ * either of them last: so all are drawn that are there, and one that leaves takes nothing with it but its own.
+ */
 class Messages {
   /** @type {Map<string, Parts>} */
   all = new Map(); // by their keys
@@ -13,7 +17,7 @@ class Messages {
   /** @param {string} key */
   of(key) {
     /** @type {Parts} */
-    const parts = this.all.get(key) ?? { owner: null, shown: new Map(), draws: new Map() };
+    const parts = this.all.get(key) ?? { sent: new Map(), draws: new Map() };
     this.all.set(key, parts);
     return parts;
   }
@@ -23,26 +27,40 @@ class Messages {
     /** @type {{ header: { key: string, arrays: {} }, arrays: Record<string, { values: ArrayLike<number> }> }} */
     const { header, arrays } = unpackStage(data);
     const parts = this.of(header.key), sent = Object.entries(arrays).map(([name, { values }]) => /** @type {const} */ ([name, /** @type {Uint8Array} */ (values)]));
-    Object.assign(parts, { owner, shown: new Map(sent) });
-    for (const [name, bytes] of sent)
-      try {
-        parts.draws.get(name)?.(bytes);
-      } catch (error) {
-        reportError(error); // the others are drawn all the same
-      }
+    parts.sent.delete(owner);
+    parts.sent.set(owner, new Map(sent));
+    this.draw(parts);
+  }
+
+  /** What was sent last. @param {Parts} parts */
+  shown = ({ sent }) => [...sent.values()].at(-1) ?? new Map();
+
+  /** @param {Parts} parts */
+  draw(parts) {
+    for (const [name, bytes] of this.shown(parts))
+      for (const draw of parts.draws.get(name)?.values() ?? [])
+        try {
+          draw(bytes);
+        } catch (error) {
+          reportError(error); // the others are drawn all the same
+        }
   }
 
   /** Who has sent them is no longer on the page. @param {HTMLElement} owner */
   leave(owner) {
-    for (const parts of this.all.values()) if (parts.owner === owner) parts.shown.clear();
+    for (const parts of this.all.values()) {
+      const before = this.shown(parts);
+      parts.sent.delete(owner);
+      if (this.shown(parts) !== before && parts.sent.size) this.draw(parts);
+    }
   }
 
-  /** Draw a part now and whenever it comes; returns what ends that. @param {string} address  the key of the message and that of the part @param {Draw} draw */
-  follow(address, draw) {
-    const [key, name] = address.split(" "), { shown, draws } = this.of(key), now = shown.get(name);
-    draws.set(name, draw);
+  /** Draw a part now and whenever it comes; returns what ends that. @param {string} address  the key of the message and that of the part @param {HTMLElement} where @param {Draw} draw */
+  follow(address, where, draw) {
+    const [key, name] = address.split(" "), parts = this.of(key), draws = parts.draws.get(name) ?? new Map(), now = this.shown(parts).get(name);
+    parts.draws.set(name, draws.set(where, draw));
     if (now) draw(now);
-    return () => draws.get(name) === draw && draws.delete(name);
+    return () => draws.get(where) === draw && draws.delete(where);
   }
 }
 

@@ -131,12 +131,13 @@ export class Ahead {
     this.isAsking = false;
   }
 
-  /** A message with the stages that it names, which may be on their way; null where they are not there soon. @param {Message} message @returns {Promise<Message | null>} */
+  /** A message with the stages that it names: those of a setting for which another visitor asked are asked for; null where they do not come. @param {Message} message @returns {Promise<Message | null>} */
   async completed({ header, arrays }) {
     const there = header.there ?? "", known = stagesThere().get(there);
     if (!known && this.coming) await Promise.race([this.coming, new Promise((done) => setTimeout(done, MOST))]);
-    const sent = known ?? stagesThere().get(there);
-    if (!sent) return null;
+    const asks = header.follow && !this.isAsking ? addressOf(header.follow, new Map()) : null;
+    const sent = known ?? stagesThere().get(there) ?? (asks && (await stageAt(asks)).sent);
+    if (sent?.header.name !== there) return null;
     const shared = (header.cells?.shared ?? []).map((name) => [CELL + name, sent.arrays[name]]);
     return { header: { ...header, stages: sent.header.stages }, arrays: { ...sent.arrays, ...arrays, ...Object.fromEntries(shared) } };
   }

@@ -169,9 +169,11 @@ export class Holding {
       const run = await runOf(address);
       if (this.asked === this.heatmap.data.live?.address && !this.isHeld && !this.latest) this.take(run);
     } catch (error) {
-      if (!(error instanceof Error && error.message === "503")) return;
+      if (error instanceof Error && error.message.startsWith("4")) return; // it will not be had later either
       await new Promise((done) => setTimeout(done, AGAIN));
-      if (this.asked === address) this.asked = "";
+      if (this.asked !== address) return;
+      this.asked = "";
+      this.heatmap.pointing.again();
     }
   }
 
