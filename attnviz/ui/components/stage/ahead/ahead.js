@@ -136,7 +136,7 @@ export class Ahead {
     const there = header.there ?? "", known = stagesThere().get(there);
     if (!known && this.coming) await Promise.race([this.coming, new Promise((done) => setTimeout(done, MOST))]);
     const asks = header.follow && !this.isAsking ? addressOf(header.follow, new Map()) : null;
-    const sent = known ?? stagesThere().get(there) ?? (asks && (await stageAt(asks)).sent);
+    const sent = known ?? stagesThere().get(there) ?? (asks ? (await stageAt(asks)).sent : null);
     if (sent?.header.name !== there) return null;
     const shared = (header.cells?.shared ?? []).map((name) => [CELL + name, sent.arrays[name]]);
     return { header: { ...header, stages: sent.header.stages }, arrays: { ...sent.arrays, ...arrays, ...Object.fromEntries(shared) } };
