@@ -37,6 +37,7 @@ from functools import cache, partial
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
+from weakref import ref
 
 import numpy as np
 
@@ -58,7 +59,7 @@ from attnviz.settings.language import Words, current_language
 from attnviz.text import opening_sentence
 from attnviz.text.headline import headline
 from attnviz.ui.components.pickers import overview
-from attnviz.ui.components.stage.heatmap import AtAddress, digest
+from attnviz.ui.components.stage.heatmap import AtAddress
 from attnviz.ui.hosting.recent_runs import made_once
 from attnviz.ui.panels import model, window
 from attnviz.ui.panels.window import Seen
@@ -120,8 +121,7 @@ def stage_of_run(trace: Trace, selection: Selection) -> bytes:
 
 def _hand_out(name: str, arrays: Mapping[str, NamedArray]) -> None:
     """Note what is at an address from now on."""
-    steps = {each: array for each, (_, array) in arrays.items() if "." not in each and array.size <= EXACT_UP_TO}
-    _handed_out[name] = AtAddress(name, {each: digest(array) for each, array in steps.items()})
+    _handed_out[name] = AtAddress(name, {each: ref(array) for each, (_, array) in arrays.items() if "." not in each})
     for oldest in [*_handed_out][:-MOST_HANDED_OUT]:
         _handed_out.pop(oldest, None)
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
-from hashlib import blake2b
 from pathlib import Path
 from typing import Any, NamedTuple
+from weakref import ReferenceType
 
 import numpy as np
 
@@ -31,7 +31,7 @@ from attnviz.ui.components.stage import picking, plotly_bundle
 from attnviz.ui.components.stage.held import Holding
 from attnviz.ui.components.stage.picking import Picked
 from attnviz.ui.components.stage.view import SCROLLED, View
-from attnviz.ui.session.browser.component import component, ignore
+from attnviz.ui.session.browser.component import component, ignore, is_there
 
 WORDS: Words[Any] = Words(
     {
@@ -124,23 +124,18 @@ class Lettering:
 
 
 class AtAddress(NamedTuple):
-    """Stages that a browser can have from their address: the name of what is there, and digests of its arrays."""
+    """Stages that a browser can have from their address: the name of what is there, and its arrays while they last."""
 
     name: str
-    digests: Mapping[str, bytes]
+    arrays: Mapping[str, ReferenceType[Array]]
 
     def shared(self, cells: CellFacts | None) -> list[str]:
-        """Return the names of the numbers that explain a cell and are there."""
+        """Return the names of the numbers that explain a cell and are there: of the same run, and not masked."""
         return [name for name, (_, array) in (cells.arrays if cells else {}).items() if self.has(name, array)]
 
     def has(self, name: str, array: Array) -> bool:
-        """Return whether an array is there under its name, bit for bit."""
-        return name in self.digests and self.digests[name] == digest(array)
-
-
-def digest(array: Array) -> bytes:
-    """Return a digest of the numbers of an array, and of their type."""
-    return blake2b(array.dtype.str.encode() + array.tobytes(), digest_size=8).digest()
+        """Return whether an array is there under its name."""
+        return name in self.arrays and self.arrays[name]() is array
 
 
 def show(
@@ -191,7 +186,7 @@ def _beside(key: str, picked: Picked | None, view: View, heads: Heads, lettering
         "key": key,
         "picked": asdict(picked) if picked else None,
         "view": asdict(view),
-        "words": _words(lettering),
+        **({} if is_there() else {"words": _words(lettering)}),
         **{"signs": lettering.signs, "unnamed": lettering.is_unnamed},
         "focus": None if heads.film is None else heads.film.head,
         "heads": heads.number,

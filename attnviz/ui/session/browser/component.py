@@ -113,6 +113,12 @@ def as_one(key: str, *, are_there: bool = False) -> Iterator[Together]:
         _run.together = None
 
 
+def is_there() -> bool:
+    """Return whether what is drawn is on the page already, so that a browser has the words that belong to it."""
+    sent: Together | None = getattr(_run, "together", None)
+    return sent is not None and sent.are_there
+
+
 def component(
     file: str, *, name: str = "", is_isolated: bool = True, states: Collection[str] = ()
 ) -> Callable[..., None]:
