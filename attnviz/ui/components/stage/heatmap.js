@@ -21,7 +21,7 @@ import { Drawing } from "./drawing.js";
 import { Holding } from "./hand/holding.js";
 import { heading } from "./heading.js";
 import { Highlights } from "./highlights.js";
-import { alone, hasMasked, shapeOf, stagesOf } from "./maps.js";
+import { alone, hasMasked, shapeOf, stagesOf, withWords } from "./maps.js";
 import { Picking } from "./picking.js";
 import { Picture } from "./picture/picture.js";
 import { Pointing } from "./pointing.js";
@@ -32,9 +32,6 @@ import { Space, roomFor } from "./room.js";
 const STACKED = 16; // pixels between stages one below the other
 const LEGEND = 140; // pixels that a legend takes beside a heading
 const THEME = 100; // milliseconds until a page has the colours of another theme
-
-/** @type {Map<string, StageData["words"]>} */
-const KEPT_WORDS = new Map(); // by the keys of the maps: a move of numbers leaves them as they are, and does not send them
 
 /** @type {StageData} */
 const NOTHING = JSON.parse('{"heads": 0, "focus": null, "live": null, "follow": null, "opening": null, "picked": null, "cells": null, "swept": null, "axes": {}, "words": {}, "view": {}}');
@@ -126,9 +123,7 @@ export class Heatmap {
   /** @param {Message} message @param {Page} page */
   take({ header, arrays }, page) {
     if (header.view.first !== this.header?.view.first) this.turned = null;
-    header.words ??= KEPT_WORDS.get(header.key) ?? this.data.words;
-    KEPT_WORDS.set(header.key, header.words);
-    Object.assign(this, { header, page });
+    Object.assign(this, { header: withWords(header), page });
     this.stages = stagesOf(header.stages, arrays, this.stages);
     this.values.take(header.swept, this.stages);
     this.picking.adopt(header.picked);

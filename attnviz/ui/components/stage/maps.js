@@ -3,8 +3,18 @@
 /** @import { StageArray } from "../../../pictures/stage_bytes.js" */
 /** @import { Shape } from "../../../pictures/layout/placement.js" */
 /** @import { Tiling } from "../../../pictures/layout/tiling.js" */
-/** @import { DrawnMap, Meta, Stage, StageFacts } from "./types" */
+/** @import { DrawnMap, Meta, Stage, StageData, StageFacts } from "./types" */
 import { LARGER, roomBeside } from "../../../pictures/layout/placement.js";
+
+/** @type {Map<string, StageData["words"]>} */
+const KEPT_WORDS = new Map(); // by the keys of the maps
+
+/** What belongs to maps, with their words: a move of numbers leaves those as they are, and does not send them. @param {StageData} header */
+export function withWords(header) {
+  const words = header.words ?? KEPT_WORDS.get(header.key);
+  if (words) KEPT_WORDS.set(header.key, words);
+  return { ...header, words: words ?? header.words };
+}
 
 /** Whether two lists hold the same bytes. @param {ArrayBufferView} one @param {ArrayBufferView} other */
 export function isSame(one, other) {
