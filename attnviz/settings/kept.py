@@ -1,4 +1,4 @@
-"""What was made of the settings that were asked for last, which is asked for again while one number moves."""
+"""Things made of the settings that were asked for last: they are asked for again while one number moves."""
 
 from __future__ import annotations
 

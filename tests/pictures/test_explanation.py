@@ -16,8 +16,10 @@ from attnviz.engine.external.traces import of_weights
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.tables.normalisers import NORMALISERS
 from attnviz.engine.tables.scores import SCORES
+from attnviz.pictures.answer import browser_facts
 from attnviz.pictures.answer.explanation import explanation, most_telling
 from attnviz.pictures.answer.motion import motion
+from attnviz.settings.kept import Kept
 from attnviz.settings.language import set_language
 from tests.support.cases import for_each
 
@@ -180,3 +182,12 @@ def test_numbers_have_the_sign_of_the_language_between_their_digits(
         said = texts([explanation(trace, cell, key=True), explanation(trace, cell, key=False), motion(trace, cell)])
         between = {found for text in said for found in re.findall(r"(?<=\d)[.,](?=\d)", text)}
         assert between == {sign}
+
+
+def test_a_number_changed_by_hand_is_told_from_the_same_setting_without_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    plain, edited = run(Config()), run(Config(), edits=[(0, "scaled", (0, 0, 0), 3.0)])
+    for first, second in ((plain, edited), (edited, plain)):
+        monkeypatch.setattr(browser_facts, "_kept", Kept[Any](most=8))
+        found = {trace is edited: browser_facts.cells_of(trace, 0) for trace in (first, second)}
+        assert found[True] is None
+        assert found[False] is not None

@@ -7,9 +7,10 @@ from collections.abc import Iterator
 
 from streamlit.testing.v1 import AppTest
 
+from attnviz.pictures.stage_bytes import packed, unpacked
 from attnviz.ui.session.browser import message
 
-MESSAGE = "attnviz_message"
+MESSAGE, MAPS, STAGES = "attnviz_message", "attnviz_heatmap", "attnviz_stages_sent"
 
 
 def shown(at: AppTest) -> Iterator[tuple[str, bytes]]:
@@ -19,13 +20,28 @@ def shown(at: AppTest) -> Iterator[tuple[str, bytes]]:
     for element in elements:
         if element.proto.component_name == MESSAGE:
             parts |= message.parts(element.proto.bytes)
+    stages = [element.proto.bytes for element in elements if element.proto.component_name == STAGES]
     for element in elements:
         name, proto = element.proto.component_name, element.proto
         data = json.loads(proto.json or "null")
         if isinstance(data, str):
-            yield name, parts[data.split()[1]]
-        elif name != MESSAGE:
+            part = parts[data.split()[1]]
+            yield name, _joined(part, stages) if name == MAPS else part
+        elif name not in (MESSAGE, STAGES):
             yield name, proto.bytes
+
+
+def _joined(maps: bytes, stages: list[bytes]) -> bytes:
+    """What the maps show, with the stages that they name."""
+    header, arrays = unpacked(maps)
+    if not header.pop("is_sent"):
+        return maps
+    (apart,) = stages
+    sent, numbers = unpacked(apart)
+    assert sent["name"] == header["there"]
+    header |= {"there": None, "stages": sent["stages"]}
+    axes = {name: tuple(each["axes"]) for name, each in (header.pop("arrays") | sent["arrays"]).items()}
+    return packed(header, {name: (axes[name], array) for name, array in (arrays | numbers).items()})
 
 
 def of(at: AppTest, name: str) -> bytes:

@@ -38,9 +38,7 @@ def _drawn(page: Page, parts: tuple[list[Node], list[Node], list[Node]], fragmen
 
 
 def _run(page: Page, parts: tuple[list[Node], list[Node], list[Node]], fragment: str = "") -> list[bytes]:
-    page.runs += 1
-    ends = page._lifecycle("new_session", fragment), page._lifecycle("script_finished", fragment)
-    return [ends[0], *_drawn(page, parts, fragment), ends[1]]
+    return _between(page, _drawn(page, parts, fragment), fragment)
 
 
 def _send(messages: list[bytes], queue: ForwardMsgQueue, browser: Browser, changes: Changes) -> None:
@@ -86,6 +84,43 @@ def test_a_fragment_stays_whose_clock_alone_has_come() -> None:
     queue.clear(retain_lifecycle_msgs=True, fragment_ids_this_run=[PART, INNER])
     _send([], queue, browser, changes)
     assert browser.shows() == before
+
+
+def test_what_has_been_drawn_anew_gives_way_to_nothing_that_came_before_it() -> None:
+    browser, changes, queue, page = Browser(), Changes(), ForwardMsgQueue(), Page(random.Random(0), {})  # noqa: S311
+    clock = [page._delta((0, 1), Node("clock", children=[]), "clock"), page._delta((0, 1, 0), Node("tick"), "clock")]
+
+    def within(text: str) -> list[bytes]:
+        return _drawn(page, ([], [Node("b"), Node("x", children=[Node(text)])], []), "")
+
+    for fragment, drawn in (("", [*within("old"), *clock]), (PART, within("new"))):
+        for message in _between(page, drawn, fragment):
+            queue.enqueue(ForwardMsg.FromString(message))
+        queue.clear(retain_lifecycle_msgs=True, fragment_ids_this_run=["clock" if fragment else PART])
+        _send([], queue, browser, changes)  # as soon as either has ended, another begins
+    _send(_between(page, clock, "clock"), queue, browser, changes)
+    fresh = Browser()
+    fresh.take(_between(page, [*within("new"), *clock], ""))
+    assert _holds(browser.root, fresh.root)
+
+
+def test_a_spinner_that_has_passed_takes_no_place() -> None:
+    browser, changes, queue, page = Browser(), Changes(), ForwardMsgQueue(), Page(random.Random(0), {})  # noqa: S311
+    before, spinner = _drawn(page, ([], [Node("b")], []), ""), ForwardMsg()
+    spinner.delta.new_transient.SetInParent()
+    spinner.metadata.delta_path.extend((0, 1))
+    result = [page._delta((0, 1), Node("result"), ""), spinner.SerializeToString()]
+    for message in _between(page, [*before, *result, page._delta((0, 2), Node("c"), "")], ""):
+        queue.enqueue(ForwardMsg.FromString(message))
+    queue.clear(retain_lifecycle_msgs=True, fragment_ids_this_run=[PART])
+    _send(_between(page, before, PART), queue, browser, changes)
+    main = (browser.root.children or [])[0]
+    assert [node.text for node in main.children or []] == [PART, "result", "c"]
+
+
+def _between(page: Page, drawn: list[bytes], fragment: str) -> list[bytes]:
+    page.runs += 1
+    return [page._lifecycle("new_session", fragment), *drawn, page._lifecycle("script_finished", fragment)]
 
 
 def _holds(shown: Node, wanted: Node) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from attnviz.engine import inputs
 from attnviz.engine.external.traces import is_external
-from attnviz.engine.learning import learning_cost
+from attnviz.engine.learning import learnable, learning_cost
 from attnviz.engine.plan.lengths import axes_of
 from attnviz.engine.plan.plans import plan_of
 from attnviz.engine.pretrained import model_registry
@@ -110,10 +110,9 @@ def _of_given(layers: int, cells: int, n_pairs: int, vectors: int, config: Confi
 
 
 def _of_setting(config: Config) -> Sizes:
-    """Return the sizes of the run of a setting, which are those of any seed."""
-    if type(config) is not Config:  # one of numbers that were brought has more than settings
-        return _reckoned(config)
-    return _kept.get(all_but_seed(config), lambda: _reckoned(config))
+    """Return the sizes of the run of a setting: those of any seed, unless its heads learn, as some films are there."""
+    is_plain = type(config) is Config and not learnable.learns(config)
+    return _kept.get(all_but_seed(config) if is_plain else config, lambda: _reckoned(config))
 
 
 def _reckoned(config: Config) -> Sizes:

@@ -186,7 +186,7 @@ def cells_of(trace: Trace, layer: int, head: int | None = None) -> CellFacts | N
 def _header(trace: Trace, layer: int) -> Mapping[str, Any] | None:
     """Return the facts and the words of a layer, which are those of any seed; None where a run explains its cells."""
     config = trace.config
-    if type(config) is not Config:
+    if type(config) is not Config or trace.edits:
         return _said(trace, layer)
     rows = score_of(config), normaliser_of(config), *(MASKS[name] for name in config.mask)
     of = plan_of_layer(trace, layer), *rows

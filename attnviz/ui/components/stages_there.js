@@ -1,5 +1,5 @@
-// The stages that the route has handed out to this page, by their names: of a run that only names its own, nothing is drawn
-// before they are there.
+// The stages that the route has handed out to this page, and those that a run has sent, by their names: of a run that only
+// names its own, nothing is drawn before they are there.
 
 /** @import { SentAhead } from "./stage/types" */
 
@@ -15,6 +15,31 @@ export function keepStages(sent) {
   if (sent.header.name) there.set(sent.header.name, sent);
   for (const [oldest] of there) if (there.size > MOST_THERE) there.delete(oldest);
   window.dispatchEvent(new Event(CAME));
+}
+
+/** @returns {Map<HTMLElement, SentAhead>}  by who has them: one at most, but while a page is laid out anew */
+const stagesSent = () => (window.attnvizStagesSent ??= new Map());
+
+/** @param {HTMLElement} owner @param {SentAhead} sent */
+export function keepSent(owner, sent) {
+  stagesSent().set(owner, sent);
+  window.dispatchEvent(new Event(CAME));
+}
+
+/** @param {HTMLElement} owner */
+export const forgetSent = (owner) => stagesSent().delete(owner);
+
+/** @param {string} name @returns {SentAhead | undefined} */
+export const stagesAt = (name) => stagesThere().get(name) ?? [...stagesSent().values()].find(({ header }) => header.name === name);
+
+/** Stages that are on their way, if they come in so many milliseconds. @param {string} name @param {number} most @returns {Promise<SentAhead | undefined>} */
+export function whenThere(name, most) {
+  const stop = new AbortController();
+  return new Promise((done) => {
+    const end = () => (stop.abort(), done(stagesAt(name)));
+    window.addEventListener(CAME, () => stagesAt(name) && end(), { signal: stop.signal });
+    setTimeout(end, most);
+  });
 }
 
 /** What is to be drawn of a run, as soon as its stages are there; of several runs the last. */
@@ -35,7 +60,7 @@ export class OnceThere {
 
   look() {
     const { waiting } = this;
-    if (!waiting || (waiting.name && !stagesThere().has(waiting.name))) return;
+    if (!waiting || (waiting.name && !stagesAt(waiting.name))) return;
     this.waiting = null;
     waiting.draw();
   }

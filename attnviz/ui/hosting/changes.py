@@ -84,6 +84,7 @@ class Changes:
     drawn      the paths that the current run has drawn
     passing    those at which it has put something that passes, like a spinner
     late       what has come before that in which or behind which it stands, which a run that follows at once draws
+    is_known   whether a run of the whole page has begun, so that all of the page has come by this connection
     held       what was held back of them
     is_other   whether something took the place of something else, which a browser keeps hidden until it is told
     fragments  what runs; empty where the whole page does
@@ -101,6 +102,7 @@ class Changes:
     drawn: set[Path] = field(default_factory=set)
     passing: set[Path] = field(default_factory=set)
     late: dict[Path, bytes] = field(default_factory=dict)
+    is_known: bool = False
     held: dict[Path, bytes] = field(default_factory=dict)
     is_other: bool = False
     fragments: tuple[str, ...] = ()
@@ -140,7 +142,7 @@ class Changes:
         A browser stops its clocks where the whole page runs, and so it is told to where it does not know that.
         """
         self.is_whole = self.is_whole and not self.is_other  # the run before has not come to its end
-        self.drawn, self.passing, self.held, self.is_other = set(), set(), {}, False
+        self.drawn, self.held, self.is_other = set(), {}, False
         self.fragments = tuple(message.metadata.run.fragment_ids)
         if message.new_session.page_script_hash != self.page:
             self.page, self.is_whole = message.new_session.page_script_hash, False
@@ -154,15 +156,17 @@ class Changes:
                 yield stop.SerializeToString()
         if is_of_all:
             self.clocks.clear()
-            self.late = {}
+            self.passing, self.late, self.is_known = set(), {}, True
         yield message.SerializeToString()
 
     def _drawn(self, message: ForwardMsg, data: bytes) -> Iterator[bytes]:
         """Yield the message about an element or a container, unless the browser has it."""
         path, node = tuple(message.metadata.delta_path), self._node(message)
-        if (self.is_whole or not self.fragments) and not self._has_place(path):
-            self.late[path] = data
+        if self.is_known and not self._has_place(path):
+            if node is not None:
+                self.late[path] = data
             return
+        self.late.pop(path, None)
         if node is None:  # something that passes, like a spinner, around what is there: the rest comes as it is
             self.passing.add(path)
             self.is_whole = False
@@ -261,7 +265,8 @@ class Changes:
         Where a fragment is to run when such a run has just ended, Streamlit (1.67) drops what it still had to send of
         that fragment, but neither what another one has drawn within it, nor the message of the end, for which a browser
         takes away all that has not come. Then something is missing around or before what has come, as it never is in a
-        run that has come whole; or all of a fragment that has started its clock.
+        run that has come whole; or all of a fragment that has started its clock. Any other that stands behind all else
+        of its container looks as if it had gone, and is drawn anew.
         """
         if self.fragments:
             return False

@@ -26,7 +26,7 @@ from attnviz.ui.components.answer import drawer
 from attnviz.ui.components.pickers import film_strip, step_path
 from attnviz.ui.components.sentence import opening_sentence
 from attnviz.ui.components.sentence.opening_sentence import Opening
-from attnviz.ui.components.stage import heatmap
+from attnviz.ui.components.stage import heatmap, stages_sent
 from attnviz.ui.components.stage.heatmap import AtAddress, Heads, Lettering
 from attnviz.ui.components.stage.held import Holding
 from attnviz.ui.components.stage.view import View
@@ -44,7 +44,7 @@ from attnviz.ui.session.failures import contained
 from attnviz.ui.session.notices import paragraph
 from attnviz.ui.session.selection import Selection
 
-KEY, WAY, SENTENCE, MESSAGE = "explore", "way", "telling", "stage-message"
+KEY, WAY, SENTENCE, MESSAGE, STAGES = "explore", "way", "telling", "stage-message", "stages-sent"
 DRAWN = "_explore_drawn"
 """Of the session: whether its browser has the page."""
 PARTS = (
@@ -87,8 +87,10 @@ def maps(trace: Trace, selection: Selection) -> tuple[Selection, Cell | None]:
         with component.as_one(MESSAGE) as sent:
             cells, cell = _draw_stage(trace, selection, seen, (head, query), stage)
     except Exception:  # it is said below what could be drawn
+        stages_sent.send(sent.apart.get(KEY), key=STAGES)
         message.send(sent.parts, key=MESSAGE)
         raise
+    stages_sent.send(sent.apart.get(KEY), key=STAGES)
     partial_run.numbers(partial(_tell, trace, cells, sent.parts), _tell_again)
     return selection, cell
 
@@ -264,7 +266,7 @@ def _updated(trace: Trace, selection: Selection) -> Selection:
     changed, events = selection, heard(*PARTS)
     for event in events:
         changed = reduce(changed, event, trace)
-    if any(event.kind == "lines" for event in events):
+    if any(event.kind in cell_panel.CHANGE_LINES for event in events):
         widget_values.show(changed, unlike=[replace(changed, all_lines=not changed.all_lines)])
     same = (changed.head, changed.query, changed.key) == (selection.head, selection.query, selection.key)
     return changed if same else replace(changed, play=False)

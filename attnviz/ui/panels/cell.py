@@ -50,6 +50,8 @@ PARTS = Words(
         "output": "From the weight to the output",
     }
 )
+CHANGE_LINES = ("lines", "close")
+"""Kinds of events after which all lines are shown, or are not any more."""
 SHOWN_AS_BARS = {"products": False, "exponentials": True, "share": False}
 """Lines that are also drawn, and whether their numbers are shares, which are never negative."""
 
@@ -139,9 +141,11 @@ def answered(selection: Selection, event: Event, head: int) -> Selection:
     """
     match event:
         case Event("close"):
-            return replace(selection, head=event.head, query=None, key=None, dimension=None)
-        case Event("lines", is_on=is_on):
-            return replace(selection, panel="cell", all_lines=is_on)
+            return replace(selection, head=event.head, query=None, key=None, dimension=None, all_lines=False)
+        case Event("lines", is_on=True):
+            return replace(selection, panel="cell", all_lines=True)
+        case Event("lines"):
+            return replace(selection, all_lines=False)
         case Event("key", key=key) if selection.query is not None:
             chosen = head if selection.key is None else selection.head or 0
             return replace(selection, head=chosen, key=key, dimension=None)
@@ -172,8 +176,8 @@ def updated(
                 selection = replace(selection, layer=of[asked][1])
         elif event.kind == "lines" or (event.kind in ("close", "key") and _has(of[asked][0], event)):
             selection = answered(selection, event, head_of(*of[asked], selection))
-        if event.kind == "lines":
-            widget_values.show(selection, unlike=[replace(selection, all_lines=not event.is_on)])
+        if event.kind in CHANGE_LINES:
+            widget_values.show(selection, unlike=[replace(selection, all_lines=not selection.all_lines)])
     return selection, asked
 
 

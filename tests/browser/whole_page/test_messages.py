@@ -14,6 +14,7 @@ pytestmark = pytest.mark.browser
 DESK = {"viewport": {"width": 1280, "height": 720}}
 OPENED = "v=1&n_heads=8&sentence=" + "+".join("abcdefghijkl")
 MOST = 10  # messages of a move, the three that say how a run goes among them
+MOST_CHOSEN = 25_000  # bytes of what is chosen in maps whose numbers take 40,000
 FIRST_VISIT = 40  # at least, for the whole page
 TEXT = """() => [...document.querySelectorAll('.st-key-part, [data-testid=stSidebarUserContent], .stMain')]
   .map((part) => part.innerText.replace(/\\s+/g, ' ').trim())"""
@@ -36,10 +37,11 @@ def typed(label: str, value: str) -> Callable[[Any], None]:
 
 
 def test_a_move_sends_few_messages_and_the_page_is_that_of_its_address(new_page: Callable[..., Any], site: Any) -> None:
-    page, got = new_page(**DESK), [0]
+    page, got = new_page(**DESK), [0, 0]
 
-    def counted(_: object) -> None:
+    def counted(data: str | bytes) -> None:
         got[0] += 1
+        got[1] += len(data)
 
     page.on("websocket", lambda socket: socket.on("framereceived", counted))
     page.goto(f"{site.url}/?{OPENED}")
@@ -53,10 +55,11 @@ def test_a_move_sends_few_messages_and_the_page_is_that_of_its_address(new_page:
         "none": lambda page: page.keyboard.press("Escape"),
     }
     for name, move in moves.items():
-        got[0] = 0
+        got[:] = [0, 0]
         move(page)
         page.evaluate(QUIET)
         assert 4 < got[0] <= MOST, (name, got[0])
+        assert got[1] <= MOST_CHOSEN or name not in ("a word", "none"), "no number is sent again for what is chosen"
     for act in (
         lambda: page.get_by_role("radio", name="Statistics", exact=True).click(),
         lambda: page.locator("summary").filter(has_text="Normaliser").click(),

@@ -112,9 +112,9 @@ export class Heatmap {
   /** A run has sent a message, or said where its stages are. @param {Uint8Array} bytes @param {Page} page */
   async update(bytes, page) {
     /** @type {Message} */
-    const sent = unpackStage(bytes), { header } = sent;
+    const { header: about, arrays } = unpackStage(bytes), header = withWords(about);
     this.latest = header;
-    const whole = header.there ? await this.ahead.completed(sent) : sent;
+    const whole = header.there ? await this.ahead.completed({ header, arrays }) : { header, arrays };
     if (header !== this.latest || this.stop.signal.aborted) return;
     if (whole) this.take(whole, page);
     else page.setTriggerValue("event", { kind: "whole" });
@@ -123,7 +123,7 @@ export class Heatmap {
   /** @param {Message} message @param {Page} page */
   take({ header, arrays }, page) {
     if (header.view.first !== this.header?.view.first) this.turned = null;
-    Object.assign(this, { header: withWords(header), page });
+    Object.assign(this, { header, page });
     this.stages = stagesOf(header.stages, arrays, this.stages);
     this.values.take(header.swept, this.stages);
     this.picking.adopt(header.picked);

@@ -6,7 +6,7 @@ says what part of the window is theirs, `picking` what was picked.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
@@ -27,11 +27,11 @@ from attnviz.text.format.number_format import DECIMAL_COMMA
 from attnviz.text.format.patch_words import table_of
 from attnviz.ui.components.pickers import film_strip, overview
 from attnviz.ui.components.pickers.overview import Overview
-from attnviz.ui.components.stage import picking, plotly_bundle
+from attnviz.ui.components.stage import picking, plotly_bundle, stages_sent
 from attnviz.ui.components.stage.held import Holding
 from attnviz.ui.components.stage.picking import Picked
 from attnviz.ui.components.stage.view import SCROLLED, View
-from attnviz.ui.session.browser.component import component, ignore, is_there
+from attnviz.ui.session.browser.component import component, ignore, is_there, leave_apart
 
 WORDS: Words[Any] = Words(
     {
@@ -162,7 +162,8 @@ def show(
     swept    the number of the setting that moves by itself, as `sweep.laid_out` has it; `kept` is called when a visitor
              has kept one of its values, before the next run
     cells    what explains any cell: the numbers are sent here, and the facts by `cells_of_stage`
-    there    that the same stages are at the address of `follow`: then they are not sent, nor what of `cells` is there
+    there    that the same stages are at the address of `follow`: then they are not sent, nor what of `cells` is there.
+             Else they have a message of their own, where several components are sent what they show in one
     """
     shared = [] if there is None else there.shared(cells)
     beside = _beside(key, picked, view, heads, lettering) | {
@@ -171,10 +172,13 @@ def show(
         "follow": follow,
         "swept": swept,
         "cells": None if cells is None else {"name": cells.header["name"], "head": cells.head, "shared": shared},
-        "there": there and there.name,
     }
-    sent = [] if there else stages
-    data, held = message(sent, beside, _parts(heads, cells, shared)), holding.kept if holding else ignore
+    numbers = {f".cell.{name}": each for name, each in (cells.arrays if cells else {}).items() if name not in shared}
+    apart = None if there else leave_apart(key, lambda: stages_sent.named(lambda name: message(stages, name, numbers)))
+    known = there or apart
+    about = {"there": known and known.name, "is_sent": apart is not None}
+    parts = _parts(heads) | ({} if apart else numbers)
+    data, held = message([] if known else stages, beside | about, parts), holding.kept if holding else ignore
     listeners = {"on_event_change": ignore, "on_swept_change": kept, "on_held_change": held}
     _component(key=key, data=data, height="content", **listeners)
     return picking.picked(key, stages)
@@ -203,18 +207,14 @@ def message(stages: Sequence[Stage], beside: Mapping[str, Any], parts: Mapping[s
     return packed(header, {**arrays, **(parts or {})})
 
 
-def _parts(heads: Heads, cells: CellFacts | None, shared: Collection[str]) -> dict[str, NamedArray]:
-    """Return the data of the film strip and of the overview, which the component draws beside the maps.
-
-    And the numbers by which a browser explains a cell, but for those that are `shared` with the stages.
-    """
+def _parts(heads: Heads) -> dict[str, NamedArray]:
+    """Return the data of the film strip and of the overview, which the component draws beside the maps."""
     parts: dict[str, bytes] = {}
     if heads.film is not None:
         parts[".film"] = film_strip.packed(heads.film)
     if heads.overview is not None:
         parts[".overview"] = overview.packed(heads.overview)
-    numbers = {f".cell.{name}": each for name, each in (cells.arrays if cells else {}).items() if name not in shared}
-    return {name: (("byte",), _bytes(data)) for name, data in parts.items()} | numbers
+    return {name: (("byte",), _bytes(data)) for name, data in parts.items()}
 
 
 def _bytes(data: bytes) -> Array:

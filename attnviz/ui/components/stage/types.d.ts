@@ -202,6 +202,8 @@ export interface StageData extends StagesSent {
   cells: { name: string; head: number; shared?: string[] } | null;
   /** The name of the stages, where they are at the address of `follow` and not sent; the arrays in `shared` are there, too. */
   there?: string | null;
+  /** Whether they are in a message of their own. */
+  is_sent?: boolean;
   /** The fields that the maps follow while they are held. */
   follow: Follow | null;
   /** The number of the setting that moves by itself, or has moved. */
@@ -441,5 +443,7 @@ declare global {
     /** The picture that is pinned. */
     attnvizPinned?: Pinned | null;
     attnvizStages?: Map<string, SentAhead>;
+    /** Those that a run has sent. */
+    attnvizStagesSent?: Map<HTMLElement, SentAhead>;
   }
 }

@@ -96,11 +96,13 @@ class Together:
     key        of that component
     are_there  whether they are on the page already, and are not to be drawn
     parts      the data of each, by its key
+    apart      what one of them leaves to a message of its own, by its key
     """
 
     key: str
     are_there: bool = False
     parts: dict[str, bytes] = field(default_factory=dict)
+    apart: dict[str, Any] = field(default_factory=dict)
 
 
 @contextmanager
@@ -111,6 +113,15 @@ def as_one(key: str, *, are_there: bool = False) -> Iterator[Together]:
         yield sent
     finally:
         _run.together = None
+
+
+def leave_apart(key: str, make: Callable[[], Any]) -> Any:
+    """Leave what `make` makes to a message of its own, and return it; None where there is none for it."""
+    sent: Together | None = getattr(_run, "together", None)
+    if sent is None or sent.are_there:
+        return None
+    sent.apart[key] = made = make()
+    return made
 
 
 def is_there() -> bool:

@@ -27,7 +27,7 @@ class Messages {
     /** @type {{ header: { key: string, arrays: {} }, arrays: Record<string, { values: ArrayLike<number> }> }} */
     const { header, arrays } = unpackStage(data);
     const parts = this.of(header.key), sent = Object.entries(arrays).map(([name, { values }]) => /** @type {const} */ ([name, /** @type {Uint8Array} */ (values)]));
-    parts.sent.delete(owner);
+    for (const other of parts.sent.keys()) if (other === owner || !other.isConnected) parts.sent.delete(other);
     parts.sent.set(owner, new Map(sent));
     this.draw(parts);
   }

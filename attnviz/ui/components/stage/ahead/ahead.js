@@ -6,7 +6,7 @@
 /** @import { Follow, HeldElsewhere, HeldField, Message, SentAhead } from "../types" */
 import { unpackStage } from "../../../../pictures/stage_bytes.js";
 import { CELL } from "../../answer/cell_arrays.js";
-import { keepStages, stagesThere } from "../../stages_there.js";
+import { keepStages, stagesAt, whenThere } from "../../stages_there.js";
 import { HeldFields, classOf } from "./held_fields.js";
 
 const MOST = 300; // milliseconds for an answer: where it takes longer, or there is none, following is left to the page
@@ -133,10 +133,10 @@ export class Ahead {
 
   /** A message with the stages that it names: those of a setting for which another visitor asked are asked for; null where they do not come. @param {Message} message @returns {Promise<Message | null>} */
   async completed({ header, arrays }) {
-    const there = header.there ?? "", known = stagesThere().get(there);
+    const there = header.there ?? "", known = stagesAt(there) ?? (header.is_sent ? await whenThere(there, LONGEST) : undefined);
     if (!known && this.coming) await Promise.race([this.coming, new Promise((done) => setTimeout(done, MOST))]);
-    const asks = header.follow && !this.isAsking ? addressOf(header.follow, new Map()) : null;
-    const sent = known ?? stagesThere().get(there) ?? (asks ? (await stageAt(asks)).sent : null);
+    const address = header.follow && !header.is_sent && !this.isAsking ? addressOf(header.follow, new Map()) : null;
+    const sent = known ?? stagesAt(there) ?? (address ? (await stageAt(address)).sent : null);
     if (sent?.header.name !== there) return null;
     const shared = (header.cells?.shared ?? []).map((name) => [CELL + name, sent.arrays[name]]);
     return { header: { ...header, stages: sent.header.stages }, arrays: { ...sent.arrays, ...arrays, ...Object.fromEntries(shared) } };
