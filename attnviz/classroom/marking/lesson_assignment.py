@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+import numpy as np
+
 from attnviz.classroom import question_codec
 from attnviz.classroom.marking import assignments
 from attnviz.classroom.marking.assignment_parts import PANELS, PICTURES
@@ -83,7 +85,10 @@ def of_lesson(lesson: Lesson) -> tuple[Config, Assignment] | None:
     return config, replace(task, task_hidden=(*order[first:], *PANELS))
 
 
-def is_random(trace: Trace) -> bool:
-    """Return whether another seed gives other weights than those of a run."""
+def is_random(trace: Trace, *, in_any_step: bool = False) -> bool:
+    """Return whether another seed gives other weights than those of a run, or other numbers `in_any_step`."""
     other = run(replace(trace.config, seed=(trace.config.seed + 1) % assignments.N_SEEDS))
-    return any((a["weights"].array != b["weights"].array).any() for a, b in zip(trace.layers, other.layers))
+    pairs = (
+        (a[name], b[name]) for a, b in zip(trace.layers, other.layers) for name in a if in_any_step or name == "weights"
+    )
+    return any(not np.array_equal(one.array, another.array, equal_nan=True) for one, another in pairs)

@@ -165,6 +165,23 @@ def test_escape_after_an_answer_gives_back_the_head_that_was_chosen_before(
     page.wait_for_url("**head=3&**")
 
 
+def test_an_answer_is_as_it_was_once_the_pinned_picture_is_let_go_of(new_page: Callable[..., Any], app: Any) -> None:
+    page = opened(new_page, app, "v=1&mask=causal&head=2&query=5&key=3")
+    page.keyboard.press("p")
+    page.wait_for_url("**pinned=**")
+    page.evaluate(QUIET)
+    page.locator(".st-key-explore [data-stage=weights] .attn-knob[data-knob=temperature]").press("ArrowUp")
+    page.evaluate(QUIET)
+    answer = page.locator(".attn-drawer")
+    said, flip = answer.inner_text(), page.locator(".attn-pin [data-flip]")
+    flip.hover()
+    page.mouse.down()
+    page.wait_for_function("(said) => document.querySelector('.attn-drawer').innerText !== said", arg=said)
+    page.mouse.up()
+    page.wait_for_function("(said) => document.querySelector('.attn-drawer').innerText === said", arg=said)
+    assert answer.get_attribute("data-aside") is None
+
+
 CROSSES = """() => [...document.querySelectorAll('[data-stage=weights] .attn-switch')].map((cross) => {
     const { left, top, right, bottom, width } = cross.getBoundingClientRect();
     const written = '[data-stage=weights] .attn-layer :is(text[data-head], .attn-soft text)';

@@ -99,7 +99,7 @@ def _remarks(trace: Trace, task: Assignment) -> tuple[int, ...]:
     unchanged = assignments.unchanged(task, trace.config)
     if unchanged:
         notice(WORDS["unchanged"].format(questions=sign(", ").join(map(str, unchanged))))
-    if task.task_own and not lesson_assignment.is_random(trace):
+    if task.task_own and not lesson_assignment.is_random(trace, in_any_step=True):
         notice(WORDS["same"])
     if not questions:
         notice(WORDS["no_questions"])

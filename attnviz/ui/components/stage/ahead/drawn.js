@@ -33,7 +33,7 @@ function maskedOf(stage) {
 }
 
 export class Drawn {
-  isOther = false; // whether other views have been told of such stages
+  told = { isOther: false, isAhead: false }; // whether other views have been told of such stages, and whether those come from the server
 
   /** @param {Heatmap} heatmap */
   constructor(heatmap) {
@@ -58,11 +58,11 @@ export class Drawn {
 
   /** Tell other views what is drawn, or that what they were sent is. */
   announce() {
-    const { other, isOther } = this, { holding } = this.heatmap;
-    this.isOther = other !== null;
+    const { other, told } = this, { holding, preview } = this.heatmap;
+    this.told = { isOther: other !== null, isAhead: other !== null && other.stages === preview.stages };
     if (other) announceHeld(this.numbers(other));
-    else if (isOther) announceHeld(null, true);
-    if (isOther && !other) holding.announce();
+    else if (told.isOther) announceHeld(null, told.isAhead);
+    if (told.isOther && !other) holding.announce();
   }
 
   /** @param {Other} other @returns {HeldNumbers} */

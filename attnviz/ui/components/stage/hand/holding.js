@@ -15,9 +15,8 @@ import { NumberHand } from "./number_hand.js";
 import { SettingHand } from "./setting_hand.js";
 
 const ANSWERED = 10_000; // milliseconds for the server to say what became of what was let go of
-const SLOW = 33; // milliseconds of a frame from which there are fewer of them
-const NOTIFIED = 60; // milliseconds until other views follow what is held
-const AGAIN = 1500, LONGEST_PAUSE = 30_000; // milliseconds until a run that could not be had is asked for again
+const SLOW = 33, NOTIFIED = 60; // milliseconds of a frame from which there are fewer of them, and until other views follow
+const AGAIN = [1500, 30_000]; // milliseconds until a run that could not be had is asked for again: at first, and at last
 const LATER = ["408", "429", "502", "503", "504"]; // answers that say so: a lost line has none
 
 export class Holding {
@@ -26,7 +25,7 @@ export class Holding {
   asked = ""; // the address of the run that was asked for
   /** @type {Promise<void> | undefined} */
   coming; // that run
-  pause = AGAIN; // until it is asked for again
+  pause = AGAIN[0]; // until it is asked for again
   /** @type {Change[]} */
   now = []; // what is held, but not kept yet
   /** @type {Change[]} */
@@ -169,13 +168,13 @@ export class Holding {
     this.asked = address;
     try {
       const run = await runOf(address);
-      this.pause = AGAIN;
+      this.pause = AGAIN[0];
       if (this.asked === this.heatmap.data.live?.address && !this.isHeld && !this.latest) this.take(run);
     } catch (error) {
       if (!(error instanceof TypeError || (error instanceof Error && LATER.includes(error.message)))) return;
       await new Promise((done) => setTimeout(done, this.pause));
+      this.pause = Math.min(2 * this.pause, AGAIN[1]);
       if (this.asked !== address || this.heatmap.stop.signal.aborted) return;
-      this.pause = Math.min(2 * this.pause, LONGEST_PAUSE);
       this.asked = "";
       this.heatmap.pointing.again();
     }
