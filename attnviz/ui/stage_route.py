@@ -154,10 +154,12 @@ ANSWERS: SharedAnswers[Asked] = SharedAnswers(_made, most_bytes=MOST_KEPT, most_
 
 
 def _stage(config: Config, selection: Any) -> Answer:
-    from attnviz.ui.panels.stage_of_run import stage_of_run
+    from attnviz.ui.panels.stage_of_run import being_made, stage_of_run
     from attnviz.ui.session import admission
 
-    return Answer(200, compressed(stage_of_run(admission.run_of(config), selection)))
+    with being_made(config, selection):
+        made = stage_of_run(admission.run_of(config), selection)
+    return Answer(200, compressed(made))
 
 
 def computed(

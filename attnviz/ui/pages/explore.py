@@ -27,8 +27,9 @@ from attnviz.ui.components.pickers import film_strip, step_path
 from attnviz.ui.components.sentence import opening_sentence
 from attnviz.ui.components.sentence.opening_sentence import Opening
 from attnviz.ui.components.stage import heatmap, stages_sent
-from attnviz.ui.components.stage.heatmap import AtAddress, Heads, Lettering
+from attnviz.ui.components.stage.heatmap import Heads, Lettering
 from attnviz.ui.components.stage.held import Holding
+from attnviz.ui.components.stage.stages_sent import AtAddress
 from attnviz.ui.components.stage.view import View
 from attnviz.ui.pages import held_fields, pictures, pinned
 from attnviz.ui.pages.panels import PANELS

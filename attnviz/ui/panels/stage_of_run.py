@@ -32,12 +32,12 @@ stage with more has float32, of which only colours and a few digits are read. Wh
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import cache, partial
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
-from weakref import ref
 
 import numpy as np
 
@@ -59,7 +59,7 @@ from attnviz.settings.language import Words, current_language
 from attnviz.text import opening_sentence
 from attnviz.text.headline import headline
 from attnviz.ui.components.pickers import overview
-from attnviz.ui.components.stage.heatmap import AtAddress
+from attnviz.ui.components.stage.stages_sent import AtAddress, HandedOut
 from attnviz.ui.hosting.recent_runs import made_once
 from attnviz.ui.panels import model, window
 from attnviz.ui.panels.window import Seen
@@ -96,12 +96,9 @@ SIGNS = Words(
 FOLLOWS = ("masked",)
 """Steps that the interactive file keeps and that are not sent: they follow from the others and from `forbidden`."""
 
-MOST_HANDED_OUT = 1000
-"""Answers whose names are kept, 1 MB; the route keeps some 900 of them."""
-
 _kept = Kept[list[Data]](most=64)
 _addresses = Kept[dict[str, str]](most=64)
-_handed_out: dict[str, AtAddress] = {}
+_handed_out = HandedOut()
 
 
 def stage_of_run(trace: Trace, selection: Selection) -> bytes:
@@ -115,15 +112,8 @@ def stage_of_run(trace: Trace, selection: Selection) -> bytes:
     _add_steps(trace, selection.layer, seen, arrays)
     header["handles"] = handles(trace)
     header["overview"] = _add_overview(trace, selection, seen, arrays)
-    _hand_out(header["name"], arrays)
+    _handed_out.note(header["name"], arrays)
     return packed(header, arrays)
-
-
-def _hand_out(name: str, arrays: Mapping[str, NamedArray]) -> None:
-    """Note what is at an address from now on."""
-    _handed_out[name] = AtAddress(name, {each: ref(array) for each, (_, array) in arrays.items() if "." not in each})
-    for oldest in [*_handed_out][:-MOST_HANDED_OUT]:
-        _handed_out.pop(oldest, None)
 
 
 def at_address(trace: Trace, selection: Selection) -> AtAddress | None:
@@ -132,8 +122,13 @@ def at_address(trace: Trace, selection: Selection) -> AtAddress | None:
 
 
 def is_at_address(config: Config, selection: Selection) -> bool:
-    """Return whether that was handed out of a setting of which no run is there."""
-    return _name_of(config, selection) in _handed_out
+    """Return whether that was handed out of a setting of which no run is there; wait for it where it is being made."""
+    return _handed_out.has(_name_of(config, selection))
+
+
+def being_made(config: Config, selection: Selection) -> AbstractContextManager[None]:
+    """Note that the bytes of a setting are on their way."""
+    return _handed_out.coming(_name_of(config, selection))
 
 
 def forget() -> None:

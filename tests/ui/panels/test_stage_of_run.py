@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 
@@ -142,3 +143,12 @@ def test_the_edition_follows_the_code_and_the_models(monkeypatch: pytest.MonkeyP
     names.add(stage_of_run.edition())
     stage_of_run.edition.cache_clear()
     assert len(names) == 3
+
+
+def test_a_run_waits_for_what_is_being_made_of_its_setting() -> None:
+    config = Config(seed=91)
+    with ThreadPoolExecutor(1) as pool, stage_of_run.being_made(config, Selection()):
+        asked = pool.submit(stage_of_run.is_at_address, config, Selection())
+        stage_of_run.stage_of_run(run(config), Selection())
+    assert asked.result()
+    assert not stage_of_run.is_at_address(replace(config, seed=92), Selection())

@@ -10,8 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
-from weakref import ReferenceType
+from typing import Any
 
 import numpy as np
 
@@ -30,6 +29,7 @@ from attnviz.ui.components.pickers.overview import Overview
 from attnviz.ui.components.stage import picking, plotly_bundle, stages_sent
 from attnviz.ui.components.stage.held import Holding
 from attnviz.ui.components.stage.picking import Picked
+from attnviz.ui.components.stage.stages_sent import AtAddress
 from attnviz.ui.components.stage.view import SCROLLED, View
 from attnviz.ui.session.browser.component import component, ignore, is_there, leave_apart
 
@@ -121,21 +121,6 @@ class Lettering:
     is_question: bool = False
     of_patches: bool = False
     is_unnamed: bool = False
-
-
-class AtAddress(NamedTuple):
-    """Stages that a browser can have from their address: the name of what is there, and its arrays while they last."""
-
-    name: str
-    arrays: Mapping[str, ReferenceType[Array]]
-
-    def shared(self, cells: CellFacts | None) -> list[str]:
-        """Return the names of the numbers that explain a cell and are there: of the same run, and not masked."""
-        return [name for name, (_, array) in (cells.arrays if cells else {}).items() if self.has(name, array)]
-
-    def has(self, name: str, array: Array) -> bool:
-        """Return whether an array is there under its name."""
-        return name in self.arrays and self.arrays[name]() is array
 
 
 def show(

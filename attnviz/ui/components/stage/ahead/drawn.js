@@ -33,7 +33,7 @@ function maskedOf(stage) {
 }
 
 export class Drawn {
-  told = { isOther: false, isAhead: false }; // whether other views have been told of such stages, and whether those come from the server
+  last = { isOther: false, isAhead: false }; // whether other views were sent such stages, and whether those come from the server
 
   /** @param {Heatmap} heatmap */
   constructor(heatmap) {
@@ -58,11 +58,11 @@ export class Drawn {
 
   /** Tell other views what is drawn, or that what they were sent is. */
   announce() {
-    const { other, told } = this, { holding, preview } = this.heatmap;
-    this.told = { isOther: other !== null, isAhead: other !== null && other.stages === preview.stages };
+    const { other, last } = this, { holding, preview } = this.heatmap;
+    this.last = { isOther: other !== null, isAhead: other !== null && other.stages === preview.stages };
     if (other) announceHeld(this.numbers(other));
-    else if (told.isOther) announceHeld(null, told.isAhead);
-    if (told.isOther && !other) holding.announce();
+    else if (last.isOther) announceHeld(null, last.isAhead);
+    if (last.isOther && !other) holding.announce();
   }
 
   /** @param {Other} other @returns {HeldNumbers} */
