@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
+from weakref import WeakSet
 
 Made = TypeVar("Made")
+
+_all: WeakSet[Kept[Any]] = WeakSet()
 
 
 class Kept(Generic[Made]):
@@ -19,6 +22,7 @@ class Kept(Generic[Made]):
     def __init__(self, most: int) -> None:
         self._most = most
         self._made: dict[Hashable, tuple[Made]] = {}
+        _all.add(self)
 
     def get(self, key: Hashable, make: Callable[[], Made]) -> Made:
         """Return what was made for a key, or make it."""
@@ -29,3 +33,13 @@ class Kept(Generic[Made]):
                 self._made.clear()
             self._made[key] = found
         return found[0]
+
+    def clear(self) -> None:
+        """Forget what was made."""
+        self._made.clear()
+
+
+def clear_all() -> None:
+    """Forget whatever was made anywhere, as for a test in which the same is said in other words."""
+    for kept in _all:
+        kept.clear()

@@ -23,7 +23,7 @@ from attnviz.engine.records.config import Config
 from attnviz.engine.records.step_specs import AXES
 from attnviz.lessons.catalogue import LESSONS
 from attnviz.pictures.stage_bytes import MAGIC, unpacked
-from attnviz.settings import language, url_codec
+from attnviz.settings import kept, language, url_codec
 from attnviz.settings.fields import settings
 from attnviz.text.captions import NAMES
 from attnviz.ui.main import OPENING
@@ -64,8 +64,10 @@ def bracketed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     report: set[str] = set()
     monkeypatch.setattr(language, "catalogue", lambda code: Marked(report.add))
     url_codec._labels.cache_clear()
+    kept.clear_all()
     yield
     url_codec._labels.cache_clear()
+    kept.clear_all()
     language.set_language("en")
     found = {english for english in report if messages.has_words(english) and "⟦" not in english}
     typed = {str(slide.change.get("score_formula", "")) for lesson in LESSONS.values() for slide in lesson.slides}

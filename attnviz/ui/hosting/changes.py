@@ -256,8 +256,8 @@ class Changes:
         return is_inside and (not path[-1] or self._is_there(before) or before in self.passing)
 
     def _is_there(self, path: Path) -> bool:
-        """Return whether something is at a path that did not go with what it was in."""
-        return path in self.has and self.has[path].digest != ""
+        """Return whether something is at a path; in a run of the whole page, what has not gone with its container."""
+        return path in self.has and (bool(self.fragments) or self.has[path].digest != "")
 
     def _is_torn(self, gone: list[Path]) -> bool:
         """Return whether messages of a run of the whole page are missing.

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +20,7 @@ from attnviz.pictures.figures import described
 from attnviz.pictures.stage_bytes import NamedArray, packed
 from attnviz.pictures.stage_record import ALLOWED, FORBIDDEN, MASKED_WORD, Stage
 from attnviz.settings import language
+from attnviz.settings.kept import Kept
 from attnviz.settings.language import InContext, Words
 from attnviz.text.format.number_format import DECIMAL_COMMA
 from attnviz.text.format.patch_words import table_of
@@ -85,6 +85,7 @@ WORDS: Words[Any] = Words(
 )
 
 _component = component(__file__, is_isolated=False)
+_kept = Kept[Mapping[str, str]](most=64)
 HEADINGS = Path(__file__).with_name("heading.css")
 """The style of the headings: a page sends it along with its own."""
 
@@ -207,11 +208,10 @@ def _bytes(data: bytes) -> Array:
 
 
 def _words(lettering: Lettering) -> Mapping[str, str]:
-    return _words_in(language.current_language(), lettering)
+    return _kept.get((language.current_language(), lettering), lambda: _made(lettering))
 
 
-@cache
-def _words_in(_: str, lettering: Lettering) -> Mapping[str, str]:
+def _made(lettering: Lettering) -> Mapping[str, str]:
     of_headings = {**headings.SWITCH, **headings.PAINT, **headings.WORDS}
     of_masks = {"masked": MASKED_WORD, "may": ALLOWED, "may_not": FORBIDDEN, "range": "{low} to {high}"}
     translated = {name: language.translate(word) for name, word in of_masks.items()}

@@ -62,7 +62,7 @@ class AtAddress(NamedTuple):
 
 
 class HandedOut:
-    """What is at addresses, by its name, and what is on its way there."""
+    """The stages at addresses, by their names, and those that are on their way there."""
 
     def __init__(self) -> None:
         self._there: dict[str, AtAddress] = {}
