@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from streamlit import config as streamlit_config
 from streamlit.runtime import Runtime
 from streamlit.testing.v1 import AppTest, app_test
 
@@ -424,8 +425,10 @@ def _together(what: str) -> None:
 def _keep_runtime() -> None:
     """Let pages run beside each other: each takes away what the tests have in place of Streamlit's runtime.
 
-    They share its components as well, which it otherwise registers for the page that was opened last.
+    They share its components as well, which it otherwise registers for the page that was opened last, and the option by
+    which it knows that it is tested: the first to end took that from the other, which then missed a widget.
     """
+    streamlit_config.set_option("global.appTest", value=True)
     kept: list[Runtime] = []
     components = app_test.BidiComponentManager()
     app_test.BidiComponentManager = lambda: components  # type: ignore[assignment,misc]
