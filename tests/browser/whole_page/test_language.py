@@ -160,8 +160,7 @@ def test_words_that_a_browser_still_says_in_the_language_before_change_nothing(
     visit = Visit(new_page(locale="en-GB"), f"{site.url}?v=1&score=cosine&mask=causal&n_heads=2")
     slider = visit.within("n_heads").locator("input[type=range]")
     visit.within("languages").get_by_role("button").click()
-    at = visit.page.get_by_role("menuitem", name="Deutsch", exact=True).bounding_box()
-    visit.page.mouse.move(at["x"] + 5, at["y"] + 5)
+    visit.page.get_by_role("menuitem", name="Deutsch", exact=True).hover()  # once the menu has come to rest
     visit.page.mouse.down()
     visit.page.mouse.up()
     slider.focus()
