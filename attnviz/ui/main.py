@@ -106,6 +106,7 @@ def prepare() -> None:
 
 def page() -> None:
     """Draw the page; a script for `streamlit run` calls it once."""
+    partial_run.begin()
     offer_models()
     transport.send_at_once()
     with admission.turn(opens=session_state.is_new()), component.read_once():
@@ -165,7 +166,6 @@ def _begin() -> None:
     locale.begin(session_state.requested("lang"))
     st.set_page_config(page_title=WORDS["title"], layout="wide", initial_sidebar_state=SIDEBAR)
     styles.style(Path(__file__).with_name("page.css"), heatmap.HEADINGS)
-    partial_run.begin()
     browser_history.listen()
     browser_learner.begin()
     if interrupted.wants_default():

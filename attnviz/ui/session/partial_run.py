@@ -19,6 +19,7 @@ from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
 from attnviz.ui.session import admission, browser_learner, failures, interrupted, locale, session_state
 from attnviz.ui.session.browser import component, streamlit_private
+from attnviz.ui.session.browser.uninterrupted import uninterrupted
 from attnviz.ui.session.callback import callback
 from attnviz.ui.session.selection import Selection, within
 
@@ -58,8 +59,13 @@ class _Part:
 
 
 def begin() -> None:
-    """Begin a run of the whole page, which may have no part, or one that takes no moves."""
-    st.session_state.pop(_PART, None)
+    """Begin a run of the whole page, which may have no part, or one that takes no moves; call it before all else.
+
+    What has led to the run may be all of the page's, like a language: a move that ends it before it has come to its end
+    must not run the part alone.
+    """
+    with uninterrupted():
+        st.session_state.pop(_PART, None)
 
 
 @callback

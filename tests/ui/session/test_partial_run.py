@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+import streamlit as st
 
 from attnviz import Config, run
 from attnviz.engine.records.trace import Trace
@@ -186,3 +187,16 @@ def test_a_session_keeps_no_run(part: partial_run._Part) -> None:
     gc.collect()
     assert part.fresh is None
     assert [each() for each in kept] == [None]
+
+
+def test_a_run_of_the_page_that_another_ends_at_once_leaves_no_part_to_run_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def end() -> None:
+        raise TimeoutError
+
+    monkeypatch.setattr(main, "offer_models", end)
+    monkeypatch.setattr(st, "session_state", {partial_run._PART: "of the run before"})
+    with pytest.raises(TimeoutError):
+        main.page()
+    assert st.session_state == {}
