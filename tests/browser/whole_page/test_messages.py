@@ -16,6 +16,8 @@ OPENED = "v=1&n_heads=8&sentence=" + "+".join("abcdefghijkl")
 MOST = 10  # messages of a move, the three that say how a run goes among them
 MOST_CHOSEN = 25_000  # bytes of what is chosen in maps whose numbers take 40,000
 FIRST_VISIT = 40  # at least, for the whole page
+WITH_A_GAP = """() => ['history', 'scripts', 'stages-sent', 'stage-message', 'cells-facts'].filter((key) =>
+    getComputedStyle(document.querySelector(`.stMain .st-key-${key}`)).position !== 'absolute')"""
 TEXT = """() => [...document.querySelectorAll('.st-key-part, [data-testid=stSidebarUserContent], .stMain')]
   .map((part) => part.innerText.replace(/\\s+/g, ' ').trim())"""
 
@@ -47,6 +49,7 @@ def test_a_move_sends_few_messages_and_the_page_is_that_of_its_address(new_page:
     page.goto(f"{site.url}/?{OPENED}")
     page.evaluate(QUIET)
     assert got[0] >= FIRST_VISIT
+    assert page.evaluate(WITH_A_GAP) == [], "what draws nothing takes no room"
     moves = {
         "seed": typed("Seed", "5"),
         "seed again": typed("Seed", "6"),

@@ -208,10 +208,10 @@ def _bytes(data: bytes) -> Array:
 
 
 def _words(lettering: Lettering) -> Mapping[str, str]:
-    return _kept.get((language.current_language(), lettering), lambda: _made(lettering))
+    return _kept.get((language.current_language(), lettering), lambda: _words_of(lettering))
 
 
-def _made(lettering: Lettering) -> Mapping[str, str]:
+def _words_of(lettering: Lettering) -> Mapping[str, str]:
     of_headings = {**headings.SWITCH, **headings.PAINT, **headings.WORDS}
     of_masks = {"masked": MASKED_WORD, "may": ALLOWED, "may_not": FORBIDDEN, "range": "{low} to {high}"}
     translated = {name: language.translate(word) for name, word in of_masks.items()}
