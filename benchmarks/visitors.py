@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import sys
 import time
-from collections.abc import AsyncIterator, Awaitable, Iterable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -61,9 +61,8 @@ def prepared(seeds: Iterable[int] = range(1, SEEDS + 1)) -> None:
         expected(replace(USUAL, seed=seed))
 
 
-def numbers_of(data: bytes) -> list[Numbers]:
+def numbers_of(header: Mapping[str, Any], arrays: Mapping[str, Numbers]) -> list[Numbers]:
     """Return the numbers of each map, without those that are masked, in one order."""
-    header, arrays = unpacked(data)
     tables = []
     for stage in header["stages"]:
         array = arrays[stage["name"]]
@@ -95,7 +94,11 @@ def seed_of(visitor: int, move: int) -> int:
 
 @dataclass
 class Visitor:
-    """One browser's worth of the protocol: what it was sent, where its address stands, what it keeps for reuse."""
+    """One browser's worth of the protocol: what it was sent, where its address stands, what it keeps for reuse.
+
+    Stages have a message of their own, `sent`; the maps draw those that are `named`. No visitor here asks for stages
+    at their address, so each has to be sent what its maps name.
+    """
 
     socket: ClientConnection
     config: Config = USUAL
@@ -103,6 +106,8 @@ class Visitor:
     widgets: dict[str, str] = field(default_factory=dict)
     kept: dict[str, ForwardMsg] = field(default_factory=dict)
     charts: dict[tuple[int, ...], list[Numbers]] = field(default_factory=dict)
+    named: str | None = None
+    sent: str | None = None
     received: int = 0
     moved: ClassVar[str] = "seed"
 
@@ -172,6 +177,8 @@ class Visitor:
                 case "script_finished":
                     if message.script_finished not in WELL:
                         raise WrongPageError("the run did not end well")
+                    if self.named != self.sent:
+                        raise WrongPageError(f"the maps draw the stages {self.named}; sent were {self.sent}")
                     return [chart for each in self.charts.values() for chart in each]
 
     def _seen(self, sent: ForwardMsg) -> list[Numbers]:
@@ -187,7 +194,15 @@ class Visitor:
             case "button":
                 self.widgets[element.button.id.rpartition("-")[2]] = element.button.id
             case "bidi_component" if element.bidi_component.component_name == "attnviz_message":
-                return numbers_of(message.parts(element.bidi_component.bytes)["explore"])
+                header, arrays = unpacked(message.parts(element.bidi_component.bytes)["explore"])
+                self.named = header["there"]
+                return numbers_of(header, arrays)
+            case "bidi_component" if element.bidi_component.component_name == "attnviz_stages_sent":
+                self.sent = None
+                if element.bidi_component.bytes:
+                    header, arrays = unpacked(element.bidi_component.bytes)
+                    self.sent = header["name"]
+                    return numbers_of(header, arrays)
         return []
 
 

@@ -30,7 +30,7 @@ from attnviz.engine.pretrained import model_registry
 from attnviz.engine.records import offered_models
 from attnviz.exports.formats import FORMATS
 from attnviz.models import hosting as model_hosting
-from attnviz.pictures.stage_bytes import packed
+from attnviz.pictures.stage_bytes import NamedArray, packed
 from attnviz.ui.panels.stage_of_run import stage_of_run
 from attnviz.ui.session.admission import MAPS
 from attnviz.ui.session.selection import Selection
@@ -67,17 +67,44 @@ class Socket:
 
 
 def picture(seed: int, cells: float = 0.0) -> ForwardMsg:
-    """A map with the weights of a seed, off by so much, and with a number that is masked."""
+    """A map with the weights of a seed, off by so much, and with a number that is masked, where maps have their own."""
+    header, arrays = stages_of(seed, cells)
+    return maps_message({"there": None, **header}, arrays)
+
+
+def stages_of(seed: int, cells: float = 0.0) -> tuple[dict[str, Any], dict[str, NamedArray]]:
+    """The header and the arrays of such a map."""
     weights = visitors.expected(replace(visitors.USUAL, seed=seed)) + cells
     array = np.append(weights[::-1], 0.5).astype("float32")[None, None]
     axes = ("head", "query", "key")
     arrays = {"weights": (axes, array), "forbidden": (axes, np.arange(array.size).reshape(array.shape) == weights.size)}
+    return {"stages": [{"name": "weights", "masked": "forbidden"}]}, arrays
+
+
+def maps_message(header: dict[str, Any], arrays: dict[str, NamedArray]) -> ForwardMsg:
+    """What the maps of a page are sent."""
+    shown = packed(header, arrays)
+    return component("attnviz_message", packed({}, {"explore": (("byte",), np.frombuffer(shown, np.uint8))}))
+
+
+def component(name: str, data: bytes) -> ForwardMsg:
     message = ForwardMsg()
-    brings = message.delta.new_element.bidi_component
-    brings.component_name = "attnviz_message"
-    stage = packed({"stages": [{"name": "weights", "masked": "forbidden"}]}, arrays)
-    brings.bytes = packed({}, {"explore": (("byte",), np.frombuffer(stage, np.uint8))})
+    message.delta.new_element.bidi_component.component_name = name
+    message.delta.new_element.bidi_component.bytes = data
     return message
+
+
+def apart(name: str, seed: int) -> ForwardMsg:
+    """Stages that have a message of their own."""
+    header, arrays = stages_of(seed)
+    message = component("attnviz_stages_sent", packed({"name": name, **header}, arrays))
+    message.metadata.delta_path.extend((0, 1))
+    return message
+
+
+def drawn(name: str) -> ForwardMsg:
+    """Maps that draw the stages of a name."""
+    return maps_message({"there": name, "stages": []}, {})
 
 
 def field() -> ForwardMsg:
@@ -132,6 +159,26 @@ def test_a_run_that_gave_way_to_the_next_is_no_answer() -> None:
     come(named(5), picture(5), ended(EARLY), ended())  # what is on the page is not sent again
     with pytest.raises(visitors.WrongPageError):
         come(named(5), picture(4), ended(EARLY), ended())
+
+
+def test_stages_may_have_a_message_of_their_own_and_are_then_those_that_the_maps_draw() -> None:
+    come(named(5), drawn("five"), apart("five", 5), ended())
+    come(named(5), apart("five", 5), drawn("five"), ended())
+    for says in ((drawn("five"), apart("four", 5)), (drawn("five"), apart("five", 4)), (drawn("five"),)):
+        with pytest.raises(visitors.WrongPageError):
+            come(named(5), *says, ended())
+
+
+@pytest.mark.slow
+def test_a_page_that_is_served_shows_visitors_what_they_ask_for() -> None:
+    async def visit(url: str) -> None:
+        visitor = await visitors.joined(url)
+        await visitor.open(3)
+        await visitor.move(5)
+        await visitors.left([visitor])
+
+    with served.served() as server:
+        asyncio.run(visit(server.url))
 
 
 def broken() -> ForwardMsg:
