@@ -148,6 +148,8 @@ class Visitor:
         written = url_codec.encode(wanted)[self.moved]
         for _ in range(runs):
             charts = await asyncio.wait_for(self._answer(), PATIENCE)
+            if self.named != self.sent:
+                raise WrongPageError(f"the maps draw the stages {self.named}; sent were {self.sent}")
             if parse_qs(self.query).get(self.moved) == [written] and any(shows(chart, wanted) for chart in charts):
                 return
         raise WrongPageError(f"{self.moved} {written} was asked for; the address is {self.query}")
@@ -177,8 +179,6 @@ class Visitor:
                 case "script_finished":
                     if message.script_finished not in WELL:
                         raise WrongPageError("the run did not end well")
-                    if self.named != self.sent:
-                        raise WrongPageError(f"the maps draw the stages {self.named}; sent were {self.sent}")
                     return [chart for each in self.charts.values() for chart in each]
 
     def _seen(self, sent: ForwardMsg) -> list[Numbers]:
