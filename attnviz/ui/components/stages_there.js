@@ -29,8 +29,11 @@ export function keepSent(owner, sent) {
 /** @param {HTMLElement} owner */
 export const forgetSent = (owner) => stagesSent().delete(owner);
 
+/** Whether stages have a name: that of all that was sent with them, or their own, whatever is chosen in them. @param {SentAhead} sent @param {string} wanted */
+export const haveName = ({ header: { name, maps } }, wanted) => name === wanted || maps === wanted;
+
 /** @param {string} name @returns {SentAhead | undefined} */
-export const stagesAt = (name) => stagesThere().get(name) ?? [...stagesSent().values()].find(({ header }) => header.name === name);
+export const stagesAt = (name) => stagesThere().get(name) ?? [...stagesThere().values(), ...stagesSent().values()].reverse().find((sent) => haveName(sent, name));
 
 /** Stages that are on their way, if they come in so many milliseconds. @param {string} name @param {number} most @returns {Promise<SentAhead | undefined>} */
 export function whenThere(name, most) {

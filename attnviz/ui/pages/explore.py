@@ -47,7 +47,7 @@ from attnviz.ui.session.selection import Selection
 
 KEY, WAY, SENTENCE, MESSAGE, STAGES = "explore", "way", "telling", "stage-message", "stages-sent"
 DRAWN = "_explore_drawn"
-"""Of the session: whether its browser has the page."""
+"""Of the session: the name of the stages that its browser was sent last, empty where it has them from their address."""
 PARTS = (
     *(next_word.LINK, model_views.MOSAIC, *owed_to.PARTS, many_sentences.KEY, KEY, drawer.part(cell_panel.ANSWER)),
     *(explore_panels.CARDS, WAY, SENTENCE),
@@ -149,8 +149,8 @@ def _draw_maps(trace: Trace, selection: Selection, seen: Seen, about: tuple[int,
     head, query = about
     shown, holding = stage_of_run.shown(trace, selection), by_hand.holding(trace, selection, KEY)
     follow = held_fields.of_run(trace, selection)
-    there = _at_address(trace, selection, seen) if follow else None
-    name = there and there.name
+    there, is_all = _at_address(trace, selection, seen) if follow else (None, False)
+    name = there.name if there and is_all else None
     if selection.panel in places.CHANGING:
         _band(trace, selection, holding)
     else:
@@ -200,14 +200,17 @@ def _draw_way(trace: Trace, selection: Selection, shown: Sequence[Stage], head: 
     )
 
 
-def _at_address(trace: Trace, selection: Selection, seen: Seen) -> AtAddress | None:
-    """Return what the browser has of the stages already, as it has asked their address while a field was held.
+def _at_address(trace: Trace, selection: Selection, seen: Seen) -> tuple[AtAddress | None, bool]:
+    """Return what the browser has of the stages already, and whether all that is beside them is of this selection.
 
-    One that opens the page has asked for nothing.
+    It has asked their address while a field was held; one that opens the page has asked for nothing.
     """
-    is_sent = seen.is_window or DRAWN not in st.session_state or Event("whole") in heard(KEY)
-    st.session_state[DRAWN] = True
-    return None if is_sent else stage_of_run.at_address(trace, selection)
+    maps, sent = stage_of_run.maps_name(trace, selection), st.session_state.get(DRAWN)
+    is_sent = seen.is_window or sent is None or Event("whole") in heard(KEY)
+    whole = None if is_sent else stage_of_run.at_address(trace, selection)
+    there = whole if whole or is_sent or sent == maps else stage_of_run.maps_at_address(trace, selection)
+    st.session_state[DRAWN] = "" if there else maps
+    return there, whole is not None
 
 
 def _band(trace: Trace, selection: Selection, holding: Holding | None) -> None:

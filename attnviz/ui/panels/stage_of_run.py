@@ -8,6 +8,7 @@ The header says, beside the `arrays` (see `attnviz.pictures.stage_bytes` for how
 
     format    1; another number for bytes that are made otherwise
     name      of these bytes: another one for other bytes
+    maps      the name of what is in them whatever is chosen in the maps: of the stages, and of the steps beside them
     setting   the setting as an address, without what is looked at
     language  of the words;  headline, notes, origin  what is said of the run
     layer, layers, heads   the layer, counted from 0, and how many layers and heads there are
@@ -70,6 +71,8 @@ PACKAGE = Path(__file__).parents[2]
 OVERVIEW, PATH = "overview", "path."
 LOOKED_AT = ("layer", "shown", "specials", "colours", "from_query", "from_key", "head", "query", "key", "focus")
 """The fields of a selection that the bytes depend on."""
+CHOSEN_IN_MAPS = {name: getattr(Selection, name) for name in ("head", "query", "key", "focus")}
+"""Those of them that neither the stages nor the steps beside them depend on, as they are where nothing is chosen."""
 SIGNS = Words(
     {
         "temperature": "T",
@@ -112,13 +115,23 @@ def stage_of_run(trace: Trace, selection: Selection) -> bytes:
     _add_steps(trace, selection.layer, seen, arrays)
     header["handles"] = handles(trace)
     header["overview"] = _add_overview(trace, selection, seen, arrays)
-    _handed_out.note(header["name"], arrays)
+    _handed_out.note((header["name"], header["maps"]), arrays)
     return packed(header, arrays)
 
 
 def at_address(trace: Trace, selection: Selection) -> AtAddress | None:
     """Return what of a run was handed out by its address, so that no page has to send it again; None if nothing was."""
     return _handed_out.get(_name(trace, within(selection, trace)))
+
+
+def maps_at_address(trace: Trace, selection: Selection) -> AtAddress | None:
+    """Return what was handed out of the same stages, whatever was chosen in them; None if nothing was."""
+    return _handed_out.get(maps_name(trace, selection))
+
+
+def maps_name(trace: Trace, selection: Selection) -> str:
+    """Return the name of the stages and of the steps beside them, whatever is chosen; not for a window of a text."""
+    return _name(trace, replace(within(selection, trace), **CHOSEN_IN_MAPS))
 
 
 def is_at_address(config: Config, selection: Selection) -> bool:
@@ -231,6 +244,7 @@ def _said(trace: Trace, selection: Selection, seen: Seen) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "name": _name(trace, selection),
+        "maps": maps_name(trace, selection),
         "setting": url_codec.encode(trace.config),
         "language": current_language(),
         "headline": headline(trace),

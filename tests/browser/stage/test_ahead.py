@@ -294,3 +294,26 @@ def test_stages_that_another_visitor_has_asked_for_are_asked_for_and_come_in_no_
     assert len(asked) == 1
     assert asked[0].endswith(query), "of what it asks itself"
     assert page.evaluate("sends") <= 2, "the browser tells of its history twice, and nothing else is to be said"
+
+
+def test_a_click_after_a_move_neither_sends_the_stages_nor_asks_for_them(
+    new_page: Callable[..., Any], app: Any
+) -> None:
+    page, asked = new_page(reduced_motion="reduce"), list[str]()
+    line = Line(page)
+    go_to(page, f"{app.url}/?{urlencode(url_codec.encode(replace(LARGE, seed=40)))}")
+    whole = line.long
+    page.locator(".st-key-seed input").press("ArrowUp")
+    page.wait_for_url("**seed=41**")
+    page.evaluate(QUIET)
+    page.on("request", lambda request: asked.append(request.url) if "/attnviz/stage?" in request.url else None)
+    line.long = 0
+    page.locator(".at-words button").nth(3).click()
+    page.wait_for_url("**query=4**")
+    page.evaluate(QUIET)
+    assert shows(page, replace(LARGE, seed=41))
+    assert (asked, line.long < 0.2 * whole) == ([], True)
+    page.keyboard.press("Escape")
+    page.evaluate(QUIET)
+    assert shows(page, replace(LARGE, seed=41))
+    assert (asked, line.long < 0.2 * whole) == ([], True)

@@ -118,8 +118,25 @@ def test_what_was_made_for_an_address_is_known_by_its_name_and_its_arrays() -> N
     assert all(np.array_equal(arrays[name], steps[name]) for name in shared)
     assert not there.has("queries", run(trace.config)["queries"].array), "of another run"
     assert not there.has("nothing", steps["queries"])
-    for other in (replace(selection, head=2), replace(selection, query=1)):
+    for other in (replace(selection, head=2), replace(selection, query=1), replace(selection, focus=1)):
         assert stage_of_run.at_address(trace, other) is None
+        maps = stage_of_run.maps_at_address(trace, other)
+        assert maps is not None, "the stages are the same whatever is chosen in them"
+        assert (maps.name, maps.has("queries", steps["queries"])) == (header["maps"], True)
+    assert stage_of_run.maps_at_address(trace, replace(selection, colours="common")) is None
+    assert stage_of_run.maps_at_address(run(Config(seed=4, mask="causal")), selection) is None
+
+
+def test_the_name_of_stages_is_that_of_all_that_is_the_same_whatever_is_chosen() -> None:
+    chosen = (Selection(), Selection(head=1), Selection(query=2), Selection(head=2, query=1, key=0), Selection(focus=1))
+    for config in (Config(seed=3), Config(mask="causal", n_layers=2), Config(seed=5, position="rope", n_heads=2)):
+        trace, by_name = run(config), dict[str, bytes]()
+        for selection in (*chosen, *(replace(each, colours="common") for each in chosen)):
+            header, arrays = unpacked(stage_of_run.stage_of_run(trace, selection))
+            same = {name: array.tobytes() for name, array in arrays.items() if not name.startswith("path.")}
+            said = repr((header["stages"], sorted(same.items()))).encode()
+            assert by_name.setdefault(header["maps"], said) == said
+        assert len(by_name) == 2
 
 
 def test_an_edit_and_an_infinite_number_travel() -> None:

@@ -5,7 +5,7 @@ What is chosen in them, and a run of what was handed out, does not send them aga
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from hashlib import blake2b
 from threading import Event
@@ -20,8 +20,8 @@ from attnviz.ui.session.browser.component import component
 UNNAMED = "0" * 16
 MOST_WAITED = 0.25
 """Seconds in which what is being made has to come, as long as a run has its turn to itself."""
-MOST_HANDED_OUT = 1000
-"""Answers whose names are kept, 1 MB; the route keeps some 900 of them."""
+MOST_HANDED_OUT = 2000
+"""Names that are kept, two of an answer, 1 MB; the route keeps some 900 answers."""
 
 # It draws nothing: it keeps what the maps draw.
 _component = component(__file__, is_isolated=False)
@@ -68,11 +68,12 @@ class HandedOut:
         self._there: dict[str, AtAddress] = {}
         self._coming: dict[str, Event] = {}
 
-    def note(self, name: str, arrays: Mapping[str, NamedArray]) -> None:
-        """Note what is at an address from now on."""
-        self._there[name] = AtAddress(
-            name, {each: ref(array) for each, (_, array) in arrays.items() if "." not in each}
-        )
+    def note(self, names: Iterable[str], arrays: Mapping[str, NamedArray]) -> None:
+        """Note what is at an address from now on, by its names."""
+        kept = {each: ref(array) for each, (_, array) in arrays.items() if "." not in each}
+        for name in names:
+            self._there.pop(name, None)  # the last one is the last to go
+            self._there[name] = AtAddress(name, kept)
         for oldest in [*self._there][:-MOST_HANDED_OUT]:
             self._there.pop(oldest, None)
 

@@ -256,6 +256,8 @@ export interface Follow {
 /** Stages that are drawn ahead of the server's message, and what the route of the stage says beside them. */
 export interface StageAhead extends StagesSent {
   name?: string;
+  /** That of the stages themselves, whatever is chosen in them. */
+  maps?: string;
   heads?: number;
   /** Head, query and key that the page opens on, counted among all. */
   opening?: [head: number, query: number, key: number] | null;

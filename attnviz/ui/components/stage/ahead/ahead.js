@@ -6,7 +6,7 @@
 /** @import { Follow, HeldElsewhere, HeldField, Message, SentAhead } from "../types" */
 import { unpackStage } from "../../../../pictures/stage_bytes.js";
 import { CELL } from "../../answer/cell_arrays.js";
-import { keepStages, stagesAt, whenThere } from "../../stages_there.js";
+import { haveName, keepStages, stagesAt, whenThere } from "../../stages_there.js";
 import { HeldFields, classOf } from "./held_fields.js";
 
 const MOST = 300; // milliseconds for an answer: where it takes longer, or there is none, following is left to the page
@@ -137,7 +137,7 @@ export class Ahead {
     if (!known && this.coming) await Promise.race([this.coming, new Promise((done) => setTimeout(done, MOST))]);
     const address = header.follow && !header.is_sent && !this.isAsking ? addressOf(header.follow, new Map()) : null;
     const sent = known ?? stagesAt(there) ?? (address ? (await stageAt(address)).sent : null);
-    if (sent?.header.name !== there) return null;
+    if (!sent || !haveName(sent, there)) return null;
     const shared = (header.cells?.shared ?? []).map((name) => [CELL + name, sent.arrays[name]]);
     return { header: { ...header, stages: sent.header.stages }, arrays: { ...sent.arrays, ...arrays, ...Object.fromEntries(shared) } };
   }
