@@ -205,12 +205,16 @@ def _at_address(trace: Trace, selection: Selection, seen: Seen) -> tuple[AtAddre
 
     It has asked their address while a field was held; one that opens the page has asked for nothing.
     """
-    maps, sent = stage_of_run.maps_name(trace, selection), st.session_state.get(DRAWN)
+    sent = st.session_state.get(DRAWN)
     is_sent = seen.is_window or sent is None or Event("whole") in heard(KEY)
     whole = None if is_sent else stage_of_run.at_address(trace, selection)
-    there = whole if whole or is_sent or sent == maps else stage_of_run.maps_at_address(trace, selection)
+    if whole is not None:
+        st.session_state[DRAWN] = ""
+        return whole, True
+    maps = stage_of_run.maps_name(trace, selection)
+    there = None if is_sent or sent == maps else stage_of_run.maps_at_address(trace, selection)
     st.session_state[DRAWN] = "" if there else maps
-    return there, whole is not None
+    return there, False
 
 
 def _band(trace: Trace, selection: Selection, holding: Holding | None) -> None:

@@ -131,7 +131,7 @@ def maps_at_address(trace: Trace, selection: Selection) -> AtAddress | None:
 
 def maps_name(trace: Trace, selection: Selection) -> str:
     """Return the name of the stages and of the steps beside them, whatever is chosen; not for a window of a text."""
-    return _name(trace, replace(within(selection, trace), **CHOSEN_IN_MAPS))
+    return _name_of(trace.config, replace(within(selection, trace), **CHOSEN_IN_MAPS), "maps")
 
 
 def is_at_address(config: Config, selection: Selection) -> bool:
@@ -153,8 +153,8 @@ def _name(trace: Trace, selection: Selection) -> str:
     return _name_of(trace.config, selection)
 
 
-def _name_of(config: Any, selection: Selection) -> str:
-    said = address(config, selection), current_language(), edition()
+def _name_of(config: Any, selection: Selection, *what: str) -> str:
+    said = address(config, selection), current_language(), edition(), *what
     return blake2b(repr(said).encode(), digest_size=8).hexdigest()
 
 

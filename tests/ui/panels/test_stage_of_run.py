@@ -118,7 +118,7 @@ def test_what_was_made_for_an_address_is_known_by_its_name_and_its_arrays() -> N
     assert all(np.array_equal(arrays[name], steps[name]) for name in shared)
     assert not there.has("queries", run(trace.config)["queries"].array), "of another run"
     assert not there.has("nothing", steps["queries"])
-    for other in (replace(selection, head=2), replace(selection, query=1), replace(selection, focus=1)):
+    for other in (replace(selection, head=2), replace(selection, query=1), replace(selection, focus=1), Selection()):
         assert stage_of_run.at_address(trace, other) is None
         maps = stage_of_run.maps_at_address(trace, other)
         assert maps is not None, "the stages are the same whatever is chosen in them"
