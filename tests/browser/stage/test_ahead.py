@@ -14,7 +14,7 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from attnviz import Config, run
 from attnviz.settings import url_codec
-from tests.browser_idle import QUIET, go_to, wait_until
+from tests.browser_idle import FRAMES, QUIET, go_to, wait_until
 
 pytestmark = pytest.mark.browser
 
@@ -159,12 +159,13 @@ def test_the_maps_follow_a_held_field_and_the_run_that_follows_changes_no_pixel(
 
 
 class Line:
-    """The socket of a page, on which what a run draws can be kept back: the page learns that there is one."""
+    """The socket of a page, on which what a run draws can be kept back, and even that there is one."""
 
     def __init__(self, page: Any) -> None:
         self.kept: list[Any] | None = None
         self.long = 0  # bytes of the longest message since it was set to 0
         self.drawn = 0  # and how many of them draw something
+        self.is_slow = False
         page.route_web_socket("**/_stcore/stream**", self._open)
 
     def _open(self, near: Any) -> None:
@@ -174,7 +175,7 @@ class Line:
     def _pass(self, message: Any) -> None:
         self.long = max(self.long, len(message))
         kind = ForwardMsg.FromString(message).WhichOneof("type")
-        is_begun = kind in ("new_session", "session_status_changed")
+        is_begun = kind in ("new_session", "session_status_changed") and not self.is_slow
         self.drawn += kind == "delta"
         if self.kept is None or (is_begun and not self.kept):
             self.near.send(message)
@@ -198,9 +199,10 @@ def test_a_step_of_a_number_is_drawn_ahead_of_its_run_which_then_writes_nothing(
         page.evaluate(QUIET)
         for step, press in enumerate((lambda: seed.press("ArrowUp"), up.click, lambda: seed.press("ArrowUp")), 4):
             after = replace(before, seed=step)
-            line.kept = []
+            line.kept, line.is_slow = [], step == 6
             press()
             wait_until(page, lambda after=after: shows(page, after))
+            page.evaluate(FRAMES, 120 if line.is_slow else 0)  # 2 s: many visitors ask the server at once
             assert f"seed={step}" not in page.url, "no run has been heard of"
             page.wait_for_function(RESTED)
             said = page.evaluate(SAID)
@@ -233,8 +235,7 @@ def test_a_run_whose_stages_are_at_their_address_does_not_send_them_again(
         wait_until(page, lambda: page.evaluate(CELLS) == pytest.approx(numbers(replace(BEFORE, seed=step)), abs=0))
         return line.long
 
-    assert stepped(8) < 0.75 * whole
-    assert stepped(9) < 0.75 * whole
+    assert max(stepped(8), stepped(9)) < 0.75 * whole
     assert line.drawn == 1, "nothing is drawn but the stage, in one message"
 
     def lose(route: Any) -> None:

@@ -143,9 +143,13 @@ def test_what_is_held_is_shown_as_a_run_would_have_it(new_page: Callable[..., An
             assert page.evaluate(BOXES) == maps.boxes
             assert "edits=" in page.url
             before = held
+    maps.point(x, y)
+    page.keyboard.press("Control+a")
+    assert page.evaluate("String(getSelection())"), "words that are selected are no obstacle"
     page.mouse.down()
-    page.mouse.move(x, y - 30)
+    page.mouse.move(x, y - 30, steps=4)
     page.evaluate(FRAMES, 2)
+    assert page.locator(".attn-hold").is_visible()
     page.keyboard.press("Escape")
     page.mouse.up()
     check(maps.shown(), before, "Escape takes it back")

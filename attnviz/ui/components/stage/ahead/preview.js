@@ -8,7 +8,7 @@ import { announce } from "../../answer/cell_arrays.js";
 import { stagesOf } from "../maps.js";
 import { pathOf } from "./drawn.js";
 
-const LATEST = 1500; // milliseconds for the server to begin a run of what was drawn ahead of it
+const LATEST = 10_000; // milliseconds for the server to begin a run of what was drawn ahead of it, however many ask at once
 const RUNNING = "[data-test-script-state=running]"; // the page, during one
 
 /**

@@ -54,7 +54,8 @@ export class Holding {
   attach(signal) {
     const isOfHand = () => this.isHeld || this.number.pressed !== null;
     const isTyped = (/** @type {Event} */ { target }) => target instanceof HTMLInputElement; // there words are selected
-    document.addEventListener("selectstart", (event) => isOfHand() && !isTyped(event) && event.preventDefault(), { signal }); // a drag selects no words
+    for (const kind of ["selectstart", "dragstart"]) // a drag selects no words, and takes none away that are selected
+      document.addEventListener(kind, (event) => isOfHand() && !isTyped(event) && event.preventDefault(), { signal });
     window.addEventListener("pointerdown", () => (this.isFresh = false), { signal, capture: true });
     window.addEventListener("keydown", (event) => this.escape(event), { signal, capture: true });
     window.addEventListener("keydown", (event) => this.number.typing.typeChosen(event), { signal });
