@@ -153,11 +153,13 @@ class CellFacts(NamedTuple):
     header  the facts and the words, which are the same whatever the numbers are, and a name for them
     arrays  the numbers, by their names
     head    the one that is spoken of while none is chosen
+    is_computed  whether there are none, as the browser computes them: those with which it follows what is held
     """
 
     header: Mapping[str, Any]
     arrays: Mapping[str, NamedArray]
     head: int
+    is_computed: bool = False
 
     @property
     def packed(self) -> bytes:
@@ -165,22 +167,25 @@ class CellFacts(NamedTuple):
         return packed(self.header, {})
 
 
-def cells_of(trace: Trace, layer: int, head: int | None = None) -> CellFacts | None:
+def cells_of(trace: Trace, layer: int, head: int | None = None, *, computes: bool = False) -> CellFacts | None:
     """Return what a browser needs to explain any cell of a layer; None where a run explains it.
 
-    That is also so where there are more numbers than a click is worth, more than `EXACT_UP_TO` in one array.
+    That is also so where there are more numbers than a click is worth, more than `EXACT_UP_TO` in one array, unless the
+    browser computes them: all but which of several masks forbids a cell.
 
-    head  the one of the weight that tells most, where it is known
+    head      the one of the weight that tells most, where it is known
+    computes  whether the browser has a program of the run, as it does where numbers can be held
     """
     steps = {name: (step.axes, step.array) for name, step in trace.layers[layer].items() if _is_read(name)}
-    if any(array.size > EXACT_UP_TO for _, array in steps.values()):
+    is_large = any(array.size > EXACT_UP_TO for _, array in steps.values())
+    if is_large and not (computes and len(trace.config.mask) == 1):
         return None
     header = _header(trace, layer)
     if header is None:
         return None
     if head is None:
         head = opening_sentence.telling(trace, layer)[0]
-    return CellFacts(header, steps | dict(arrays(trace, layer)), head)
+    return CellFacts(header, {} if is_large else steps | dict(arrays(trace, layer)), head, is_large)
 
 
 def _header(trace: Trace, layer: int) -> Mapping[str, Any] | None:

@@ -131,23 +131,32 @@ def _draw_stage(
     """Draw the stage in its place, and the answer; return what explains its cells, and the one that is chosen."""
     head, _ = about
     is_of_all = (selection.head, selection.focus, seen.is_window) == (None, None, False)
-    cells, cell = browser_facts.cells_of(trace, selection.layer, head if is_of_all else None), None
-    if cells is None:  # a browser takes longer to draw the maps than the answer, and a click waits for that
+    holding, cell = by_hand.holding(trace, selection, KEY), None
+    computes, telling = holding is not None, head if is_of_all else None
+    cells = browser_facts.cells_of(trace, selection.layer, telling, computes=computes)
+    is_first = cells is None or cells.is_computed
+    if is_first:  # a browser takes longer to draw the maps than the answer, and a click waits for that
         cell = _explain(trace, selection, head, cells)
     with stage:
-        _draw_maps(trace, selection, seen, about, cells)
-    if cells is not None:  # the browser explains it by the numbers in the maps
+        _draw_maps(trace, selection, seen, about, (cells, holding))
+    if not is_first:  # the browser explains it by the numbers in the maps
         cell = _explain(trace, selection, head, cells)
     return cells, cell
 
 
-def _draw_maps(trace: Trace, selection: Selection, seen: Seen, about: tuple[int, int], cells: CellFacts | None) -> None:
+def _draw_maps(
+    trace: Trace,
+    selection: Selection,
+    seen: Seen,
+    about: tuple[int, int],
+    known: tuple[CellFacts | None, Holding | None],
+) -> None:
     """Draw the path of steps, the sentence and the maps.
 
-    about  the head and the query of the sentence
+    about  the head and the query of the sentence;  known  what explains cells, and how numbers can be held
     """
-    head, query = about
-    shown, holding = stage_of_run.shown(trace, selection), by_hand.holding(trace, selection, KEY)
+    (head, query), (cells, holding) = about, known
+    shown = stage_of_run.shown(trace, selection)
     follow = held_fields.of_run(trace, selection)
     there, is_all = _at_address(trace, selection, seen) if follow else (None, False)
     name = there.name if there and is_all else None

@@ -380,6 +380,54 @@ def test_a_choice_is_explained_before_the_server_hears_of_it_and_its_run_changes
     assert page.locator(OPEN).count() == 0
 
 
+LARGE = (
+    (20, "n_heads=8&mask=causal&score=additive&bias=alibi&temperature=0.7"),
+    (20, "n_heads=8&n_kv_heads=2&normaliser=entmax&score=general&softcap=2&d_v=3"),
+    (150, "n_heads=12&mask=window&reach=6&score=cosine&edits=scores.1.3.99.98~2.5&from_query=70&from_key=40"),
+    (20, "n_heads=8&normalise_over=queries&mask=dilated&n_layers=2&layer=1"),
+)
+"""Numbers of words and settings with more scores than a message is worth: the browser computes what explains a cell."""
+SOME_CELL = """([name, share]) => {
+    const { picture } = document.querySelector(`.st-key-explore [data-stage=${name}]`);
+    const { layer, rows, meta: { widths } } = picture;
+    let rest = share;
+    const at = [widths.length, rows, widths[0]].map((n) => ((rest *= n), (rest %= n), Math.floor(rest)));
+    const { left, top } = layer.getBoundingClientRect(), [x, y, w, h] = picture.cells(...at);
+    return [left + x + w / 2, top + y + h / 2];
+}"""
+"""The middle of a cell of a map, another one for another share of 1."""
+
+
+def test_where_numbers_are_too_many_to_be_sent_a_choice_is_explained_as_early(
+    new_page: Callable[..., Any], app: Any
+) -> None:
+    dice, page = random.Random(16), new_page(reduced_motion="reduce")  # noqa: S311 - nothing secret
+    words = [f"word{at}" for at in range(150)]
+    page.set_viewport_size({"width": DESK[0], "height": DESK[1]})
+    for length, setting in LARGE:
+        go_to(page, f"{app.url}/?v=1&sentence={'+'.join(words[:length])}&{setting}")
+        assert page.evaluate("window.attnvizCells") is None, "nothing that explains a cell was sent"
+        page.locator(".st-key-explore [data-stage=weights] .attn-cells").hover()
+        page.wait_for_function("window.attnvizCells")
+        for _ in range(4):
+            x, y = page.evaluate(SOME_CELL, [dice.choice(("scores", "weights", "heads")), dice.random()])
+            page.evaluate(HELD)
+            address, before = page.evaluate("location.search"), page.evaluate(ANSWER)
+            page.mouse.click(x, y)
+            page.wait_for_function(f"(before) => ({ANSWER})() !== before", arg=before)
+            answer = page.evaluate(ANSWER)
+            page.evaluate("release()")
+            page.wait_for_function("(before) => location.search !== before", arg=address)
+            page.evaluate(QUIET)
+            assert page.evaluate(ANSWER) == answer, setting
+            assert page.evaluate("drawn") == 1, setting
+        page.mouse.move(0, 0)
+    go_to(page, f"{app.url}/?v=1&sentence={'+'.join(words[:20])}&n_heads=8&mask=causal&head=3&query=9&key=4")
+    page.wait_for_function("window.attnvizCells")
+    page.evaluate(QUIET)
+    assert page.locator(".ad-words").count() == 1, "a link is answered in words, too, with no map pointed at"
+
+
 def asked_for(page: Any) -> list[str]:
     """The parts of the page that the server is asked to run from now on, after the next visit; "" is all of it."""
     parts: list[str] = []

@@ -12,13 +12,17 @@ import { signOf } from "../signs.js";
 const CELLS = "attnviz:cells"; // the arrays of another setting have come
 const PICK = "attnviz:pick"; // something was picked in the maps or in the sentence
 const AREA = ".st-key-stage"; // where a pick is one for the answer
+const DECIMALS = 9; // of the length of a bar: what is written is compared as it is
 
 /** What an answer is about. @param {Answer | null} answer */
 const subject = (answer) => (answer ? JSON.stringify([answer.title, answer.head, answer.query, answer.key]) : "");
 
-/** The same text for what is the same, in whatever order it was written. @param {unknown} value */
+/** The same text for what looks the same: in whatever order it was written, and its sums were added up. @param {unknown} value */
 const canonical = (value) =>
-  JSON.stringify(value, (_, each) => (isRecord(each) ? Object.fromEntries(Object.entries(each).sort(([a], [b]) => (a < b ? -1 : 1))) : each));
+  JSON.stringify(value, (_, each) => {
+    if (typeof each === "number") return Number(each.toFixed(DECIMALS));
+    return isRecord(each) ? Object.fromEntries(Object.entries(each).sort(([a], [b]) => (a < b ? -1 : 1))) : each;
+  });
 
 /** @param {unknown} value @returns {value is object} */
 const isRecord = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
@@ -105,7 +109,7 @@ export class Answers {
     if (!this.data?.answer) return "";
     const { words, scales, chips, answer } = this.data;
     const plays = Boolean(answer.motion || answer.plays);
-    return canonical([setting, words, scales, chips, this.said, this.heads, { ...answer, motion: null, plays }]);
+    return canonical([setting, words, scales, chips, this.said, this.heads, { ...answer, motion: null, has_products: null, plays }]);
   }
 
   /** The answer as a screen reader says it. */
@@ -120,7 +124,8 @@ export class Answers {
   get heads() {
     const { answer, words } = this.data ?? {}, match = this.cells?.facts.score.match;
     const isKnown = match?.left === "q" && match.right === "k" && match.sign === "×";
-    if (!answer || !words || !(answer.has_products ?? (isKnown && this.fits(answer)))) return null;
+    if (!answer || !words || answer.query === null || answer.key === null) return null;
+    if (!(answer.has_products ?? (isKnown && this.fits(answer)))) return null;
     const [query, key] = ["query", "key"].map((side) => answer.title.find(([name]) => name === side)?.[1]);
     return [`q ${query}`, `k ${key}`, words.product];
   }

@@ -19,6 +19,7 @@ import { Values } from "./ahead/values.js";
 import { Beside } from "./beside.js";
 import { Drawing } from "./drawing.js";
 import { Holding } from "./hand/holding.js";
+import { announceRun } from "./hand/run_cells.js";
 import { heading } from "./heading.js";
 import { Highlights } from "./highlights.js";
 import { alone, hasMasked, shapeOf, stagesOf, withWords } from "./maps.js";
@@ -129,8 +130,9 @@ export class Heatmap {
     this.picking.adopt(header.picked);
     this.holding.receive(this.stages);
     this.ahead.take(header.follow);
-    if (header.cells) announceArrays(header.cells, arrays);
+    if (header.cells && !header.cells.is_computed) announceArrays(header.cells, arrays);
     this.preview.answered(this.stages);
+    announceRun(this);
     this.pin.receive(header.follow?.pinned);
     this.follow();
     this.beside.take(arrays);
@@ -190,8 +192,7 @@ export class Heatmap {
 
   /** @param {Stage[]} shown @param {Room} room @param {boolean} glides */
   arrange(shown, room, glides) {
-    const focused = this.alone !== null || room.one;
-    const { tilings, spans, sideBySide } = placed(shown.map(shapeOf), room.width, room.height, focused);
+    const { tilings, spans, sideBySide } = placed(shown.map(shapeOf), room.width, room.height, this.alone !== null || room.one);
     const tallest = room.fill ? room.height : Math.max(...tilings.map(({ height }) => height));
     for (const [name, picture] of this.pictures)
       if (!shown.some((stage) => stage.name === name) && this.pictures.delete(name)) picture.figure.remove();

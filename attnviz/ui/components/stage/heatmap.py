@@ -147,7 +147,7 @@ def show(
              where the stages are that a link has pinned; none of them if None
     swept    the number of the setting that moves by itself, as `sweep.laid_out` has it; `kept` is called when a visitor
              has kept one of its values, before the next run
-    cells    what explains any cell: the numbers are sent here, and the facts by `cells_of_stage`
+    cells    what explains any cell: numbers that a browser does not compute are sent here, facts by `cells_of_stage`
     there    that the same stages are at the address of `follow`: then they are not sent, nor what of `cells` is there.
              Else they have a message of their own, where several components are sent what they show in one
     """
@@ -157,7 +157,7 @@ def show(
         "live": holding and holding.described(),
         "follow": follow,
         "swept": swept,
-        "cells": None if cells is None else {"name": cells.header["name"], "head": cells.head, "shared": shared},
+        "cells": None if cells is None else _said_of(cells) | {"shared": shared},
     }
     numbers = {f".cell.{name}": each for name, each in (cells.arrays if cells else {}).items() if name not in shared}
     apart = None if there else leave_apart(key, lambda: stages_sent.named(lambda name: message(stages, name, numbers)))
@@ -168,6 +168,10 @@ def show(
     listeners = {"on_event_change": ignore, "on_swept_change": kept, "on_held_change": held}
     _component(key=key, data=data, height="content", **listeners)
     return picking.picked(key, stages)
+
+
+def _said_of(cells: CellFacts) -> dict[str, Any]:
+    return {"name": cells.header["name"], "head": cells.head, "is_computed": cells.is_computed}
 
 
 def _beside(key: str, picked: Picked | None, view: View, heads: Heads, lettering: Lettering) -> dict[str, Any]:

@@ -198,8 +198,8 @@ export interface StageData extends StagesSent {
   plotly: string;
   /** How numbers can be held; null where they cannot. */
   live: Holdable | null;
-  /** The facts that belong to the numbers of a cell, and the head that is spoken of while none is chosen. */
-  cells: { name: string; head: number; shared?: string[] } | null;
+  /** The facts that belong to the numbers of a cell, the head that is spoken of while none is chosen, and whether the numbers are those of the run that a hand computes with. */
+  cells: { name: string; head: number; shared?: string[]; is_computed?: boolean } | null;
   /** The name of the stages, where they are at the address of `follow` and not sent; the arrays in `shared` are there, too. */
   there?: string | null;
   /** Whether they are in a message of their own. */

@@ -5,6 +5,7 @@
 /** @import { SentAhead, Stage, StageAhead, StageData } from "../types" */
 /** @typedef {{ stages: Stage[], header: StageData, cells: Window["attnvizCellArrays"] }} Sent  by the server */
 import { announce } from "../../answer/cell_arrays.js";
+import { announceRun } from "../hand/run_cells.js";
 import { stagesOf } from "../maps.js";
 import { pathOf } from "./drawn.js";
 
@@ -109,6 +110,7 @@ export class Preview {
     if (late) {
       Object.assign(heatmap, { stages: late.stages, header: late.header });
       if (late.cells !== window.attnvizCellArrays) announce(late.cells);
+      announceRun(heatmap);
     }
     heatmap.ahead.take(heatmap.data.follow, isLast);
     if (heatmap.ahead.expected.size) this.expect();

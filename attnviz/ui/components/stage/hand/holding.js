@@ -7,11 +7,11 @@
 /** @import { LiveRun } from "./live_run.js" */
 import { announceHeld } from "../../held_numbers.js";
 import { runOf } from "./live_run.js";
-import { weightsFormula } from "../../../../pictures/weights_formula.js";
 import { HeadHand } from "./head_hand.js";
-import { agrees, movedStage } from "./moved_stage.js";
+import { agrees, movedFormula, movedStage } from "./moved_stage.js";
 import { MaskHand } from "./mask_hand.js";
 import { NumberHand } from "./number_hand.js";
+import { announceRun } from "./run_cells.js";
 import { SettingHand } from "./setting_hand.js";
 
 const ANSWERED = 10_000; // milliseconds for the server to say what became of what was let go of
@@ -184,6 +184,7 @@ export class Holding {
   /** @param {LiveRun} run */
   take(run) {
     this.run = this.isOf(run, this.heatmap.stages) ? run : null;
+    announceRun(this.heatmap);
     this.heatmap.pointing.again();
   }
 
@@ -222,6 +223,7 @@ export class Holding {
     this.settle();
     Object.assign(this, { run: null, now: [], before: [], asked: "" });
     this.announce();
+    announceRun(this.heatmap);
   }
 
   settle() {
@@ -236,14 +238,7 @@ export class Holding {
     if (!run || this.isAhead || !(now.length || this.latest)) return stages; // ahead: of another setting
     const made = run.follow(now), changes = [...run.changes, ...now];
     const moved = stages.map((stage) => movedStage(stage, run, this.layer, made, changes));
-    return moved.map((stage) => (stage.name === "weights" ? { ...stage, formula: this.formula(stage.formula) } : stage));
-  }
-
-  /** The formula of the weights with the numbers as they are now. @param {string} before */
-  formula(before) {
-    const sent = this.heatmap.data.live?.formula, changes = [...(this.run?.changes ?? []), ...this.now];
-    const moved = changes.flatMap((change) => ("setting" in change && sent && change.setting in sent ? [[change.setting, change.value]] : []));
-    return sent && moved.length ? weightsFormula({ ...sent, ...Object.fromEntries(moved) }) : before;
+    return moved.map((stage) => (stage.name === "weights" ? { ...stage, formula: movedFormula(stage.formula, this.heatmap.data.live?.formula, changes) } : stage));
   }
 
   /** Show what follows from changes, in the next frame: of several the last ones. @param {Change[]} changes */

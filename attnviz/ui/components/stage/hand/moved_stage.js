@@ -1,8 +1,9 @@
 // A stage with the numbers that follow from what is held, as Python would describe it.
 
 /** @import { Arrays, Change } from "../../../../live/types" */
-/** @import { Stage } from "../types" */
+/** @import { Holdable, Stage } from "../types" */
 /** @import { LiveRun } from "./live_run.js" */
+import { weightsFormula } from "../../../../pictures/weights_formula.js";
 import { isDrawn } from "../maps.js";
 
 const LEAST_END = 1e-12; // of a scale, as `stage_record.py` has it
@@ -140,4 +141,10 @@ export function agrees(stage, run, layer, made) {
     const sent = stage.values[at];
     return !isDrawn(stage, head, row, column) || Object.is(sent, number) || Math.abs(sent - number) <= near;
   });
+}
+
+/** The formula of the weights with the numbers of the setting as they are now. @param {string} before @param {Holdable["formula"] | undefined} sent @param {Change[]} changes */
+export function movedFormula(before, sent, changes) {
+  const moved = changes.flatMap((change) => ("setting" in change && sent && change.setting in sent ? [[change.setting, change.value]] : []));
+  return sent && moved.length ? weightsFormula({ ...sent, ...Object.fromEntries(moved) }) : before;
 }
