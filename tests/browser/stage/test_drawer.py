@@ -12,9 +12,10 @@ from urllib.parse import parse_qs, urlparse
 import pytest
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
+from tests.browser.stage.test_held import CELL
 from tests.browser.stage.test_stage import DESK, LARGE_DESK, PHONE, Page, check
 from tests.browser.stage.test_stage import MEASURED as MAPS
-from tests.browser_idle import QUIET, go_to
+from tests.browser_idle import FRAMES, QUIET, go_to
 from tests.support.cases import for_each
 
 pytestmark = pytest.mark.browser
@@ -421,6 +422,23 @@ def test_where_numbers_are_too_many_to_be_sent_a_choice_is_explained_as_early(
             page.evaluate(QUIET)
             assert page.evaluate(ANSWER) == answer, setting
             assert page.evaluate("drawn") == 1, setting
+        if length == len(words):
+            continue  # a cell of its maps is of several numbers, and none can be held
+        x, y, _ = page.evaluate(CELL, ["scores", 1, 9, 9])
+        page.mouse.click(x, y)
+        page.evaluate(QUIET)
+        page.evaluate(HELD)
+        address, before = page.evaluate("location.search"), page.evaluate(ANSWER)
+        page.mouse.down()
+        page.mouse.move(x, y + dice.choice((-30, 30)), steps=3)
+        page.wait_for_function(f"(before) => ({ANSWER})() !== before", arg=before)
+        page.mouse.up()
+        page.evaluate(FRAMES, 2)
+        answer = page.evaluate(ANSWER)
+        page.evaluate("release()")
+        page.wait_for_function("(before) => location.search !== before", arg=address)
+        page.evaluate(QUIET)
+        assert page.evaluate(ANSWER) == answer, f"{setting}: as it was while a number was held"
         page.mouse.move(0, 0)
     go_to(page, f"{app.url}/?v=1&sentence={'+'.join(words[:20])}&n_heads=8&mask=causal&head=3&query=9&key=4")
     page.wait_for_function("window.attnvizCells")

@@ -116,7 +116,9 @@ export class Numbered extends Cells {
         const off = Math.min(INSIDE, w / 6, h / 6);
         return `M${x + off},${y + off}h${w - 2 * off}v${h - 2 * off}h${2 * off - w}Z`;
       });
-      if (frames.length) svg(this.figures, "path", { d: frames.join(""), class: kind, fill: "none", "stroke-width": 2 });
+      if (!frames.length) continue;
+      svg(this.figures, "path", { d: frames.join(""), class: "attn-ground", fill: "none", "stroke-width": 4 }); // seen on a cell of any colour
+      svg(this.figures, "path", { d: frames.join(""), class: kind, fill: "none", "stroke-width": 2 });
     }
   }
 
