@@ -153,7 +153,7 @@ class CellFacts(NamedTuple):
     header  the facts and the words, which are the same whatever the numbers are, and a name for them
     arrays  the numbers, by their names
     head    the one that is spoken of while none is chosen
-    is_computed  whether there are none, as the browser computes them: those with which it follows what is held
+    is_computed  whether the browser computes the numbers, as it does of what is held, and none are sent
     """
 
     header: Mapping[str, Any]
@@ -171,14 +171,14 @@ def cells_of(trace: Trace, layer: int, head: int | None = None, *, computes: boo
     """Return what a browser needs to explain any cell of a layer; None where a run explains it.
 
     That is also so where there are more numbers than a click is worth, more than `EXACT_UP_TO` in one array, unless the
-    browser computes them: all but which of several masks forbids a cell.
+    browser computes them. What it does not compute is what forbids a cell: there is to be one mask, as it was set.
 
     head      the one of the weight that tells most, where it is known
     computes  whether the browser has a program of the run, as it does where numbers can be held
     """
     steps = {name: (step.axes, step.array) for name, step in trace.layers[layer].items() if _is_read(name)}
     is_large = any(array.size > EXACT_UP_TO for _, array in steps.values())
-    if is_large and not (computes and len(trace.config.mask) == 1):
+    if is_large and not (computes and _has_one_mask(trace, layer)):
         return None
     header = _header(trace, layer)
     if header is None:
@@ -186,6 +186,11 @@ def cells_of(trace: Trace, layer: int, head: int | None = None, *, computes: boo
     if head is None:
         head = opening_sentence.telling(trace, layer)[0]
     return CellFacts(header, {} if is_large else steps | dict(arrays(trace, layer)), head, is_large)
+
+
+def _has_one_mask(trace: Trace, layer: int) -> bool:
+    is_edited = any(edit[:2] == (layer, ALLOWED) for edit in trace.edits)
+    return len(trace.config.mask) == 1 and facts_of(trace.config).reach(layer) is None and not is_edited
 
 
 def _header(trace: Trace, layer: int) -> Mapping[str, Any] | None:

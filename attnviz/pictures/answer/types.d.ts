@@ -172,7 +172,7 @@ export interface AnswerFacts {
 
 /** The bytes of a stage, as far as an answer reads them; `head` is the one that is spoken of while none is chosen. */
 export interface StageOfCells {
-  header: { words: Record<"query" | "key", string[]>; answer: AnswerFacts; head: number | null };
+  header: { words: Record<"query" | "key", string[]>; answer: AnswerFacts; head: number | null; is_computed?: boolean };
   arrays: Record<string, { shape: number[]; values: ArrayLike<number> & Iterable<number> }>;
 }
 

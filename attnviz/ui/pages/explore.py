@@ -48,6 +48,8 @@ from attnviz.ui.session.selection import Selection
 KEY, WAY, SENTENCE, MESSAGE, STAGES = "explore", "way", "telling", "stage-message", "stages-sent"
 DRAWN = "_explore_drawn"
 """Of the session: the name of the stages that its browser was sent last, empty where it has them from their address."""
+Known = tuple[CellFacts | None, Holding | None]
+"""What explains any cell in a browser, and how numbers can be held there; None where they are not."""
 PARTS = (
     *(next_word.LINK, model_views.MOSAIC, *owed_to.PARTS, many_sentences.KEY, KEY, drawer.part(cell_panel.ANSWER)),
     *(explore_panels.CARDS, WAY, SENTENCE),
@@ -134,26 +136,20 @@ def _draw_stage(
     holding, cell = by_hand.holding(trace, selection, KEY), None
     computes, telling = holding is not None, head if is_of_all else None
     cells = browser_facts.cells_of(trace, selection.layer, telling, computes=computes)
-    is_first = cells is None or cells.is_computed
-    if is_first:  # a browser takes longer to draw the maps than the answer, and a click waits for that
+    is_answered_first = cells is None or cells.is_computed
+    if is_answered_first:  # a browser takes longer to draw the maps than the answer, and a click waits for that
         cell = _explain(trace, selection, head, cells)
     with stage:
         _draw_maps(trace, selection, seen, about, (cells, holding))
-    if not is_first:  # the browser explains it by the numbers in the maps
+    if not is_answered_first:  # the browser explains it by the numbers in the maps
         cell = _explain(trace, selection, head, cells)
     return cells, cell
 
 
-def _draw_maps(
-    trace: Trace,
-    selection: Selection,
-    seen: Seen,
-    about: tuple[int, int],
-    known: tuple[CellFacts | None, Holding | None],
-) -> None:
+def _draw_maps(trace: Trace, selection: Selection, seen: Seen, about: tuple[int, int], known: Known) -> None:
     """Draw the path of steps, the sentence and the maps.
 
-    about  the head and the query of the sentence;  known  what explains cells, and how numbers can be held
+    about  the head and the query of the sentence
     """
     (head, query), (cells, holding) = about, known
     shown = stage_of_run.shown(trace, selection)

@@ -111,7 +111,7 @@ def answer(
     said = explanation(trace, cell, key=whole, dimension=dimension)
     played = motion(trace, cell) if whole and cell.allowed else None
     more: dict[str, Any] = {"motion": played} | ({"beside": beside} if beside else {})
-    if cells is None or cells.is_computed:  # by which the browser would know it
+    if cells is None or cells.is_computed:  # the browser may have no numbers that tell
         more["has_products"] = has_products(trace.config, [*trace.layers[layer]])
     drawer.show(said | more, key=ANSWER, around=around)
     return cell if whole else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlparse
@@ -21,6 +22,8 @@ from tests.support.cases import for_each
 pytestmark = pytest.mark.browser
 
 OPEN = ".attn-drawer[data-open]"
+WEIGHTS = ".st-key-explore [data-stage=weights] .attn-cells"
+RUN = "document.querySelector('.st-key-explore [data-stage=weights]').picture.heatmap.holding"
 SETTING = 288  # pixels that the setting takes in a wide window
 BOXES = """() => {
     const seen = ".st-key-explore :is([data-stage], [data-map], .attn-box), .st-key-way,"
@@ -399,6 +402,35 @@ SOME_CELL = """([name, share]) => {
 """The middle of a cell of a map, another one for another share of 1."""
 
 
+def check_explained_early(page: Any, dice: random.Random, stages: tuple[str, ...], why: str) -> None:
+    """A cell is explained before the server hears that it was chosen, and what that sends changes nothing."""
+    page.mouse.move(0, 0)
+    page.locator(WEIGHTS).hover()
+    page.wait_for_function("window.attnvizCells")
+    x, y = page.evaluate(SOME_CELL, [dice.choice(stages), dice.random()])
+    page.evaluate(HELD)
+    answer = changed(page, lambda: page.mouse.click(x, y))
+    assert answered(page) == answer, why
+    assert page.evaluate("drawn") == 1, why
+
+
+def changed(page: Any, act: Callable[[], Any]) -> str:
+    """Do something, and return the answer once it is another one."""
+    before = page.evaluate(ANSWER)
+    act()
+    page.wait_for_function(f"(before) => ({ANSWER})() !== before", arg=before)
+    return str(page.evaluate(ANSWER))
+
+
+def answered(page: Any) -> str:
+    """Let the server hear what it was not told, and return the answer that then stands there."""
+    address = page.evaluate("location.search")
+    page.evaluate("release()")
+    page.wait_for_function("(before) => location.search !== before", arg=address)
+    page.evaluate(QUIET)
+    return str(page.evaluate(ANSWER))
+
+
 def test_where_numbers_are_too_many_to_be_sent_a_choice_is_explained_as_early(
     new_page: Callable[..., Any], app: Any
 ) -> None:
@@ -406,44 +438,71 @@ def test_where_numbers_are_too_many_to_be_sent_a_choice_is_explained_as_early(
     words = [f"word{at}" for at in range(150)]
     page.set_viewport_size({"width": DESK[0], "height": DESK[1]})
     for length, setting in LARGE:
+        page.mouse.move(0, 0)
         go_to(page, f"{app.url}/?v=1&sentence={'+'.join(words[:length])}&{setting}")
-        assert page.evaluate("window.attnvizCells") is None, "nothing that explains a cell was sent"
-        page.locator(".st-key-explore [data-stage=weights] .attn-cells").hover()
-        page.wait_for_function("window.attnvizCells")
-        for _ in range(4):
-            x, y = page.evaluate(SOME_CELL, [dice.choice(("scores", "weights", "heads")), dice.random()])
-            page.evaluate(HELD)
-            address, before = page.evaluate("location.search"), page.evaluate(ANSWER)
-            page.mouse.click(x, y)
-            page.wait_for_function(f"(before) => ({ANSWER})() !== before", arg=before)
-            answer = page.evaluate(ANSWER)
-            page.evaluate("release()")
-            page.wait_for_function("(before) => location.search !== before", arg=address)
-            page.evaluate(QUIET)
-            assert page.evaluate(ANSWER) == answer, setting
-            assert page.evaluate("drawn") == 1, setting
+        assert page.evaluate("window.attnvizCells === null"), "no number that explains a cell was sent"
+        for _ in range(3):
+            check_explained_early(page, dice, ("scores", "weights", "heads"), setting)
         if length == len(words):
             continue  # a cell of its maps is of several numbers, and none can be held
         x, y, _ = page.evaluate(CELL, ["scores", 1, 9, 9])
         page.mouse.click(x, y)
         page.evaluate(QUIET)
         page.evaluate(HELD)
-        address, before = page.evaluate("location.search"), page.evaluate(ANSWER)
         page.mouse.down()
-        page.mouse.move(x, y + dice.choice((-30, 30)), steps=3)
-        page.wait_for_function(f"(before) => ({ANSWER})() !== before", arg=before)
+        changed(page, partial(page.mouse.move, x, y + dice.choice((-30, 30)), steps=3))
         page.mouse.up()
         page.evaluate(FRAMES, 2)
         answer = page.evaluate(ANSWER)
-        page.evaluate("release()")
-        page.wait_for_function("(before) => location.search !== before", arg=address)
+        assert answered(page) == answer, f"{setting}: as it was while a number was held"
+        check_explained_early(page, dice, ("scores", "weights", "heads"), f"{setting}: by the run of what was held")
+
+
+def test_no_choice_is_explained_by_the_numbers_of_another_run_or_layer(new_page: Callable[..., Any], app: Any) -> None:
+    dice, page = random.Random(3), new_page(reduced_motion="reduce")  # noqa: S311 - nothing secret
+    page.set_viewport_size({"width": DESK[0], "height": DESK[1]})
+    sentence = "+".join(f"word{at}" for at in range(20))
+    start = f"{app.url}/?v=1&sentence={sentence}&n_heads=8&mask=causal&n_layers=2"
+    focus = page.locator(".st-key-explore [data-stage=weights] .attn-focus")
+
+    def pressed(*keys: str) -> None:
+        focus.focus()
+        for key in keys:
+            page.keyboard.press(key)
+            page.evaluate(QUIET)
+
+    def dragged() -> None:
+        x, y, _ = page.evaluate(CELL, ["scores", 1, 9, 9])
+        page.mouse.move(x, y)
+        page.wait_for_function("window.attnvizCells")
+        page.mouse.down()
+        page.mouse.move(x, y - 30, steps=3)
+        page.mouse.up()
+        page.wait_for_url("**edits=**")
         page.evaluate(QUIET)
-        assert page.evaluate(ANSWER) == answer, f"{setting}: as it was while a number was held"
+
+    go_to(page, start)
+    check_explained_early(page, dice, ("scores", "weights"), "as it was opened")
+    for why, act in (
+        ("nothing was there to undo", lambda: pressed("Control+z")),
+        ("another layer", lambda: go_to(page, f"{start}&layer=2")),
+        ("nothing to undo, and another layer", lambda: (pressed("Control+z"), go_to(page, start))),
+        ("a number was dragged", dragged),
+        ("it was taken back", lambda: pressed("Control+z")),
+        ("a head was switched off", lambda: pressed("x")),
+        ("it was switched on again", lambda: pressed("x")),
+        ("the same where no output is shown", lambda: (go_to(page, f"{start}&shown=masked"), pressed("x", "x"))),
+        ("another seed", lambda: go_to(page, f"{start}&seed=1")),
+    ):
+        act()
+        page.evaluate(QUIET)
+        check_explained_early(page, dice, ("weights",), why)
+    for link in (f"{start}&edits=allowed.1.7.4~0.0", start.replace("mask=causal", "mask=causal.no_self")):
+        go_to(page, link)
         page.mouse.move(0, 0)
-    go_to(page, f"{app.url}/?v=1&sentence={'+'.join(words[:20])}&n_heads=8&mask=causal&head=3&query=9&key=4")
-    page.wait_for_function("window.attnvizCells")
-    page.evaluate(QUIET)
-    assert page.locator(".ad-words").count() == 1, "a link is answered in words, too, with no map pointed at"
+        page.locator(WEIGHTS).hover()
+        page.wait_for_function(f"() => {RUN}.run?.address === {RUN}.heatmap.data.live.address")
+        assert page.evaluate("window.attnvizCells === null"), f"{link}: no browser knows what forbids a cell"
 
 
 def asked_for(page: Any) -> list[str]:

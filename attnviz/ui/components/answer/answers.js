@@ -142,7 +142,8 @@ export class Answers {
   get said() {
     const { answer, words } = this.data ?? {};
     const terms = answer?.lines.find(({ name }) => name === "match")?.terms;
-    if (!this.cells || !answer || !words || !terms || answer.query === null || answer.key === null || !this.heads) return [];
+    if (!this.cells || this.cells.header.is_computed) return []; // those numbers come and go while the answer stands there
+    if (!answer || !words || !terms || answer.query === null || answer.key === null || !this.heads) return [];
     const sizes = terms.rows.map(([, , , value]) => Math.abs(value ?? 0));
     const at = sizes.indexOf(Math.max(...sizes));
     const said = [fill(words.largest, { n: at + 1, product: terms.rows[at][4] })];

@@ -54,7 +54,7 @@ class Known {
     const { facts, functions } = this;
     const numbers = window.attnvizCellArrays;
     const isWhole = facts && functions && numbers?.name === facts.name;
-    window.attnvizCells = isWhole ? { stage: { header: { ...facts, head: numbers.head }, arrays: numbers.arrays }, functions } : null;
+    window.attnvizCells = isWhole ? { stage: { header: { ...facts, head: numbers.head, is_computed: numbers.is_computed }, arrays: numbers.arrays }, functions } : null;
     window.dispatchEvent(new CustomEvent(CELLS));
   }
 }

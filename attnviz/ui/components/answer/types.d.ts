@@ -8,8 +8,8 @@ declare global {
   interface Window {
     /** The arrays of the layer that is shown, and the functions of a cell; null where Python explains every cell. */
     attnvizCells?: { stage: StageOfCells; functions: Functions } | null;
-    /** Those arrays as the maps have them, the name of the facts that belong to them, the head that is spoken of, and the address of the run that has computed them. */
-    attnvizCellArrays?: { name: string; head: number; arrays: StageOfCells["arrays"]; address?: string } | null;
+    /** Those arrays as the maps have them, the name of the facts that belong to them, the head that is spoken of; and where a run in the browser has computed them, its address and layer. */
+    attnvizCellArrays?: { name: string; head: number; arrays: StageOfCells["arrays"]; is_computed?: boolean; address?: string | null } | null;
   }
 }
 

@@ -171,7 +171,8 @@ def show(
 
 
 def _said_of(cells: CellFacts) -> dict[str, Any]:
-    return {"name": cells.header["name"], "head": cells.head, "is_computed": cells.is_computed}
+    computed = {"is_computed": True} if cells.is_computed else {}
+    return {"name": cells.header["name"], "head": cells.head, **computed}
 
 
 def _beside(key: str, picked: Picked | None, view: View, heads: Heads, lettering: Lettering) -> dict[str, Any]:

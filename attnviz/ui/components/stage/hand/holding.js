@@ -57,6 +57,7 @@ export class Holding {
     for (const kind of ["selectstart", "dragstart"]) // a drag selects no words, and takes none away that are selected
       document.addEventListener(kind, (event) => isOfHand() && !isTyped(event) && event.preventDefault(), { signal });
     window.addEventListener("pointerdown", () => (this.isFresh = false), { signal, capture: true });
+    window.addEventListener("pointerup", () => this.number.letGoOutside(), { signal });
     window.addEventListener("keydown", (event) => this.escape(event), { signal, capture: true });
     window.addEventListener("keydown", (event) => this.number.typing.typeChosen(event), { signal });
     window.addEventListener("keydown", (event) => this.undo(event), { signal });
@@ -170,7 +171,9 @@ export class Holding {
     try {
       const run = await runOf(address);
       this.pause = AGAIN[0];
-      if (this.asked === this.heatmap.data.live?.address && !this.isHeld && !this.latest) this.take(run);
+      if (this.asked !== address) return;
+      if (address === this.heatmap.data.live?.address && !this.isHeld && !this.latest && !this.isAhead) this.take(run);
+      else this.asked = ""; // so that it is asked for again
     } catch (error) {
       if (!(error instanceof TypeError || (error instanceof Error && LATER.includes(error.message)))) return;
       await new Promise((done) => setTimeout(done, this.pause));

@@ -133,7 +133,7 @@ function isAsBefore(before, after, head) {
 export function agrees(stage, run, layer, made) {
   const step = run.stepOf(stage.name, layer);
   const array = step && (made[step.name] ?? run.arrays[step.name]);
-  if (!step || !array || !fits(stage, step.shape)) return true; // nothing of it is held
+  if (!step || !array || !fits(stage, step.shape)) return true; // it has no such step, or of another shape
   const values = shownOf(stage, array, step.shape), [, rows, columns] = stage.shape;
   const near = NEAR * Math.max(1, ...stage.ends);
   return values.every((number, at) => {

@@ -239,6 +239,11 @@ export class NumberHand {
     this.swallows = true; // also where it is what it was
   }
 
+  /** The pointer goes up, maybe outside of the map in which it came down: nothing is pressed any more. */
+  letGoOutside() {
+    if (!this.held) this.pressed = null;
+  }
+
   /** @param {number} value */
   keep(value) {
     const { held } = this;

@@ -16,26 +16,32 @@ function lengthsOf({ axes, shape }) {
 }
 
 /** What an answer reads of a layer. @param {LiveRun} run @param {number} layer */
-export function cellArrays(run, layer) {
+function arraysOf(run, layer) {
   const { array } = run.numbers([], layer), end = `.${layer}`;
   const ofScore = run.program.steps.filter(({ name }) => name.startsWith(OF_SCORE) && name.endsWith(end)).map(({ name }) => name.slice(0, -end.length));
   /** @type {StageOfCells["arrays"]} */
   const found = {};
   for (const name of [...READ, ...ofScore, "allowed"]) {
     const each = array(name);
-    if (each) found[name] = { shape: lengthsOf(each), values: each.isMoved ? each.values.slice() : each.values };
+    if (each) found[name] = { shape: lengthsOf(each), values: each.values };
   }
   const { allowed, ...others } = found;
   if (!allowed || [...allowed.values].every(Boolean)) return others;
-  const closed = Float64Array.from(allowed.values, (may) => (may ? 0 : 1)); // there is one mask, whose bit is the first
+  const closed = Float64Array.from(allowed.values, (may) => (may ? 0 : 1)); // by the one mask that there is, whose bit is the first
   return { ...found, forbidden_by: { shape: allowed.shape, values: closed } };
 }
 
-/** Tell who explains cells the numbers of the run, once it is there, or that there are none; ask for it where a cell is chosen. @param {Heatmap} heatmap */
-export function announceRun({ data: { cells, live, picked }, holding }) {
+/**
+ * Tell who explains cells the numbers of the run of the setting, as it was fetched, once it is there; before that, that
+ * there are none. A run that a hand has changed may not be what the server made of it: another is fetched.
+ *
+ * @param {Heatmap} heatmap
+ */
+export function announceRun({ data: { cells, live }, holding: { run, asked, isAhead, latest } }) {
   if (!cells?.is_computed) return;
-  const { run, isAhead, latest } = holding, address = live?.address;
-  if (run && live && run.address === address && !isAhead && !latest) announce({ ...cells, address, arrays: cellArrays(run, live.layer) });
-  else if (window.attnvizCellArrays && window.attnvizCellArrays.address !== address) announce(null); // those of the same run stay where the maps are laid out anew
-  if (!run && picked) holding.prepare();
+  const known = window.attnvizCellArrays, address = live && `${live.address}#${live.layer}`;
+  if (known && known.address === address) return announce({ ...known, ...cells }); // also where the maps were laid out anew
+  const isOfSetting = run && live && [run.address, asked].every((each) => each === live.address);
+  if (isOfSetting && !run.changes.length && !isAhead && !latest) announce({ ...cells, address, arrays: arraysOf(run, live.layer) });
+  else if (known) announce(null);
 }
