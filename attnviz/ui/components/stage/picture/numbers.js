@@ -9,6 +9,7 @@ import { NOT_A_NUMBER, context, decimals, hatch, minus, share, short, svg, trunc
 const GAP_FROM = 9; // pixels of a cell
 const INSIDE = 1.5; // pixels from the edge of a cell to the middle of a frame in it
 const ADDED_TO = 0.005; // how far from one the sum of a row is said
+const GROUND_FROM = 16; // pixels of a cell that has room for a ground of the frame in it
 const MOST_FRAMES = 200;
 const NUMBERS_FROM = [26, 14]; // pixels of a cell that its number fits into,
 const SHARES_FROM = [17, 14]; // and of one that holds a share, which is shorter; those of the opening have 17
@@ -109,6 +110,7 @@ export class Numbered extends Cells {
   /** Frames in the cells that were changed by hand, where weights should lie, and where they differ from what is pinned. */
   drawEdits() {
     const { block } = this.meta;
+    const isLarge = this.cells(0, 0, 0)[2] >= GROUND_FROM;
     const { wanted, edited, differs } = this.stage, { more, less } = differs ?? { more: [], less: [] };
     for (const [kind, found] of /** @type {const} */ ([["attn-wanted", wanted], ["attn-edited", edited], ["attn-more", more], ["attn-less", less]])) {
       const frames = found.slice(0, MOST_FRAMES).map(([head, row, column]) => {
@@ -117,7 +119,7 @@ export class Numbered extends Cells {
         return `M${x + off},${y + off}h${w - 2 * off}v${h - 2 * off}h${2 * off - w}Z`;
       });
       if (!frames.length) continue;
-      svg(this.figures, "path", { d: frames.join(""), class: "attn-ground", fill: "none", "stroke-width": 4 }); // seen on a cell of any colour
+      if (isLarge) svg(this.figures, "path", { d: frames.join(""), class: "attn-ground", fill: "none", "stroke-width": 4 }); // seen on a cell of any colour
       svg(this.figures, "path", { d: frames.join(""), class: kind, fill: "none", "stroke-width": 2 });
     }
   }
