@@ -132,10 +132,9 @@ def _draw_stage(
 ) -> tuple[CellFacts | None, Cell | None]:
     """Draw the stage in its place, and the answer; return what explains its cells, and the one that is chosen."""
     head, _ = about
-    is_of_all = (selection.head, selection.focus, seen.is_window) == (None, None, False)
     holding, cell = by_hand.holding(trace, selection, KEY), None
-    computes, telling = holding is not None, head if is_of_all else None
-    cells = browser_facts.cells_of(trace, selection.layer, telling, computes=computes)
+    telling, *_ = stage_of_run.telling(trace, replace(selection, head=None, focus=None), seen)
+    cells = browser_facts.cells_of(trace, selection.layer, telling, computes=holding is not None)
     is_answered_first = cells is None or cells.is_computed
     if is_answered_first:  # a browser takes longer to draw the maps than the answer, and a click waits for that
         cell = _explain(trace, selection, head, cells)

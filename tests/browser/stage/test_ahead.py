@@ -158,6 +158,26 @@ def test_the_maps_follow_a_held_field_and_the_run_that_follows_changes_no_pixel(
     assert picture(page) == held
 
 
+def test_a_slider_that_has_left_what_was_between_its_stops_is_not_taken_for_the_next_stop(
+    new_page: Callable[..., Any], app: Any
+) -> None:
+    page = new_page(reduced_motion="reduce")
+    go_to(page, f"{app.url}/?{urlencode(url_codec.encode(replace(BEFORE, d_model=20)))}")
+    x, y = page.locator(".st-key-d_model input[type=range]").evaluate(THUMB)
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x + 25, y, steps=3)
+    page.mouse.up()
+    page.wait_for_function("() => !location.search.includes('d_model=20')")
+    page.evaluate(QUIET)
+    moved = url_codec.open_link(page.url.partition("?")[2], Config)[0][0]
+    assert moved.d_model > 20
+    field = page.locator(".st-key-sentence input")
+    field.press("End")
+    field.press_sequentially(" too")
+    wait_until(page, lambda: shows(page, replace(moved, sentence=f"{BEFORE.sentence} too")))
+
+
 class Line:
     """The socket of a page, on which what a run draws can be kept back, and even that there is one."""
 

@@ -387,7 +387,7 @@ def test_a_choice_is_explained_before_the_server_hears_of_it_and_its_run_changes
 LARGE = (
     (20, "n_heads=8&mask=causal&score=additive&bias=alibi&temperature=0.7"),
     (20, "n_heads=8&n_kv_heads=2&normaliser=entmax&score=general&softcap=2&d_v=3"),
-    (150, "n_heads=12&mask=window&reach=6&score=cosine&edits=scores.1.3.99.98~2.5&from_query=70&from_key=40"),
+    (150, "n_heads=9&mask=window&reach=6&score=cosine&edits=scores.1.3.99.98~2.5&max_tokens=150&from_query=70"),
     (20, "n_heads=8&normalise_over=queries&mask=dilated&n_layers=2&layer=1"),
 )
 """Numbers of words and settings with more scores than a message is worth: the browser computes what explains a cell."""

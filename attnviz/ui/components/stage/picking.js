@@ -163,8 +163,10 @@ export class Picking {
     this.chosen = this.made = pick;
     this.pending.push(JSON.stringify(pick));
     lights.set(lights.highlight);
-    const axes = this.heatmap.pictures.get(pick.stage)?.meta.axes ?? [];
-    this.heatmap.host?.dispatchEvent(new CustomEvent("attnviz:pick", { detail: { ...pick, axes }, bubbles: true }));
+    const picture = this.heatmap.pictures.get(pick.stage), axes = picture?.meta.axes ?? [];
+    const among = (/** @type {0 | 1} */ axis, /** @type {number | null} */ index) => (index === null || !picture ? index : picture.position(axis, index));
+    const detail = { ...pick, row: among(0, pick.row), column: among(1, pick.column), axes }; // among all words
+    this.heatmap.host?.dispatchEvent(new CustomEvent("attnviz:pick", { detail, bubbles: true }));
     page.setTriggerValue("event", { kind: "pick", ...pick });
   }
 

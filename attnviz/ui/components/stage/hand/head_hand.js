@@ -32,9 +32,9 @@ export class HeadHand {
     const { holding } = this, off = !this.isOff(head);
     if (holding.isHeld || holding.isAhead) return;
     await holding.prepare();
-    if (!off) holding.forget(); // what it was is not known here
     this.pending.set(head, off);
-    const { run } = holding;
+    const run = off ? holding.run : null; // what it was is not known here
+    holding.isForgotten ||= !off;
     if (run) holding.show(this.changes(head));
     if (run) holding.keep({ head, off });
     else holding.send({ head, off });

@@ -34,6 +34,7 @@ export class Holding {
   latest = 0; // the number of the last event; 0 where it has been answered
   frame = 0;
   returns = false; // whether what was kept is to be taken back once it is confirmed
+  isForgotten = false; // whether the run is to be forgotten then
   took = 0; // milliseconds of the last one
   ended = 0; // when it was drawn
   /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -216,7 +217,7 @@ export class Holding {
       run.address = live.address;
       this.before = run.changes;
       this.announce(true);
-      if (!this.isOf(run, stages)) this.forget(); // something else was changed in the same moment
+      if (this.isForgotten || !this.isOf(run, stages)) this.forget(); // something else was changed in the same moment
     } else if (!this.latest && live.address !== run.address) this.forget();
   }
 
@@ -224,7 +225,7 @@ export class Holding {
   forget() {
     this.leave();
     this.settle();
-    Object.assign(this, { run: null, now: [], before: [], asked: "" });
+    Object.assign(this, { run: null, now: [], before: [], asked: "", isForgotten: false });
     this.announce();
     announceRun(this.heatmap);
   }
