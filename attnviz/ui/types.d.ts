@@ -22,6 +22,22 @@ export interface Component<Data = unknown, Values extends object = {}, State ext
   setTriggerValue<Name extends keyof Values>(name: Name, value: Values[Name]): void;
 }
 
+/** A component that is one of several in one element of the page; both its key and its container name the place it is drawn in. */
+export interface PartOfPage {
+  key: string;
+  name: string;
+  container: string;
+  is_isolated: boolean;
+}
+
+/** What a part has said under a name, and a number that grows. */
+export interface Said {
+  number: number;
+  part: string;
+  name: string;
+  value: unknown;
+}
+
 /** A click in a part of the stage, as `stage_events.py` reads it. All count from 0, `row` and `column` among what is shown. */
 export type StageEvent =
   | { kind: "panel"; panel: string }

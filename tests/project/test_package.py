@@ -47,7 +47,7 @@ from streamlit.testing.v1 import AppTest
 at = AppTest.from_file(str(Path(attnviz.__file__).with_name("app.py")), default_timeout=60)
 at.query_params["lang"] = "de"
 at.run()
-maps = [each for each in at.get("bidi_component") if each.proto.component_name == "attnviz_heatmap"]
+maps = [each for each in at.get("bidi_component") if '"attnviz_heatmap"' in each.proto.json]
 print(attnviz.__file__, len(at.exception), len(maps), *[slider.label for slider in at.slider])
 """
 

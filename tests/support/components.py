@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from typing import Any
 
 from streamlit.testing.v1 import AppTest
 
 from attnviz.pictures.stage_bytes import packed, unpacked
 from attnviz.ui.session.browser import message
 
-MESSAGE, MAPS, STAGES = "attnviz_message", "attnviz_heatmap", "attnviz_stages_sent"
+MESSAGE, PARTS, MAPS, STAGES = "attnviz_message", "attnviz_parts", "attnviz_heatmap", "attnviz_stages_sent"
 
 
 def shown(at: AppTest) -> Iterator[tuple[str, bytes]]:
@@ -23,12 +24,18 @@ def shown(at: AppTest) -> Iterator[tuple[str, bytes]]:
     stages = [element.proto.bytes for element in elements if element.proto.component_name == STAGES]
     for element in elements:
         name, proto = element.proto.component_name, element.proto
-        data = json.loads(proto.json or "null")
-        if isinstance(data, str):
-            part = parts[data.split()[1]]
-            yield name, _joined(part, stages) if name == MAPS else part
+        if name == PARTS:
+            for part, key in drawn(proto):
+                yield part, _joined(parts[key], stages) if part == MAPS else parts[key]
         elif name not in (MESSAGE, STAGES):
             yield name, proto.bytes
+
+
+def drawn(proto: Any) -> list[tuple[str, str]]:
+    """The names and the keys of the components in an element: one, or several that are one element."""
+    if proto.component_name != PARTS:
+        return [(proto.component_name, "")]
+    return [(part["name"], part["key"]) for part in json.loads(proto.json)["parts"]]
 
 
 def _joined(maps: bytes, stages: list[bytes]) -> bytes:

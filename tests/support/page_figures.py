@@ -21,12 +21,17 @@ BOX = 960, 520
 def figures(at: AppTest) -> list[dict[str, Any]]:
     """The maps and charts in the order in which they stand; `alt` is the text alternative, `key` the element's."""
     found: list[dict[str, Any]] = []
-    stages = (data for name, data in components.shown(at) if name == "attnviz_heatmap")
+    stages = (data for name, data in components.shown(at) if name == components.MAPS)
     for element in at.main:
         if element.type == "plotly_chart":
             found.append(json.loads(element.proto.spec) | {"alt": element.proto.alt, "key": element.key})
-        elif element.type == "bidi_component" and element.proto.component_name == "attnviz_heatmap":
-            found += maps(next(stages))
+        elif element.type == "bidi_component":
+            found += [
+                each
+                for name, _ in components.drawn(element.proto)
+                if name == components.MAPS
+                for each in maps(next(stages))
+            ]
     return found
 
 

@@ -39,19 +39,23 @@ from attnviz.ui.panels import cell as cell_panel
 from attnviz.ui.panels.depth import many_sentences, next_word, owed_to, word_pair
 from attnviz.ui.panels.window import Seen
 from attnviz.ui.session import partial_run, places, widget_values, widgets
-from attnviz.ui.session.browser import component, message
+from attnviz.ui.session.browser import message, parts, together
 from attnviz.ui.session.browser.stage_events import Event, heard
+from attnviz.ui.session.browser.together import Together
 from attnviz.ui.session.failures import contained
 from attnviz.ui.session.notices import paragraph
 from attnviz.ui.session.selection import Selection
 
-KEY, WAY, SENTENCE, MESSAGE, STAGES = "explore", "way", "telling", "stage-message", "stages-sent"
+KEY, WAY, SENTENCE, ANSWER = "explore", "way", "telling", drawer.part(cell_panel.ANSWER)
+STAGE, MESSAGE, STAGES = "stage-parts", "stage-message", "stages-sent"
+PARTS = (WAY, SENTENCE, KEY, ANSWER)
+"""The keys of the parts of the stage, from above."""
 DRAWN = "_explore_drawn"
 """Of the session: the name of the stages that its browser was sent last, empty where it has them from their address."""
 Known = tuple[CellFacts | None, Holding | None]
 """What explains any cell in a browser, and how numbers can be held there; None where they are not."""
-PARTS = (
-    *(next_word.LINK, model_views.MOSAIC, *owed_to.PARTS, many_sentences.KEY, KEY, drawer.part(cell_panel.ANSWER)),
+HEARD = (
+    *(next_word.LINK, model_views.MOSAIC, *owed_to.PARTS, many_sentences.KEY, KEY, ANSWER),
     *(explore_panels.CARDS, WAY, SENTENCE),
 )
 """The keys of what reports events; where two of them turn to a step, the path has the last word."""
@@ -87,15 +91,22 @@ def maps(trace: Trace, selection: Selection) -> tuple[Selection, Cell | None]:
         seen = window.seen(trace, selection)
         head, query = described(trace, selection, seen)
     try:
-        with component.as_one(MESSAGE) as sent:
+        with together.as_one(MESSAGE) as sent:
             cells, cell = _draw_stage(trace, selection, seen, (head, query), stage)
     except Exception:  # it is said below what could be drawn
-        stages_sent.send(sent.apart.get(KEY), key=STAGES)
+        _show(sent, stage)
         message.send(sent.parts, key=MESSAGE)
         raise
-    stages_sent.send(sent.apart.get(KEY), key=STAGES)
+    _show(sent, stage)
     partial_run.numbers(partial(_tell, trace, cells, sent.parts), _tell_again)
     return selection, cell
+
+
+def _show(sent: Together, stage: AbstractContextManager[Any]) -> None:
+    """Draw the stage, which is one element, and send what of it is sent apart."""
+    with stage:
+        parts.show(sent, key=STAGE, order=PARTS)
+    stages_sent.send(sent.apart.get(KEY), key=STAGES)
 
 
 def is_of_numbers(after: Config, name: str, selection: Selection) -> bool:
@@ -114,7 +125,7 @@ def is_of_numbers(after: Config, name: str, selection: Selection) -> bool:
 def _tell_again(trace: Trace, selection: Selection) -> None:
     """Send what the stage shows of another run, which changes numbers alone."""
     seen = window.seen(trace, selection)
-    with component.as_one(MESSAGE, are_there=True) as sent:
+    with together.as_one(MESSAGE, are_there=True) as sent:
         cells, _ = _draw_stage(trace, selection, seen, described(trace, selection, seen), nullcontext())
     _tell(trace, cells, sent.parts)
 
@@ -276,7 +287,7 @@ def _updated(trace: Trace, selection: Selection) -> Selection:
 
     What a link plays is the cell that it names, and no other.
     """
-    changed, events = selection, heard(*PARTS)
+    changed, events = selection, heard(*HEARD)
     for event in events:
         changed = reduce(changed, event, trace)
     if any(event.kind in cell_panel.CHANGE_LINES for event in events):

@@ -182,21 +182,27 @@ def several_at_once() -> None:
 
     from attnviz.ui.components import paste_guard
     from attnviz.ui.components.answer import drawer
-    from attnviz.ui.session.browser import component, message
+    from attnviz.ui.session.browser import message, parts, together
 
-    with component.as_one("both", are_there=st.session_state.get("again", False)) as sent:
-        drawer.show(None, key="one")
+    with together.as_one("both", are_there=st.session_state.get("again", False)) as sent:
         drawer.show({"title": "more"}, key="two")
+        drawer.show(None, key="one")
+    if not sent.are_there:
+        parts.show(sent, key="stage", order=["one-lines", "none", "two-lines"])
     message.send(sent.parts, key="both")
     paste_guard.guard({})
 
 
-def test_several_components_have_one_message_and_are_drawn_once() -> None:
+def test_several_components_are_one_element_with_one_message_and_are_drawn_once() -> None:
     page = AppTest.from_function(several_at_once, default_timeout=60).run()
     assert not page.exception
-    drawn = [(each.proto.component_name, each.proto.json) for each in page.get("bidi_component")]
-    shells = [("attnviz_drawer", '"both one-lines"'), ("attnviz_drawer", '"both two-lines"')]
-    assert drawn[1:] == [*shells, ("attnviz_message", ""), ("attnviz_paste_guard", drawn[-1][1])]
+    names = "attnviz_scripts", "attnviz_parts", "attnviz_message", "attnviz_paste_guard"
+    assert [each.proto.component_name for each in page.get("bidi_component")] == [*names]
+    of_both = {"name": "attnviz_drawer", "is_isolated": False}
+    assert json.loads(page.get("bidi_component")[1].proto.json) == {
+        "message": "both",
+        "parts": [{"key": f"{each}-lines", "container": each, **of_both} for each in ("one", "two")],
+    }
     shown = [json.loads(data)["answer"] for _, data in components.shown(page) if data and b'"answer"' in data]
     assert shown == [None, {"title": "more"}]
     page.session_state["again"] = True
@@ -313,3 +319,54 @@ def events_and_a_run_that_is_ended() -> None:
 def test_of_the_events_that_no_run_has_heard_the_last_of_each_kind_is_kept() -> None:
     page = AppTest.from_function(events_and_a_run_that_is_ended).run()
     assert [text.value for text in page.text] == ["[2, 3, 4]", "[None]", "32"]
+
+
+def parts_that_say_several_things() -> None:
+    import streamlit as st
+
+    from attnviz.ui.session.browser import component, parts
+
+    called: list[object] = []
+    names = ("path", "event"), ("maps", "event"), ("maps", "held")
+    callbacks = {each: (lambda each=each: called.append(component.report(each[0])[each[1]])) for each in names}
+    click, turn = ({"kind": kind} for kind in ("pick", "show"))
+    said = [
+        (5, "path", "event", turn),
+        (7, "maps", "event", click),
+        (9, "maps", "held", "one"),
+        (11, "gone", "event", click),
+    ]
+    odd = [None, {}, {"number": "20", "part": "maps", "name": "held", "value": 1}, 3]
+    later = [(12, "maps", "held", "two"), (13, "maps", "held", "three")]
+
+    def hear(*all_of_them: object) -> None:
+        names = "number", "part", "name", "value"
+        each = [dict(zip(names, one, strict=True)) if isinstance(one, tuple) else one for one in all_of_them]
+        st.session_state["stage"] = {"said": each}
+        parts._hear("stage", callbacks)
+        st.text(called)
+        called.clear()
+
+    hear(*odd)
+    hear(*said[:1])
+    hear(*said[:2], *odd, *said[2:])
+    hear(*said, *later)
+    hear(*said, *later)
+    for anything in (None, {"said": None}, {"said": "text"}, "text"):
+        st.session_state["stage"] = anything
+        parts._hear("stage", callbacks)
+    st.text([component.events("path"), component.events("maps"), called])
+
+
+def test_what_the_parts_of_an_element_say_is_heard_once_and_in_order_though_it_is_said_again() -> None:
+    page = AppTest.from_function(parts_that_say_several_things).run()
+    assert not page.exception
+    turn, click = [{"kind": "show"}], [{"kind": "pick"}]
+    assert [text.value for text in page.text] == [
+        "[]",
+        f"[{turn}]",
+        f"[{click}, 'one']",
+        "['two', 'three']",
+        "[]",
+        f"[{turn}, {click}, []]",
+    ]

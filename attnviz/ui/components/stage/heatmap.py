@@ -31,7 +31,8 @@ from attnviz.ui.components.stage.held import Holding
 from attnviz.ui.components.stage.picking import Picked
 from attnviz.ui.components.stage.stages_sent import AtAddress
 from attnviz.ui.components.stage.view import SCROLLED, View
-from attnviz.ui.session.browser.component import component, ignore, is_there, leave_apart
+from attnviz.ui.session.browser.component import component, ignore
+from attnviz.ui.session.browser.together import is_there, leave_apart
 
 WORDS: Words[Any] = Words(
     {

@@ -322,7 +322,8 @@ export type Previewed = HTMLElement & { preview?: (bytes: Uint8Array) => void };
 
 /** The scripts of all components, by their names. */
 interface Shelf {
-  parts: Partial<Record<string, { draw(component: object): unknown }>>;
+  /** What draws each component; it returns what ends that. */
+  parts: Partial<Record<string, { draw(component: object): () => void }>>;
   /** What several components show, by the messages that bring it. */
   messages?: {
     take(owner: HTMLElement, data: Uint8Array): void;

@@ -13,7 +13,6 @@ import re
 import threading
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, field
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -22,8 +21,9 @@ import streamlit as st
 
 from attnviz.exports.bundle import joined, without_comments
 from attnviz.ui.hosting import scripts
-from attnviz.ui.session.browser import streamlit_private
+from attnviz.ui.session.browser import streamlit_private, together
 from attnviz.ui.session.browser.styles import colours
+from attnviz.ui.session.browser.together import Drawn
 from attnviz.ui.session.browser.uninterrupted import uninterrupted
 
 KEY, EVENT = "scripts", "event"
@@ -89,47 +89,6 @@ _parts: dict[str, tuple[str, str]] = {}
 _run = threading.local()
 
 
-@dataclass
-class Together:
-    """The data of several components, for one message that another one takes to the browser.
-
-    key        of that component
-    are_there  whether they are on the page already, and are not to be drawn
-    parts      the data of each, by its key
-    apart      what one of them leaves to a message of its own, by its key
-    """
-
-    key: str
-    are_there: bool = False
-    parts: dict[str, bytes] = field(default_factory=dict)
-    apart: dict[str, Any] = field(default_factory=dict)
-
-
-@contextmanager
-def as_one(key: str, *, are_there: bool = False) -> Iterator[Together]:
-    """Keep the data of the components that are drawn within it, for one message."""
-    _run.together = sent = Together(key, are_there)
-    try:
-        yield sent
-    finally:
-        _run.together = None
-
-
-def leave_apart(key: str, make: Callable[[], Any]) -> Any:
-    """Leave what `make` makes to a message of its own, and return it; None where there is none for it."""
-    sent: Together | None = getattr(_run, "together", None)
-    if sent is None or sent.are_there:
-        return None
-    sent.apart[key] = made = make()
-    return made
-
-
-def is_there() -> bool:
-    """Return whether what is drawn is on the page already, so that a browser has the words that belong to it."""
-    sent: Together | None = getattr(_run, "together", None)
-    return sent is not None and sent.are_there
-
-
 def component(
     file: str, *, name: str = "", is_isolated: bool = True, states: Collection[str] = ()
 ) -> Callable[..., None]:
@@ -140,7 +99,7 @@ def component(
     name         another name than that of the file, for a second one beside it
     is_isolated  whether it draws into a tree of its own, so that no style of the page reaches it and none of its own
                  gets out
-    states       what it reports of itself, which Streamlit keeps; all else is a click, which lasts for one run
+    states       what it reports that is not to be kept until a run has heard it, as all else is: a click
     """
     stem = name or Path(file).stem
     style, script = (Path(file).with_name(stem).with_suffix(suffix) for suffix in (".css", ".js"))
@@ -153,16 +112,15 @@ def component(
     mount = st.components.v2.component(whole, js=stub, isolate_styles=is_isolated)
 
     def draw(*, container: str = "", **arguments: Any) -> None:
-        sent: Together | None = getattr(_run, "together", None)
-        if sent is not None:
-            sent.parts[arguments["key"]] = arguments["data"]
-            arguments["data"] = f"{sent.key} {arguments['key']}"
-            if sent.are_there:
-                return
+        callbacks = {found[1]: arguments[each] for each in arguments if (found := _CALLBACK.fullmatch(each))}
+        if (sent := together.current()) is not None:
+            key = arguments["key"]
+            sent.parts[key], sent.drawn[key] = arguments["data"], Drawn(whole, container, is_isolated, callbacks)
+            return
         send_scripts()
-        for argument, function in arguments.items():
-            if (found := _CALLBACK.fullmatch(argument)) and found[1] not in states:
-                arguments[argument] = partial(_hear, arguments["key"], found[1], function)
+        for said, function in callbacks.items():
+            if said not in states:
+                arguments[f"on_{said}_change"] = partial(_hear, arguments["key"], said, function)
         with st.container(key=container) if container else nullcontext():
             mount(**arguments)
 
@@ -182,24 +140,31 @@ def send_scripts() -> None:
 
 
 def _hear(key: str, name: str, function: Callable[[], None]) -> None:
-    """Keep a click until a run has saved what follows from it: Streamlit forgets it after one that another one ended.
+    """Hear what a component says.
 
-    One that a run has heard already gives way to a new one, as clicks are not counted in the order in which they came.
-    Of the events of a component, the last of each kind is kept.
-    On a slow line one may come from a component that a run has taken away since: nothing follows from it.
+    On a slow line it may come from one that a run has taken away since: nothing follows from it.
     """
     with uninterrupted():
         said = st.session_state.get(key)
         if said is None:
             return
-        if st.session_state.pop(_IS_OLD, False):
-            forget()
-        heard, value = st.session_state.get(_HEARD, {}), said.get(name)
-        if name == EVENT:
-            others = [each for each in heard.get(key, {}).get(name, ()) if _kind(each) != _kind(value)]
-            value = [*others, value][-MOST_EVENTS:]
-        st.session_state[_HEARD] = {**heard, key: {**heard.get(key, {}), name: value}}
+        keep(key, name, said.get(name))
     function()
+
+
+def keep(key: str, name: str, value: Any) -> None:
+    """Keep a click until a run has saved what follows from it: Streamlit forgets it after one that another one ended.
+
+    One that a run has heard already gives way to a new one, as clicks are not counted in the order in which they came.
+    Of the events of a component, the last of each kind is kept.
+    """
+    if st.session_state.pop(_IS_OLD, False):
+        forget()
+    heard = st.session_state.get(_HEARD, {})
+    if name == EVENT:
+        others = [each for each in heard.get(key, {}).get(name, ()) if _kind(each) != _kind(value)]
+        value = [*others, value][-MOST_EVENTS:]
+    st.session_state[_HEARD] = {**heard, key: {**heard.get(key, {}), name: value}}
 
 
 def _kind(event: Any) -> Any:

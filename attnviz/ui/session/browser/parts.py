@@ -1,0 +1,59 @@
+"""Components that are one element of a page: it draws them one below the other, and says what each of them says.
+
+Streamlit takes as long to draw an element as the page to compute what it shows. Of what an element says while a run is
+busy it passes on the last alone: so this one says again with each thing what it has said shortly before, and each is
+heard once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import streamlit as st
+
+from attnviz.ui.session.browser.component import MOST_EVENTS, component, keep
+from attnviz.ui.session.browser.together import Together
+from attnviz.ui.session.browser.uninterrupted import uninterrupted
+
+SAID = "said"
+LATEST = "_heard_last"
+"""Of the session: the number of what was heard last."""
+Callbacks = Mapping[tuple[str, str], Callable[[], None]]
+"""What is called when a part has said something, by the key of the part and the name of what it says."""
+
+_component = component(__file__, is_isolated=False, states=(SAID,))
+
+
+def show(sent: Together, *, key: str, order: Sequence[str]) -> None:
+    """Draw the parts that are there in an order of their keys, with what a message sends them."""
+    drawn = {each: sent.drawn[each] for each in order if each in sent.drawn}
+    callbacks = {(each, name): call for each, part in drawn.items() for name, call in part.callbacks.items()}
+    parts = [
+        {"key": each, "name": part.name, "container": part.container, "is_isolated": part.is_isolated}
+        for each, part in drawn.items()
+    ]
+    data = {"message": sent.key, "parts": parts}
+    _component(key=key, data=data, height="content", on_said_change=partial(_hear, key, callbacks))
+
+
+def _hear(key: str, callbacks: Callbacks) -> None:
+    with uninterrupted():
+        reported, latest = st.session_state.get(key), st.session_state.get(LATEST, 0)
+    every = reported.get(SAID) if isinstance(reported, Mapping) else None
+    for number, part, name, value in _read(every):
+        if number <= latest or (part, name) not in callbacks:
+            continue
+        with uninterrupted():
+            st.session_state[LATEST] = latest = number
+            keep(part, name, value)
+        callbacks[part, name]()
+
+
+def _read(said: Any) -> Iterator[tuple[int, str, str, Any]]:
+    """Return the number, the part, the name and the value of what was said; from a browser, which may say anything."""
+    for each in said[-MOST_EVENTS:] if isinstance(said, list) else ():
+        match each:
+            case {"number": int(number), "part": str(part), "name": str(name), "value": value}:
+                yield number, part, name, value
