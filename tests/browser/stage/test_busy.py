@@ -1,0 +1,64 @@
+"""What is done on the stage while the server is busy: all of it is heard, though Streamlit passes on only the last."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.browser_idle import QUIET, wait_until
+
+pytestmark = pytest.mark.browser
+
+
+class Line:
+    """The socket of a page, on which what it asks for can be kept back."""
+
+    def __init__(self, page: Any) -> None:
+        self.kept: list[Any] | None = None
+        page.route_web_socket("**/_stcore/stream**", self._open)
+
+    def _open(self, near: Any) -> None:
+        self.server = near.connect_to_server()
+        near.on_message(lambda message: self.server.send(message) if self.kept is None else self.kept.append(message))
+
+    def release(self) -> None:
+        kept, self.kept = self.kept or [], None
+        for message in kept:
+            self.server.send(message)
+
+
+def test_nothing_that_is_done_while_a_run_is_busy_is_lost(new_page: Callable[..., Any], app: Any) -> None:
+    page = new_page()
+    line = Line(page)
+    weights = page.locator(".st-key-explore [data-stage=weights] .attn-cells").first
+    words, path = (page.locator(each) for each in (".at-words button", ".st-key-way button"))
+    acts = (
+        words.nth(2).click,
+        lambda: weights.click(position={"x": 40, "y": 60}),
+        lambda: page.keyboard.press("p"),
+        path.nth(1).click,
+    )
+
+    def opened() -> None:
+        page.goto(app.url)
+        weights.wait_for()
+        page.evaluate(QUIET)
+
+    opened()
+    for act in acts:
+        before = page.url
+        act()
+        page.wait_for_function("(url) => location.href !== url", arg=before)
+        page.evaluate(QUIET)
+    wanted = page.url
+    assert all(f"&{each}=" in wanted for each in ("head", "query", "key", "shown", "pinned"))
+    opened()
+    line.kept = []
+    for number, act in enumerate(acts, 1):
+        act()
+        wait_until(page, lambda number=number: len(line.kept or ()) == number)
+    assert "query" not in page.url, "the server has heard of nothing"
+    line.release()
+    page.wait_for_url(wanted)
