@@ -145,8 +145,7 @@ def _draw_stage(
     head, _ = about
     holding, cell = by_hand.holding(trace, selection, KEY), None
     telling, *_ = stage_of_run.telling(trace, replace(selection, head=None, focus=None), seen)
-    computes = holding is not None and not seen.is_window
-    cells = browser_facts.cells_of(trace, selection.layer, telling, computes=computes)
+    cells = browser_facts.cells_of(trace, selection.layer, telling, computes=holding is not None)
     is_answered_first = cells is None or cells.is_computed
     if is_answered_first:  # a browser takes longer to draw the maps than the answer, and a click waits for that
         cell = _explain(trace, selection, head, cells)
