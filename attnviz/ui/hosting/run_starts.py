@@ -16,6 +16,8 @@ from starlette.types import Message, Send
 LONGEST = 0.1
 """Seconds for which a start waits."""
 START, STATUS, BESIDE = "new_session", "session_status_changed", "beside"
+ORDER = BESIDE, START, STATUS
+"""In which they are sent. That something runs is said once, with the first of runs that follow each other."""
 
 
 class RunStarts:
@@ -34,8 +36,9 @@ class RunStarts:
             return
         async with self._in_order:
             if kind == START and not self._is_first:  # the run before has drawn nothing, if its own still waits
-                before = [each for each in self._waiting if each[0] == BESIDE]
-                self._waiting = [*before, *((BESIDE, each) for each in messages[:-1]), (START, messages[-1])]
+                kept = [each for each in self._waiting if each[0] != START]
+                kept += [(BESIDE, each) for each in messages[:-1]]
+                self._waiting = sorted([*kept, (START, messages[-1])], key=lambda each: ORDER.index(each[0]))
                 self._timer = self._timer or asyncio.create_task(self._end())
             elif kind == STATUS and self._waiting:
                 self._waiting += [(STATUS, each) for each in messages]
