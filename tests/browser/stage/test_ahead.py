@@ -178,6 +178,10 @@ def test_a_slider_that_has_left_what_was_between_its_stops_is_not_taken_for_the_
     wait_until(page, lambda: shows(page, replace(moved, sentence=f"{BEFORE.sentence} too")))
 
 
+LATER = "(ms) => new Promise((done) => setTimeout(done, ms))"
+"""For `page.evaluate`: by the clock, as the page waits by it, too, however few frames a busy machine draws."""
+
+
 class Line:
     """The socket of a page, on which what a run draws can be kept back, and even that there is one."""
 
@@ -222,7 +226,7 @@ def test_a_step_of_a_number_is_drawn_ahead_of_its_run_which_then_writes_nothing(
             line.kept, line.is_slow = [], step == 6
             press()
             wait_until(page, lambda after=after: shows(page, after))
-            page.evaluate(FRAMES, 120 if line.is_slow else 0)  # 2 s: many visitors ask the server at once
+            page.evaluate(LATER, 2000 if line.is_slow else 0)  # many visitors ask the server at once
             assert f"seed={step}" not in page.url, "no run has been heard of"
             page.wait_for_function(RESTED)
             said = page.evaluate(SAID)
