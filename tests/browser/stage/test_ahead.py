@@ -14,7 +14,7 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from attnviz import Config, run
 from attnviz.settings import url_codec
-from tests.browser_idle import FRAMES, QUIET, go_to, wait_until
+from tests.browser_idle import QUIET, go_to, wait_until
 
 pytestmark = pytest.mark.browser
 
@@ -30,7 +30,7 @@ RESTED = """() => document.querySelector('.st-key-explore .attn-canvas').style.v
     document.fonts.status === 'loaded'"""
 
 WATCHED = """() => {
-    const path = [...document.querySelectorAll('.st-key-way, .st-key-way *')].find((each) => each.shadowRoot).shadowRoot;
+    const path = document.querySelector('.st-key-way').shadowRoot;
     window.written = [];
     const said = ({ type, target }) => `${type} of ${target.nodeName}`;
     window.watched = new MutationObserver((changes) => window.written.push(...changes.map(said)));
@@ -49,7 +49,7 @@ CELLS = """() => ['queries', 'keys', 'values', 'scores', 'weights', 'heads'].map
     window.attnvizCellArrays ? window.attnvizCellArrays.arrays[name].values.reduce((sum, each) => sum + each, 0) : 0)"""
 """The sum of each array from which a cell is explained, from the first number on."""
 STATES = """() => {
-    const path = [...document.querySelectorAll('.st-key-way, .st-key-way *')].find((each) => each.shadowRoot).shadowRoot;
+    const path = document.querySelector('.st-key-way').shadowRoot;
     const states = (window.states = []), now = () => [
         document.querySelector('.st-key-explore [data-stage=weights]').picture.stage.values.join(),
         document.querySelector('.attn-opening p').innerText,
