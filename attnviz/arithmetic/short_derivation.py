@@ -82,6 +82,22 @@ class FourLines:
         """The score as it enters the normaliser."""
         return self.changes[-1].made if self.changes else self.score
 
+    @property
+    def score_line(self) -> ArithmeticLine | None:
+        """The line of the full arithmetic that makes the score."""
+        return next((line for line in self.cell.score if line.name == "score"), None)
+
+    @property
+    def computed(self) -> float | None:
+        """What the score would be, where a person has set it; None where none has."""
+        line = self.score_line
+        return float(line.computed) if line and line.edited and np.isfinite(line.computed) else None
+
+    @property
+    def is_sum(self) -> bool:
+        """Whether the score is what is added up entry by entry."""
+        return self.terms is not None and self.terms.total == self.score
+
 
 def four_lines(trace: Trace, cell: Cell) -> FourLines:
     """Return the numbers of a cell that its full arithmetic holds.

@@ -18,6 +18,7 @@ from attnviz.engine.tables.normalisers import NORMALISERS
 from attnviz.engine.tables.scores import SCORES
 from attnviz.pictures.answer import browser_facts
 from attnviz.pictures.answer.explanation import explanation, most_telling
+from attnviz.pictures.answer.explanation_parts import number
 from attnviz.pictures.answer.motion import motion
 from attnviz.settings.kept import Kept
 from attnviz.settings.language import set_language
@@ -182,6 +183,19 @@ def test_numbers_have_the_sign_of_the_language_between_their_digits(
         said = texts([explanation(trace, cell, key=True), explanation(trace, cell, key=False), motion(trace, cell)])
         between = {found for text in said for found in re.findall(r"(?<=\d)[.,](?=\d)", text)}
         assert between == {sign}
+
+
+def test_of_a_score_that_was_set_by_hand_it_is_said_and_what_its_formula_gives() -> None:
+    for score in ("dot", "negative_distance", "gaussian", "cosine", "additive"):
+        config = Config(score=score)
+        computed = float(run(config).layers[0]["scores"].array[1, 2, 0])
+        for by_hand in (0.0, computed + 2):
+            trace = run(config, edits=[(0, "scores", (1, 2, 0), by_hand)])
+            found = {key: explanation(trace, derive(trace, 0, 1, 2, key), key=True)["lines"] for key in (0, 1)}
+            said = [f"set by hand; the formula gives {number(computed)}" in line["note"] for line in found[0]]
+            assert sum(said) == 1, score
+            assert found[0][said.index(True)]["value"] == number(by_hand), score
+            assert not any("by hand" in line["note"] for line in found[1]), score
 
 
 def test_a_number_changed_by_hand_is_told_from_the_same_setting_without_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -86,8 +86,8 @@ def some_edits(trace: Trace, number: int) -> list[Any]:
 
 
 def asked(trace: Trace, dice: random.Random, layer: int) -> list[dict[str, Any]]:
-    """Cells, those whose weights were set by hand among them, a row and an entry of an output."""
-    ours = [index for at, step, index, _ in trace.edits if (at, step) == (layer, "weights")]
+    """Cells, those whose scores or weights were set by hand among them, a row and an entry of an output."""
+    ours = [index for at, step, index, _ in trace.edits if at == layer and step in ("scores", "weights")]
     heads, n, m = trace.layers[-1]["weights"].shape
     cells = [
         {"head": dice.randrange(heads), "query": dice.randrange(n), "key": dice.randrange(m)} for _ in range(CELLS)

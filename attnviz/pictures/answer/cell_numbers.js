@@ -151,7 +151,14 @@ export class Cells {
     const isScore = match.total === "";
     const after = isScore ? this.at("scores", h, i, j) : Number(named[match.total]);
     const doesMore = isScore && Math.abs(added - value) > rounding;
-    return { left: numbers(match.left), right: numbers(match.right), values, total: doesMore ? added : after };
+    const total = doesMore ? added : after;
+    return { left: numbers(match.left), right: numbers(match.right), values, total, isScore: total === this.at("scores", h, i, j) };
+  }
+
+  /** What a score would be that was set by hand; null where it is what its lines make of query and key. @param {number} h @param {number} i @param {number} j */
+  computedScore(h, i, j) {
+    const computed = this.scoreLines(h, i, j).value, score = this.at("scores", h, i, j);
+    return Number.isFinite(computed) && !(Math.abs(score - computed) <= COMPUTED_NEAR * Math.max(1, Math.abs(computed))) ? computed : null;
   }
 
   /** What happens to a score on its way to the normaliser. @param {number} h @param {number} i @param {number} j @returns {Change[]} */

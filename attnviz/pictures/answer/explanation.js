@@ -94,7 +94,7 @@ class Explanation {
     const { cells, words, h, i, j } = this;
     const terms = cells.terms(h, i, j);
     const lines = terms ? [this.matchLine(terms)] : [];
-    lines.push(this.scoreLine(), this.shareLine());
+    lines.push(this.scoreLine(Boolean(terms?.isScore)), this.shareLine());
     if (!cells.may(h, i, j) || !cells.has("values")) return lines;
     const value = cells.values(h, i)[j];
     const added = { left: value.map(() => this.weight), right: value, values: value.map((v) => this.weight * v), total: 0 };
@@ -106,14 +106,20 @@ class Explanation {
   /** @param {SumOfTerms} terms */
   matchLine(terms) {
     const { brief, sign } = this.cells.facts.score.match ?? { brief: "", sign: "" };
-    const value = this.numerals.writer(terms.values)(terms.total);
-    return lineOf("match", brief || this.words.typed_match, value, { terms: termsOf(this, terms, "d_k", { sign: sign || "×" }) });
+    const value = this.numerals.writer(terms.values)(terms.total), note = terms.isScore ? this.byHand() : "";
+    return lineOf("match", brief || this.words.typed_match, value, { note, terms: termsOf(this, terms, "d_k", { sign: sign || "×" }) });
   }
 
-  /** The way from the sum to what enters the normaliser, and how that stands among the others. */
-  scoreLine() {
+  /** What the score would be, where a person has set it; empty where none has. */
+  byHand() {
+    const computed = this.cells.computedScore(this.h, this.i, this.j);
+    return computed === null ? "" : fill(this.words.notes.score_by_hand, { computed: this.numerals.number(computed) });
+  }
+
+  /** The way from the sum to what enters the normaliser, and how that stands among the others. @param {boolean} isSaid  whether the sum is the score */
+  scoreLine(isSaid) {
     const { cells, words, changes, h, i, j } = this;
-    const steps = [this.scoreStep(), ...changes.map((change) => this.changed(change))].filter(Boolean);
+    const steps = [this.scoreStep(isSaid), ...changes.map((change) => this.changed(change))].filter(Boolean);
     const byWidth = steps.length === 1 && changes.length === 1 && this.isByWidth(changes[0]);
     const title = byWidth ? fill(words.titles.width, { d: cells.facts.d_k[h] }) : words.titles[this.after()];
     const enters = changes.at(-1)?.made ?? cells.at("scores", h, i, j);
@@ -127,9 +133,10 @@ class Explanation {
     return names.some((name) => name !== "scale") ? "adjusted" : names.length ? "scaled" : "score";
   }
 
-  /** The step from what is added up to the score; empty where it is the same. */
-  scoreStep() {
-    const { last, text } = this.cells.facts.score;
+  /** The step from what is added up to the score; empty where it is the same. @param {boolean} isSaid */
+  scoreStep(isSaid) {
+    const { last, text } = this.cells.facts.score, byHand = this.byHand();
+    if (byHand) return isSaid ? "" : byHand;
     const made = this.numerals.number(this.cells.at("scores", this.h, this.i, this.j));
     if (!last) return fill(this.words.notes.formula, { formula: text, made });
     if (!last.brief) return "";

@@ -74,6 +74,7 @@ NOTES = Words(
         "above": "u − τ = {u} − {threshold}; u = score − largest, τ the threshold",
         "squared": "(u − τ)² = ({u} − {threshold})²; u = half of score − largest, τ the threshold",
         "by_hand": "set by hand; computed from the scores it would be {computed}",
+        "score_by_hand": "set by hand; the formula gives {computed}",
         "winner": "the largest of the {line}; winners: {n}",
         "row": "row",
         "column": "column",
@@ -162,7 +163,8 @@ def _of_cell(trace: Trace, answer: FourLines, words: Tokens) -> list[dict[str, A
     if answer.terms is not None:
         title = answer.terms.brief or MATCH["typed"]
         added = parts.terms(answer.terms, "d_k") | {"sign": answer.terms.sign or "×"}
-        lines.append(_line("match", title, parts.writer(answer.terms.values)(answer.terms.total), terms=added))
+        line = _line("match", title, parts.writer(answer.terms.values)(answer.terms.total), terms=added)
+        lines.append(line | {"note": _by_hand(answer) if answer.is_sum else ""})
     if answer.enters is not None:
         lines.append(_score_line(trace, answer, words, answer.enters))
     lines.append(_share_line(trace, answer, words))
@@ -199,14 +201,20 @@ def _after(answer: FourLines) -> str:
 def _steps(trace: Trace, answer: FourLines) -> list[str]:
     """Return the steps from the sum of the entries to the score, with the result of each."""
     steps = []
-    score = next((line for line in answer.cell.score if line.name == "score"), None)
-    if score is not None and answer.score is not None:
+    score = answer.score_line
+    if answer.computed is not None:
+        steps += [] if answer.is_sum else [_by_hand(answer)]
+    elif score is not None and answer.score is not None:
         row, score_text = score_of(trace.config), number(answer.score)
         if score.brief:
             steps.append(score.brief.format(made=score_text, **_numbers(score)))
         elif not row.lines:
             steps.append(NOTES["formula"].format(formula=row.definition.text, made=score_text))
     return steps + [_change(trace, answer, change) for change in answer.changes]
+
+
+def _by_hand(answer: FourLines) -> str:
+    return "" if answer.computed is None else NOTES["score_by_hand"].format(computed=number(answer.computed))
 
 
 def _change(trace: Trace, answer: FourLines, change: Change) -> str:

@@ -200,6 +200,8 @@ export interface SumOfTerms {
   right: number[] | null;
   values: number[];
   total: number;
+  /** Whether that is the score itself. */
+  isScore?: boolean;
 }
 
 /** A step of a score on its way: `by` is the scale, the cap, the bias or the temperature; `made` comes out. */
