@@ -30,9 +30,10 @@ export interface PartOfPage {
   is_isolated: boolean;
 }
 
-/** What a part has said under a name, and a number that grows. */
+/** What a part has said under a name, a number that grows, and the session to which it was said. */
 export interface Said {
   number: number;
+  session: string;
   part: string;
   name: string;
   value: unknown;

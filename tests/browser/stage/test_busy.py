@@ -34,31 +34,32 @@ def test_nothing_that_is_done_while_a_run_is_busy_is_lost(new_page: Callable[...
     line = Line(page)
     weights = page.locator(".st-key-explore [data-stage=weights] .attn-cells").first
     words, path = (page.locator(each) for each in (".at-words button", ".st-key-way button"))
-    acts = (
-        words.nth(2).click,
-        lambda: weights.click(position={"x": 40, "y": 60}),
-        lambda: page.keyboard.press("p"),
-        path.nth(1).click,
-    )
+
+    def cell(x: int, y: int) -> Callable[[], None]:
+        return lambda: weights.click(position={"x": x, "y": y})
 
     def opened() -> None:
         page.goto(app.url)
         weights.wait_for()
         page.evaluate(QUIET)
 
-    opened()
-    for act in acts:
-        before = page.url
-        act()
-        page.wait_for_function("(url) => location.href !== url", arg=before)
-        page.evaluate(QUIET)
-    wanted = page.url
-    assert all(f"&{each}=" in wanted for each in ("head", "query", "key", "shown", "pinned"))
-    opened()
-    line.kept = []
-    for number, act in enumerate(acts, 1):
-        act()
-        wait_until(page, lambda number=number: len(line.kept or ()) == number)
-    assert "query" not in page.url, "the server has heard of nothing"
-    line.release()
-    page.wait_for_url(wanted)
+    for acts, found in (
+        ((words.nth(2).click, cell(40, 60), lambda: page.keyboard.press("p"), path.nth(1).click), "shown head pinned"),
+        ((cell(40, 60), cell(60, 40), lambda: page.keyboard.press("Escape"), path.nth(1).click), "shown"),
+    ):
+        opened()
+        for act in acts:
+            before = page.url
+            act()
+            page.wait_for_function("(url) => location.href !== url", arg=before)
+            page.evaluate(QUIET)
+        wanted = page.url
+        assert [each for each in ("shown", "head", "pinned") if f"&{each}=" in wanted] == found.split()
+        opened()
+        line.kept = []
+        for number, act in enumerate(acts, 1):
+            act()
+            wait_until(page, lambda number=number: len(line.kept or ()) == number)
+        assert "shown" not in page.url, "the server has heard of nothing"
+        line.release()
+        page.wait_for_url(wanted)

@@ -199,7 +199,10 @@ def test_several_components_are_one_element_with_one_message_and_are_drawn_once(
     names = "attnviz_scripts", "attnviz_parts", "attnviz_message", "attnviz_paste_guard"
     assert [each.proto.component_name for each in page.get("bidi_component")] == [*names]
     of_both = {"name": "attnviz_drawer", "is_isolated": False}
-    assert json.loads(page.get("bidi_component")[1].proto.json) == {
+    sent = json.loads(page.get("bidi_component")[1].proto.json)
+    assert len(sent.pop("session")) > 8
+    assert sent == {
+        "heard": 0,
         "message": "both",
         "parts": [{"key": f"{each}-lines", "container": each, **of_both} for each in ("one", "two")],
     }
@@ -324,27 +327,27 @@ def test_of_the_events_that_no_run_has_heard_the_last_of_each_kind_is_kept() -> 
 def parts_that_say_several_things() -> None:
     import streamlit as st
 
-    from attnviz.ui.session.browser import component, parts
+    from attnviz.ui.session.browser import component, parts, stage_events, streamlit_private
 
     called: list[object] = []
     names = ("path", "event"), ("maps", "event"), ("maps", "held")
     callbacks = {each: (lambda each=each: called.append(component.report(each[0])[each[1]])) for each in names}
-    click, turn = ({"kind": kind} for kind in ("pick", "show"))
+    click, turn, end = ({"kind": "word", "query": 1}, {"kind": "show", "stage": "scores"}, {"kind": "close"})
     said = [
         (5, "path", "event", turn),
         (7, "maps", "event", click),
         (9, "maps", "held", "one"),
-        (11, "gone", "event", click),
+        (11, "gone", "event", end),
     ]
-    odd = [None, {}, {"number": "20", "part": "maps", "name": "held", "value": 1}, 3]
-    later = [(12, "maps", "held", "two"), (13, "maps", "held", "three")]
+    odd = [None, {}, {"number": "20", "part": "maps", "name": "held", "value": 1, "session": ""}, 3]
+    later = [(12, "maps", "held", "two"), (13, "maps", "held", "three"), (14, "maps", "event", end)]
 
-    def hear(*all_of_them: object) -> None:
+    def hear(*all_of_them: object, session: str = streamlit_private.session_name()) -> None:
         names = "number", "part", "name", "value"
-        each = [dict(zip(names, one, strict=True)) if isinstance(one, tuple) else one for one in all_of_them]
+        each = [dict(zip(names, one), session=session) if isinstance(one, tuple) else one for one in all_of_them]
         st.session_state["stage"] = {"said": each}
         parts._hear("stage", callbacks)
-        st.text(called)
+        st.text([each if isinstance(each, str) else [event["kind"] for event in each] for each in called])
         called.clear()
 
     hear(*odd)
@@ -352,21 +355,44 @@ def parts_that_say_several_things() -> None:
     hear(*said[:2], *odd, *said[2:])
     hear(*said, *later)
     hear(*said, *later)
+    hear((99, "maps", "held", "to another session"), session="another")
     for anything in (None, {"said": None}, {"said": "text"}, "text"):
         st.session_state["stage"] = anything
         parts._hear("stage", callbacks)
-    st.text([component.events("path"), component.events("maps"), called])
+    st.text([called, [(event.kind, event.number) for event in stage_events.heard("maps", "path")]])
 
 
 def test_what_the_parts_of_an_element_say_is_heard_once_and_in_order_though_it_is_said_again() -> None:
     page = AppTest.from_function(parts_that_say_several_things).run()
     assert not page.exception
-    turn, click = [{"kind": "show"}], [{"kind": "pick"}]
     assert [text.value for text in page.text] == [
         "[]",
-        f"[{turn}]",
-        f"[{click}, 'one']",
-        "['two', 'three']",
+        "[['show']]",
+        "['one', ['word']]",
+        "['two', 'three', ['word', 'close']]",
         "[]",
-        f"[{turn}, {click}, []]",
+        "[]",
+        "[[], [('show', 5), ('word', 7), ('close', 14)]]",
     ]
+
+
+def clicks_in_a_run_that_is_ended() -> None:
+    import streamlit as st
+
+    from attnviz.ui.session.browser import component, stage_events
+
+    for number, kind in ((1, "scale"), (2, "close")):
+        component.keep("maps", "event", {"kind": kind}, number)
+        try:
+            with component.read_once():
+                st.text([event.kind for event in stage_events.heard("maps")])
+                raise KeyboardInterrupt
+        except KeyboardInterrupt:
+            pass
+    component.forget()
+    st.text(component.events("maps"))
+
+
+def test_a_click_that_a_run_has_heard_and_not_saved_is_heard_by_the_next_with_those_after_it() -> None:
+    page = AppTest.from_function(clicks_in_a_run_that_is_ended).run()
+    assert [text.value for text in page.text] == ["['scale']", "['scale', 'close']", "[None]"]

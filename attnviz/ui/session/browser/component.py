@@ -152,16 +152,18 @@ def _hear(key: str, name: str, function: Callable[[], None]) -> None:
     function()
 
 
-def keep(key: str, name: str, value: Any) -> None:
+def keep(key: str, name: str, value: Any, number: int = 0) -> None:
     """Keep a click until a run has saved what follows from it: Streamlit forgets it after one that another one ended.
 
-    One that a run has heard already gives way to a new one, as clicks are not counted in the order in which they came.
-    Of the events of a component, the last of each kind is kept.
+    Without a number, one that a run has heard already gives way to a new one, as clicks are not counted in the order in
+    which they came. Of the events of a component, the last of each kind is kept.
     """
-    if st.session_state.pop(_IS_OLD, False):
+    if not number and st.session_state.pop(_IS_OLD, False):
         forget()
     heard = st.session_state.get(_HEARD, {})
     if name == EVENT:
+        if number and isinstance(value, Mapping):
+            value = {**value, "number": number}
         others = [each for each in heard.get(key, {}).get(name, ()) if _kind(each) != _kind(value)]
         value = [*others, value][-MOST_EVENTS:]
     st.session_state[_HEARD] = {**heard, key: {**heard.get(key, {}), name: value}}

@@ -37,13 +37,16 @@ class Messages {
 
   /** @param {Parts} parts */
   draw(parts) {
-    for (const [name, bytes] of this.shown(parts))
-      for (const draw of parts.draws.get(name)?.values() ?? [])
-        try {
-          draw(bytes);
-        } catch (error) {
-          reportError(error); // the others are drawn all the same
-        }
+    for (const [name, bytes] of this.shown(parts)) for (const draw of parts.draws.get(name)?.values() ?? []) this.attempt(draw, bytes);
+  }
+
+  /** @param {Draw} draw @param {Uint8Array} bytes */
+  attempt(draw, bytes) {
+    try {
+      draw(bytes);
+    } catch (error) {
+      reportError(error); // the others are drawn all the same
+    }
   }
 
   /** Who has sent them is no longer on the page. @param {HTMLElement} owner */
@@ -59,7 +62,7 @@ class Messages {
   follow(address, where, draw) {
     const [key, name] = address.split(" "), parts = this.of(key), draws = parts.draws.get(name) ?? new Map(), now = this.shown(parts).get(name);
     parts.draws.set(name, draws.set(where, draw));
-    if (now) draw(now);
+    if (now) this.attempt(draw, now);
     return () => draws.get(where) === draw && draws.delete(where);
   }
 }

@@ -2,9 +2,10 @@
 
 /** @import { Component, PartOfPage, Said } from "../../types" */
 
-/** @typedef {Component<{ message: string, parts: PartOfPage[] }, { said: Said[] }, { attnParts?: Parts }, HTMLElement>} Page */
+/** @typedef {{ message: string, parts: PartOfPage[], session: string, heard: number }} Data  with the number of what was heard last */
+/** @typedef {Component<Data, { said: Said[] }, { attnParts?: Parts }, HTMLElement>} Page */
 
-const LATELY = 10_000; // ms in which a run that is busy hears of what was said, and most that are said again
+const LATELY = 10_000; // ms in which a run that is busy hears of what was said
 const MOST = 32; // as many as Python hears of
 
 let last = 0; // number of what was said last, larger than any before, also those of a page that was left
@@ -13,7 +14,8 @@ class Parts {
   /** @type {Map<string, { host: HTMLElement, leave?: () => void }>} */
   drawn = new Map(); // by their keys
   /** @type {(Said & { at: number })[]} */
-  said = []; // lately
+  said = []; // lately, and not known to be heard
+  session = "";
 
   /** @param {HTMLElement} root */
   constructor(root) {
@@ -23,6 +25,8 @@ class Parts {
   /** @param {Page} page */
   update({ data, setTriggerValue }) {
     this.report = setTriggerValue;
+    this.session = data.session;
+    this.said = this.said.filter((each) => each.session === data.session && each.number > data.heard);
     for (const key of this.drawn.keys()) if (!data.parts.some((part) => part.key === key)) this.remove(key);
     /** @type {HTMLElement | null} */
     let before = null;
@@ -32,7 +36,6 @@ class Parts {
         host = document.createElement("div");
         host.className = `st-key-${part.key} ${part.container && `st-key-${part.container}`}`; // as Streamlit says of its elements
         this.root.insertBefore(host, before ? before.nextSibling : this.root.querySelector(":scope > div"));
-        this.drawn.set(part.key, { host });
         this.drawn.set(part.key, { host, leave: this.draw(part, host, data.message) });
       }
       before = host;
@@ -43,15 +46,20 @@ class Parts {
   draw({ key, name, is_isolated }, host, message) {
     const parentElement = is_isolated ? host.attachShadow({ mode: "open" }) : host;
     const setTriggerValue = (/** @type {string} */ name, /** @type {unknown} */ value) => this.say(key, name, value);
-    return window.attnvizScripts?.parts[name]?.draw({ key, name, parentElement, data: `${message} ${key}`, setTriggerValue });
+    try {
+      return window.attnvizScripts?.parts[name]?.draw({ key, name, parentElement, data: `${message} ${key}`, setTriggerValue });
+    } catch (error) {
+      reportError(error); // the others are drawn all the same
+      return undefined;
+    }
   }
 
   /** Say it, with what was said shortly before: of what one element says while a run is busy, Streamlit passes on the last alone. @param {string} part @param {string} name @param {unknown} value */
   say(part, name, value) {
-    const at = Date.now();
-    last = Math.max(last + 1, at);
-    this.said = [...this.said.filter((each) => at - each.at < LATELY), { number: last, part, name, value, at }].slice(-MOST);
-    this.report?.("said", this.said.map(({ number, part, name, value }) => ({ number, part, name, value })));
+    const at = performance.now(), { session } = this;
+    last = Math.max(last + 1, Date.now());
+    this.said = [...this.said.filter((each) => at - each.at < LATELY), { number: last, part, name, value, session, at }].slice(-MOST);
+    this.report?.("said", this.said.map(({ at: _, ...said }) => said));
   }
 
   /** @param {string} key */

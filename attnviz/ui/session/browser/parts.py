@@ -8,12 +8,14 @@ heard once.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import streamlit as st
 
-from attnviz.ui.session.browser.component import MOST_EVENTS, component, keep
+from attnviz.ui.session.browser import streamlit_private
+from attnviz.ui.session.browser.component import EVENT, MOST_EVENTS, component, keep
 from attnviz.ui.session.browser.together import Together
 from attnviz.ui.session.browser.uninterrupted import uninterrupted
 
@@ -26,6 +28,16 @@ Callbacks = Mapping[tuple[str, str], Callable[[], None]]
 _component = component(__file__, is_isolated=False, states=(SAID,))
 
 
+@dataclass(frozen=True)
+class Said:
+    """What a part has said under a name, and a number that is larger than those before it."""
+
+    number: int
+    part: str
+    name: str
+    value: Any
+
+
 def show(sent: Together, *, key: str, order: Sequence[str]) -> None:
     """Draw the parts that are there in an order of their keys, with what a message sends them."""
     drawn = {each: sent.drawn[each] for each in order if each in sent.drawn}
@@ -34,26 +46,35 @@ def show(sent: Together, *, key: str, order: Sequence[str]) -> None:
         {"key": each, "name": part.name, "container": part.container, "is_isolated": part.is_isolated}
         for each, part in drawn.items()
     ]
-    data = {"message": sent.key, "parts": parts}
+    heard = {"session": streamlit_private.session_name(), "heard": st.session_state.get(LATEST, 0)}
+    data = {"message": sent.key, "parts": parts} | heard
     _component(key=key, data=data, height="content", on_said_change=partial(_hear, key, callbacks))
 
 
 def _hear(key: str, callbacks: Callbacks) -> None:
+    """Hear what was said: first what changes the setting, as clicks that came before are forgotten with that."""
     with uninterrupted():
         reported, latest = st.session_state.get(key), st.session_state.get(LATEST, 0)
-    every = reported.get(SAID) if isinstance(reported, Mapping) else None
-    for number, part, name, value in _read(every):
-        if number <= latest or (part, name) not in callbacks:
-            continue
+        every = reported.get(SAID) if isinstance(reported, Mapping) else None
+        new = [each for each in _read(every) if each.number > latest]
+        if not new:
+            return
+        st.session_state[LATEST] = max(each.number for each in new)
+    there = [each for each in new if (each.part, each.name) in callbacks]
+    for each in sorted(there, key=lambda each: (each.name == EVENT, each.number)):
         with uninterrupted():
-            st.session_state[LATEST] = latest = number
-            keep(part, name, value)
-        callbacks[part, name]()
+            keep(each.part, each.name, each.value, each.number)
+        callbacks[each.part, each.name]()
 
 
-def _read(said: Any) -> Iterator[tuple[int, str, str, Any]]:
-    """Return the number, the part, the name and the value of what was said; from a browser, which may say anything."""
+def _read(said: Any) -> Iterator[Said]:
+    """Return what was said to this session, by a browser, which may say anything.
+
+    What was said to another one, before a server ended, has led to the address already.
+    """
+    session = streamlit_private.session_name()
     for each in said[-MOST_EVENTS:] if isinstance(said, list) else ():
         match each:
-            case {"number": int(number), "part": str(part), "name": str(name), "value": value}:
-                yield number, part, name, value
+            case {"number": int(number), "part": str(part), "name": str(name), "value": value, "session": str(said_to)}:
+                if said_to == session:
+                    yield Said(number, part, name, value)

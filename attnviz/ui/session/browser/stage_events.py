@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from attnviz.ui.session.browser import component
@@ -25,13 +25,16 @@ KINDS = {
     "window": "row column",  # where a long text is shown from
     "whole": "",  # the stages of a run are not at their address
 }
-"""The fields of each kind, those with a ? may be none; in the order in which events apply that one run hears of."""
+"""The fields of each kind, those with a ? may be none; in the order in which events without a number apply."""
 LARGEST, LONGEST = 10**6, 40
 
 
 @dataclass(frozen=True)
 class Event:
-    """An event; positions count from 0, and `row` and `column` among what is shown. Only fields of its kind are set."""
+    """An event; positions count from 0, and `row` and `column` among what is shown. Only fields of its kind are set.
+
+    number  by which it comes after others that one run hears of; 0 where nothing says when it came
+    """
 
     kind: str
     panel: str = ""
@@ -43,15 +46,16 @@ class Event:
     row: int | None = None
     column: int | None = None
     is_on: bool = False
+    number: int = field(default=0, compare=False)
 
 
 def heard(*keys: str) -> list[Event]:
-    """Return what the components of these keys have reported since the last run, in the order of `KINDS`.
+    """Return what the components of these keys have reported since the last run, in the order in which it came.
 
-    Of a kind that more of them have reported, the last one named comes last.
+    What has no number comes first, in the order of `KINDS`; of a kind, that of the last key that is named comes last.
     """
     said = (read(each) for key in keys for each in component.events(key))
-    return sorted(filter(None, said), key=lambda event: list(KINDS).index(event.kind))
+    return sorted(filter(None, said), key=lambda event: (event.number, list(KINDS).index(event.kind)))
 
 
 def last(kind: str, key: str) -> Event | None:
@@ -67,7 +71,8 @@ def read(said: Any) -> Event | None:
     fields = {name: said.get(name.rstrip("?")) for name in KINDS[kind].split()}
     if not all(_fits(name, value) for name, value in fields.items()):
         return None
-    return Event(kind, **{name.rstrip("?"): value for name, value in fields.items()})
+    event, number = Event(kind, **{name.rstrip("?"): value for name, value in fields.items()}), said.get("number")
+    return replace(event, number=number) if type(number) is int else event
 
 
 def _fits(name: str, value: Any) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
+from hashlib import blake2b
 from typing import Any
 
 from streamlit import config
@@ -45,6 +46,12 @@ def visitor_is_here(run: Any) -> Callable[[], bool]:
         return lambda: True
     session, runtime = run.session_id, Runtime.instance()
     return lambda: bool(runtime.is_active_session(session))
+
+
+def session_name() -> str:
+    """Return a name of the session of this run, which says nothing of it; empty outside of any."""
+    run = current_run()
+    return "" if run is None else blake2b(run.session_id.encode(), digest_size=6).hexdigest()
 
 
 def is_served() -> bool:
