@@ -1,7 +1,8 @@
 """A setting that moves by itself, value after value, while the maps follow: seeds, or temperatures.
 
-Only what is drawn moves, and the field shows where: the setting and the address stay as they are until it stops, at the
-last value or before. What is shown then becomes the setting, whoever stops it: field, link and picture say the same.
+Only what is drawn moves, and the field shows where: the setting and the address stay as they are until it is stopped.
+What is shown then becomes the setting, whoever stops it: field, link and picture say the same. After the last value it
+is the setting in which it began, and what was shown stays laid out to choose from.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ def values(config: Config, name: str) -> Sequence[float]:
 
 
 def offer(config: Config, skip: Collection[str] = ()) -> None:
-    """Draw a button for each field that can move here, or the one that stops what moves.
+    """Draw a button for each field that can move here; that of one that moves stops it.
 
     `skip` are fields that are not for the visitor to choose, as a trained model has its own.
     """
@@ -59,20 +60,22 @@ def offer(config: Config, skip: Collection[str] = ()) -> None:
         st.session_state.pop(PLAYED, None)
         moving = ""
     with st.container(key="sweeps", horizontal=True, gap="small"):
-        if moving:
-            name, value = url_codec.labels(Config)[moving], f"{values(config, moving)[position]:g}"
-            text = WORDS["now"].format(name=name, value=value)
-            st.button(text, key="sweep_stop", on_click=_keep, help=WORDS["stop"])
-            _go_on(moving, position)
-            return
         low, high = f"{TEMPERATURES[0]:g}", f"{TEMPERATURES[-1]:g}"
         for name in names:
-            text = WORDS[f"{name}_help"].format(n=N_SEEDS, low=low, high=high)
-            st.button(f"▶ {WORDS[name]}", key=f"sweep_{name}", on_click=_start, args=(name,), help=text)
+            if name == moving:
+                label, value = url_codec.labels(Config)[name], f"{values(config, name)[position]:g}"
+                text = WORDS["now"].format(name=label, value=value)
+                st.button(text, key="sweep_stop", on_click=_keep, help=WORDS["stop"])
+            else:
+                text = WORDS[f"{name}_help"].format(n=N_SEEDS, low=low, high=high)
+                about: dict[str, Any] = {"args": (name,), "help": text, "disabled": bool(moving)}
+                st.button(f"▶ {WORDS[name]}", key=f"sweep_{name}", on_click=_start, **about)
+        if moving:
+            _go_on(moving, position)
 
 
 def settled(config: Config, *, moves: bool) -> Config:
-    """Return the setting, with the value that is shown where a field moves no more, which its widget shows from now on.
+    """Return the setting, with the value that is shown where a field was stopped, which its widget shows from now on.
 
     Call it before the widgets of the setting are drawn. `moves` says whether a field can move on this page.
     """
@@ -135,9 +138,9 @@ def moved(config: Config) -> Config:
 
 
 def _reached(config: Config) -> Config:
-    """Return the setting with the value that is shown; after the last one, with that."""
+    """Return the setting with the value that is shown; as it is after the last one."""
     name, position = st.session_state[PLAYED]
-    reached: dict[str, Any] = {name: values(config, name)[: position + 1][-1]}
+    reached: dict[str, Any] = dict(zip([name], values(config, name)[position : position + 1]))
     return replace(config, **reached)
 
 
@@ -153,7 +156,7 @@ def _keep() -> None:
 
 
 def _stop() -> None:
-    """Stop, and have the value that is shown as the setting; the last one is already, if that was shown meanwhile."""
+    """Stop, and have the value that is shown as the setting."""
     if not is_moving():
         return
     config, selection = session_state.saved(Config, Selection)

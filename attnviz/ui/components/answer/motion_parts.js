@@ -33,7 +33,8 @@ import { parts } from "../colours.js";
  * @property {number[]} [fill]
  * @property {CanvasTextAlign} [align]
  * @property {boolean} [rotated]
- * @property {number} [maxWidth]  in pixels
+ * @property {number} [maxWidth]  in pixels, after which it is cut
+ * @property {number} [within]  in pixels, to which it is made narrower
  */
 
 /** @typedef {{ pieces: Map<string, Piece>, notes: Map<string, Note>, into?: (id: string) => string }} Scene */
@@ -68,6 +69,7 @@ export function paletteOf(element, dark) {
 
 export const ROW = 26; // pixels that a row of numbers is high
 export const EDGE = 66; // pixels left of the values for their words
+export const ROOMY = 40; // of a cell that has room for a number of three decimals in its full size
 
 /** @param {number} x @param {number} low @param {number} high */
 export const clamp = (x, low, high) => Math.min(Math.max(x, low), Math.max(low, high));

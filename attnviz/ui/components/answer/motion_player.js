@@ -11,7 +11,8 @@ import { Scenes } from "./motion_scenes.js";
 /** @typedef {Record<"play" | "pause" | "step" | "again" | "way", string>} Words */
 
 const STILL = matchMedia("(prefers-reduced-motion: reduce)");
-const REST = 750; // milliseconds at each stop
+const REST = 2500; // milliseconds at each stop: its caption is read
+const FIRST = 1000; // and at the one that it stands at when it begins
 const MOVES = { rows: 600, meet: 1100, entries: 800, sum: 700, row: 650, shares: 800, mix: 1000, output: 1000 };
 const LONGEST = 50; // milliseconds that one frame may count for: after a pause of the window it goes on where it was
 
@@ -130,7 +131,7 @@ export class Player {
     if (STILL.matches) return this.show(this.at === last ? 0 : this.at + 1);
     if (this.at === last && this.progress === 1) this.show(0);
     this.playing = !this.playing;
-    this.rested = REST - 200;
+    this.rested = REST - FIRST;
     this.labelButton();
     this.run();
   }
@@ -150,7 +151,7 @@ export class Player {
       const passed = Math.min(Math.max(now - last, 0), LONGEST);
       last = now;
       if (!this.box.isConnected) return;
-      if (this.advance(passed)) this.frame = requestAnimationFrame(step);
+      if (this.advance(passed)) this.frame ||= requestAnimationFrame(step); // the next stop may have begun it
     };
     this.frame = requestAnimationFrame(step);
   }
@@ -227,7 +228,7 @@ export class Player {
   }
 
   /** @param {CanvasRenderingContext2D} context @param {Note} note @param {number} alpha */
-  drawNote(context, { x, y, text, size = 12, bold, fill, align = "center", rotated, maxWidth }, alpha) {
+  drawNote(context, { x, y, text, size = 12, bold, fill, align = "center", rotated, maxWidth, within }, alpha) {
     if (alpha <= 0) return;
     context.save();
     context.globalAlpha = alpha;
@@ -236,7 +237,7 @@ export class Player {
     context.translate(x, rotated ? y - 8 : y);
     if (rotated) context.rotate(-Math.PI / 2);
     context.textAlign = rotated ? "right" : align;
-    context.fillText(fitted(context, text, maxWidth), 0, 0);
+    context.fillText(fitted(context, text, maxWidth), 0, 0, within);
     context.restore();
   }
 

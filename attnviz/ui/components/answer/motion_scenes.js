@@ -5,7 +5,7 @@
 /** @import { Palette, Piece, Scene, Size } from "./motion_parts.js" */
 import { between, inkOn, parts } from "../colours.js";
 import { rangeOf } from "./drawer_pictures.js";
-import { EDGE, ROW, bytes, clamp, mapNumbers, painted } from "./motion_parts.js";
+import { EDGE, ROOMY, ROW, bytes, clamp, mapNumbers, painted } from "./motion_parts.js";
 
 export class Scenes {
   /**
@@ -96,7 +96,8 @@ export class Scenes {
       scene.pieces.set(`${name}.${d}`, { x: x + d * width, y, w: width - gap, h, fill, alpha, delay: d / values.length });
       if (!texts[d] || width < 29 || h < 16) return;
       const dimmed = alpha < 1 ? this.palette.muted : parts(inkOn(fill));
-      scene.notes.set(`${name}.${d}`, { x: x + d * width + (width - gap) / 2, y: y + h / 2, text: texts[d], size: 12, fill: dimmed });
+      const size = width < ROOMY ? 10 : 12, within = width - gap - 2;
+      scene.notes.set(`${name}.${d}`, { x: x + d * width + (width - gap) / 2, y: y + h / 2, text: texts[d], size, within, fill: dimmed });
     });
   }
 
