@@ -49,7 +49,7 @@ def telling(
     """Return head, query and key of the weight that tells most: large, and between two words.
 
     It is not all there is, unless the two take most from each other and are not neighbours. Rows of heads set by hand
-    that have nothing to attend to are left out.
+    that have nothing to attend to are left out. Where numbers of one row were changed by hand, it is the largest there.
 
     head  look in this head alone;  queries, keys  and at these positions, in ascending order
 
@@ -64,6 +64,9 @@ def telling(
     rows = np.arange(n) if queries is None else np.array(queries, int)
     columns = np.arange(m) if keys is None else np.array(keys, int)
     array = np.where(np.isfinite(array), array, 0.0)
+    changed = _changed(trace, layer, head, rows)
+    if changed is not None:
+        return *changed, int(columns[np.argmax(array[changed][columns])])
     weights = array[:, rows][:, :, columns]
     positions, others = rows[:, None], columns
     far = FAR * np.abs(positions / max(n, 1) - others / max(m, 1))
@@ -83,6 +86,20 @@ def telling(
     ties = np.argwhere(best >= best.max() - ALIKE)
     head, query, key = (int(at) for at in ties[ties[:, 0] == ties[0, 0]][-1])
     return head, int(rows[query]), int(columns[key])
+
+
+def _changed(trace: Trace, layer: int, head: int | None, rows: Array) -> tuple[int, int] | None:
+    """Return head and query of the row of which numbers were changed by hand; None where it is none, or not the only."""
+    steps = trace.layers[layer]
+    changed = {
+        index[:2]
+        for at, name, index, _ in trace.edits
+        if at == layer and name in steps and steps[name].axes[:2] == ("head", "query")
+    }
+    if len(changed) != 1:
+        return None
+    of, row = changed.pop()
+    return (of, row) if head in (None, of) and row in rows else None
 
 
 def _mutual(A: Array) -> Array:

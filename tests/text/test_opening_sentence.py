@@ -53,6 +53,16 @@ def test_a_head_that_is_asked_for_is_the_one_that_is_told_of() -> None:
         assert [telling(trace, 0, head)[0] for head in range(2)] == [0, 1], changed
 
 
+def test_where_a_number_was_changed_by_hand_its_row_is_told_of_unless_another_head_is_asked_for() -> None:
+    config = Config(sentence="the king saw his queen")
+    for step, index in (("scores", (1, 3, 2)), ("weights", (0, 4, 1)), ("queries", (1, 2, 0))):
+        trace = run(config, edits=[(0, step, index, 9.0)])
+        weights = trace["weights"].array
+        assert telling(trace, 0) == (*index[:2], int(weights[index[:2]].argmax()))
+        assert telling(trace, 0, head=1 - index[0])[0] == 1 - index[0]
+        assert telling(trace, 0, queries=[0, 1])[1] in (0, 1), "it is not in sight"
+
+
 def test_of_heads_of_words_that_are_alike_it_tells_of_two_that_are() -> None:
     words = "the king saw his queen while a dog chased our cat"
     config = Config(

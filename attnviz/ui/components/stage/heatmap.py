@@ -58,7 +58,7 @@ WORDS: Words[Any] = Words(
         "knob": "drag sideways or type a number; arrow keys change it, with Shift finer, Enter keeps it, Escape "
         "does not; Ctrl+Z takes back what was kept",
         "others": "more numbers to drag",
-        "hold": "drag up or down to change it, or type a number",
+        "hold": "drag up or down, or type a number; Ctrl+Z takes it back",
         "pin": "pin",
         "pinned": "this is the pinned picture",
         "pinned_now": "pinned: change a setting to compare",
