@@ -89,7 +89,7 @@ class FourLines:
 
     @property
     def computed(self) -> float | None:
-        """What the score would be, where a person has set it; None where none has."""
+        """The score as its formula gives it, where a person has set it; None where none has."""
         line = self.score_line
         return float(line.computed) if line and line.edited and np.isfinite(line.computed) else None
 

@@ -68,6 +68,20 @@ def telling(
     if changed is not None:
         return *changed, int(columns[np.argmax(array[changed][columns])])
     weights = array[:, rows][:, :, columns]
+    worth, mutual = _worth(trace, layer, array, rows, columns)
+    if head is not None:
+        worth[np.arange(len(worth)) != head] = -np.inf
+    doubtful = np.where((weights < SURE) | mutual, worth, -np.inf)
+    best = doubtful if doubtful.max() > PLAIN else worth
+    ties = np.argwhere(best >= best.max() - ALIKE)
+    head, query, key = (int(at) for at in ties[ties[:, 0] == ties[0, 0]][-1])
+    return head, int(rows[query]), int(columns[key])
+
+
+def _worth(trace: Trace, layer: int, array: Array, rows: Array, columns: Array) -> tuple[Array, Array]:
+    """Return how much each weight tells, and which are between two words that take most from each other."""
+    _, n, m = array.shape
+    weights = array[:, rows][:, :, columns]
     positions, others = rows[:, None], columns
     far = FAR * np.abs(positions / max(n, 1) - others / max(m, 1))
     mutual = np.zeros_like(weights, bool)
@@ -79,17 +93,11 @@ def telling(
     asking, read = (np.array(tokens, object) for tokens in (trace.query_tokens, trace.key_tokens))
     same = (asking[rows][:, None] == read[columns]).astype(bool)
     worth[np.broadcast_to(same & (not trace.config.is_cross_attention), worth.shape)] -= 2.0
-    if head is not None:
-        worth[np.arange(len(worth)) != head] = -np.inf
-    doubtful = np.where((weights < SURE) | mutual, worth, -np.inf)
-    best = doubtful if doubtful.max() > PLAIN else worth
-    ties = np.argwhere(best >= best.max() - ALIKE)
-    head, query, key = (int(at) for at in ties[ties[:, 0] == ties[0, 0]][-1])
-    return head, int(rows[query]), int(columns[key])
+    return worth, mutual
 
 
 def _changed(trace: Trace, layer: int, head: int | None, rows: Array) -> tuple[int, int] | None:
-    """Return head and query of the row of which numbers were changed by hand; None where it is none, or not the only."""
+    """Return head and query of the only row of which numbers were changed by hand; None where there is none such."""
     steps = trace.layers[layer]
     changed = {
         index[:2]

@@ -202,7 +202,7 @@ def test_several_components_are_one_element_with_one_message_and_are_drawn_once(
     sent = json.loads(page.get("bidi_component")[1].proto.json)
     assert len(sent.pop("session")) > 8
     assert sent == {
-        "heard": 0,
+        "latest": 0,
         "message": "both",
         "parts": [{"key": f"{each}-lines", "container": each, **of_both} for each in ("one", "two")],
     }

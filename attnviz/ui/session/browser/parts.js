@@ -2,7 +2,7 @@
 
 /** @import { Component, PartOfPage, Said } from "../../types" */
 
-/** @typedef {{ message: string, parts: PartOfPage[], session: string, heard: number }} Data  with the number of what was heard last */
+/** @typedef {{ message: string, parts: PartOfPage[], session: string, latest: number }} Data  with the number of what Python knows last */
 /** @typedef {Component<Data, { said: Said[] }, { attnParts?: Parts }, HTMLElement>} Page */
 
 const LATELY = 10_000; // ms in which a run that is busy hears of what was said
@@ -14,7 +14,7 @@ class Parts {
   /** @type {Map<string, { host: HTMLElement, leave?: () => void }>} */
   drawn = new Map(); // by their keys
   /** @type {(Said & { at: number })[]} */
-  said = []; // lately, and not known to be heard
+  said = []; // lately, as far as Python is not known to know it
   session = "";
 
   /** @param {HTMLElement} root */
@@ -26,7 +26,7 @@ class Parts {
   update({ data, setTriggerValue }) {
     this.report = setTriggerValue;
     this.session = data.session;
-    this.said = this.said.filter((each) => each.session === data.session && each.number > data.heard);
+    this.said = this.said.filter((each) => each.session === data.session && each.number > data.latest);
     for (const key of this.drawn.keys()) if (!data.parts.some((part) => part.key === key)) this.remove(key);
     /** @type {HTMLElement | null} */
     let before = null;

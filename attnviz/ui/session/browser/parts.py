@@ -30,7 +30,7 @@ _component = component(__file__, is_isolated=False, states=(SAID,))
 
 @dataclass(frozen=True)
 class Said:
-    """What a part has said under a name, and a number that is larger than those before it."""
+    """A value that a part has said under a name, with a number that is larger than those before it."""
 
     number: int
     part: str
@@ -46,8 +46,8 @@ def show(sent: Together, *, key: str, order: Sequence[str]) -> None:
         {"key": each, "name": part.name, "container": part.container, "is_isolated": part.is_isolated}
         for each, part in drawn.items()
     ]
-    heard = {"session": streamlit_private.session_name(), "heard": st.session_state.get(LATEST, 0)}
-    data = {"message": sent.key, "parts": parts} | heard
+    known = {"session": streamlit_private.session_name(), "latest": st.session_state.get(LATEST, 0)}
+    data = {"message": sent.key, "parts": parts} | known
     _component(key=key, data=data, height="content", on_said_change=partial(_hear, key, callbacks))
 
 
