@@ -95,7 +95,7 @@ class FourLines:
 
     @property
     def is_sum(self) -> bool:
-        """Whether the score is what is added up entry by entry."""
+        """Return whether the score is what is added up entry by entry."""
         return self.terms is not None and self.terms.total == self.score
 
 
