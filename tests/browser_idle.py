@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 PATIENCE = 90  # seconds until what has not come about counts as broken, whatever else is running
-STILL = 24  # frames, 0.4 s: a run begins later than a quarter of one after what asks for it, and is told 0.1 s later
+STILL = 36  # frames, 0.6 s: a run begins later than a quarter of one after what asks for it, and is told 0.1 s later
 
 QUIET = """(frames) => new Promise((done, fail) => {
     const rest = "[data-test-connection-state=CONNECTED][data-test-script-state=notRunning]";

@@ -1,6 +1,6 @@
 """Proof that browser tests do not depend on how busy the machine is: all of them twenty times beside two busy loops.
 
-    python -m tools.prove_browser -n 3 --dist worksteal          all of them, as CI runs them; hours
+    python -m tools.prove_browser -n 2 --dist worksteal          all of them, as CI runs them; hours
     python -m tools.prove_browser tests/browser/pages/test_masks.py     one file; pytest's -k and ids work as well
 
 Prints how many of the runs passed, and the failures of those that did not; the exit code is 1 if any failed.
