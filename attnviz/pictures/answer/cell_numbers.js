@@ -157,8 +157,10 @@ export class Cells {
 
   /** What a score would be that was set by hand; null where it is what its lines make of query and key. @param {number} h @param {number} i @param {number} j */
   computedScore(h, i, j) {
-    const computed = this.scoreLines(h, i, j).value, score = this.at("scores", h, i, j);
-    return Number.isFinite(computed) && !(Math.abs(score - computed) <= COMPUTED_NEAR * Math.max(1, Math.abs(computed))) ? computed : null;
+    const { named, value: computed } = this.scoreLines(h, i, j), { match } = this.facts.score, score = this.at("scores", h, i, j);
+    const terms = match ? /** @type {number[]} */ (named[match.name]).map((each) => Math.abs(Number(each))) : [];
+    const near = COMPUTED_NEAR * Math.max(1, Math.abs(computed), sumOf(terms)); // large terms that cancel are rounded by their size
+    return Number.isFinite(computed) && !(Math.abs(score - computed) <= near) ? computed : null;
   }
 
   /** What happens to a score on its way to the normaliser. @param {number} h @param {number} i @param {number} j @returns {Change[]} */
