@@ -14,7 +14,7 @@ export interface AnswerRow {
 
 /** What is added up: of each entry its name, its two parts, what it comes to, and the same as text. */
 export interface AnswerTerms {
-  axis: "d_k" | "d_v" | "key" | "query";
+  axis: "d_k" | "d_v" | "key" | "query" | "entry";
   rows: [name: string, left: string, right: string, value: number | null, text: string][];
   /** What is shown of many entries: beside the maps, and on a sheet. */
   folds: { shown: number[]; more: string; value: number | null; rest: string }[];
@@ -54,6 +54,8 @@ export interface Answer {
   /** The entry of an output. */
   dimension: number | null;
   lines: AnswerLine[];
+  /** Whether it is about a number of a map of no scores and no weights, which a browser cannot explain by itself. */
+  is_number?: boolean;
 }
 
 /** What an answer is about, counted from 0: a cell; without its key a row, or an entry of its output; without its query a column. */

@@ -174,7 +174,7 @@ def _draw_maps(trace: Trace, selection: Selection, seen: Seen, about: tuple[int,
     opening = Opening(head, query, _roles(trace, selection, shown), is_chosen, seen.queries, seen.keys, name)
     edited = partial(by_hand.keep_sentence, SENTENCE) if follow and "sentence" in follow["fields"] else None
     opening_sentence.show(trace, selection.layer, opening, key=SENTENCE, edited=edited)
-    picked = pictures.picked_of(seen.inside(selection), shown)
+    picked = pictures.picked_of(seen.inside(selection), shown, trace.config.n_heads)
     is_opening = not picked and seen.has(query)
     heads = Heads(
         film=_film(trace, selection),

@@ -32,7 +32,7 @@ def draw(trace: Trace, selection: Selection, *, key: str, names: Collection[str]
     picked = heatmap.show(
         shown,
         key=key,
-        picked=picked_of(seen.inside(everywhere), shown),
+        picked=picked_of(seen.inside(everywhere), shown, trace.config.n_heads),
         heads=Heads(overview=window.overview(trace, everywhere, seen)),
     )
     if picked is not None:
@@ -40,9 +40,14 @@ def draw(trace: Trace, selection: Selection, *, key: str, names: Collection[str]
     return replace(everywhere, focus=selection.focus)
 
 
-def picked_of(selection: Selection, stages: list[Stage]) -> Picked | None:
-    """Return the selected cell or row as the pictures know it."""
+def picked_of(selection: Selection, stages: list[Stage], heads: int) -> Picked | None:
+    """Return the selected cell, row or number as the pictures know it; `heads` are those of the queries."""
     head, query, key = selection.head, selection.query, selection.key
+    numbered = next((stage for stage in stages if stage.name == selection.number_of), None)
+    row = None if numbered is None else {"query": query, "key": key}.get(numbered.axes[0])
+    if numbered is not None and row is not None and (selection.column or 0) < numbered.array.shape[-1]:
+        at = (head or 0) * len(numbered.array) // heads  # several heads may share their keys
+        return Picked(numbered.name, at, row, selection.column)
     if query is None:
         return None
     leading = sorted(stages, key=lambda stage: (not stage.leads, stage.axes != ("query", "key")))

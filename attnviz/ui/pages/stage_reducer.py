@@ -57,8 +57,8 @@ def _after(selection: Selection, event: Event, trace: Trace, seen: Seen) -> Sele
             text = urlencode(url_codec.encode(trace.config.chosen)) if is_on else ""
             return replace(selection, pinned=text if len(text) <= LONGEST_PINNED else "")
         case Event("word", query=query):
-            again = selection.query == query and selection.key is None
-            return replace(selection, query=None if again else query, key=None, dimension=None)
+            again = selection.query == query and selection.key is None and not selection.number_of
+            return replace(selection, query=None if again else query, key=None, dimension=None, number_of="")
         case Event("window", row=int(row), column=int(column)):
             return window.moved(selection, seen, (row, column))
     return selection
@@ -75,7 +75,7 @@ def _paired(selection: Selection, event: Event, trace: Trace) -> Selection:
         if row >= len(queries) or column >= len(keys):
             return selection
         query, key = queries[row], keys[column]
-    return replace(selection, head=None, query=query, key=key, dimension=None)
+    return replace(selection, head=None, query=query, key=key, dimension=None, number_of="")
 
 
 def _opened(selection: Selection, layer: int, head: int | None, trace: Trace) -> Selection:
@@ -84,7 +84,7 @@ def _opened(selection: Selection, layer: int, head: int | None, trace: Trace) ->
     What a word is owed to is what the head does at the last word.
     """
     if selection.panel == "owed_to" and not (selection.every and len(trace.layers) > 1):
-        selection = replace(selection, query=len(trace.query_tokens) - 1, key=None, dimension=None)
+        selection = replace(selection, query=len(trace.query_tokens) - 1, key=None, dimension=None, number_of="")
     selection = replace(selection, head=None if selection.key is None else head, focus=head)
     return replace(selection, every=False, layer=layer, shown="ff_output" if head is None else "weights")
 
@@ -96,7 +96,9 @@ def _picked(selection: Selection, event: Event, trace: Trace, seen: Seen) -> Sel
         return _opened(selection, *opened, trace)
     stages = stage_of_run.shown(trace, selection)
     picked = picking.located(event, stages)
-    return selection if picked is None else seen.outside(selection, selected(selection, picked, stages))
+    if picked is None:
+        return selection
+    return seen.outside(selection, selected(selection, picked, stages, trace.config.n_heads))
 
 
 def described(trace: Trace, selection: Selection, seen: Seen) -> tuple[int, int]:

@@ -15,6 +15,7 @@ from attnviz.engine.records.trace import Trace
 from attnviz.pictures.answer.browser_facts import CellFacts
 from attnviz.pictures.answer.explanation import column, explanation, most_telling
 from attnviz.pictures.answer.motion import motion
+from attnviz.pictures.answer.number_answer import number_answer
 from attnviz.pictures.answer.row_functions import has_products
 from attnviz.pictures.charts.bars import bars
 from attnviz.pictures.stage_record import Stage
@@ -97,6 +98,10 @@ def answer(
     chips, lines = rail.chips(setting or trace.config), selection.all_lines
     around = Around(selection.play, chips, selection.head, selection.focus, lines, image)
     layer, query, key, dimension = selection.layer, selection.query, selection.key, selection.dimension
+    of_number = number(trace, selection)
+    if of_number is not None:
+        drawer.show(of_number, key=ANSWER, around=replace(around, image=None))
+        return None
     if query is None:
         drawer.show(None if key is None else column(trace, layer, head, key), key=ANSWER, around=around)
         return None
@@ -117,21 +122,43 @@ def answer(
     return cell if whole else None
 
 
-def selected(selection: Selection, picked: Picked, stages: Sequence[Stage]) -> Selection:
-    """Return the selection with what was picked; a word alone lets go of head and key."""
-    axes = next(stage.axes for stage in stages if stage.name == picked.stage)
+def number(trace: Trace, selection: Selection) -> Mapping[str, Any] | None:
+    """Return the answer to the number that is chosen in a map of no scores and no weights; None where none is."""
+    if not selection.number_of or selection.column is None:
+        return None
+    words = {"query": selection.query, "key": selection.key}
+    return number_answer(trace, selection.layer, selection.number_of, words, selection.column, selection.head or 0)
+
+
+def selected(selection: Selection, picked: Picked, stages: Sequence[Stage], heads: int = 0) -> Selection:
+    """Return the selection with what was picked; a word alone lets go of head and key.
+
+    heads  of the run, where one number of a map of no scores and no weights is answered
+    """
+    stage = next(stage for stage in stages if stage.name == picked.stage)
+    axes, row, column = stage.axes, picked.row, picked.column
     head = picked.head if selection.focus is None or picked.head is None else selection.focus
-    row, column = picked.row, picked.column
     named = selection.head if head is None else head
     if axes == ("query", "key"):
-        return replace(selection, head=head, query=row, key=column, dimension=None)
+        return replace(selection, head=head, query=row, key=column, dimension=None, number_of="")
     if axes == ("query", "d_v"):
         if row is None:  # the number of a column is no position of any word
             return selection
-        return replace(selection, head=named, query=row, key=None, dimension=column)
+        return replace(selection, head=named, query=row, key=None, dimension=column, number_of="")
+    if heads and axes[0] in ("query", "key") and None not in (row, column):
+        of = _head_of(selection, picked, len(stage.array), heads)
+        changed: dict[str, Any] = {"query": None, "key": None, axes[0]: row, "dimension": None, "all_lines": False}
+        return replace(selection, head=of, number_of=stage.name, column=column, **changed)
     if axes[0] == "query":
-        return replace(selection, head=named, query=row)
-    return replace(selection, key=row) if axes[0] == "key" else selection
+        return replace(selection, head=named, query=row, number_of="")
+    return replace(selection, key=row, number_of="") if axes[0] == "key" else selection
+
+
+def _head_of(selection: Selection, picked: Picked, among: int, heads: int) -> int | None:
+    """Return the head of a number in a map of so many: that of its keys, the first that uses them; of one map, none."""
+    if among == 1 or picked.head is None:
+        return selection.head
+    return picked.head * (heads // among) if selection.focus is None else selection.focus
 
 
 def answered(selection: Selection, event: Event, head: int) -> Selection:
@@ -141,14 +168,16 @@ def answered(selection: Selection, event: Event, head: int) -> Selection:
     """
     match event:
         case Event("close"):
-            return replace(selection, head=event.head, query=None, key=None, dimension=None, all_lines=False)
+            return replace(
+                selection, head=event.head, query=None, key=None, dimension=None, number_of="", all_lines=False
+            )
         case Event("lines", is_on=True):
             return replace(selection, panel="cell", all_lines=True)
         case Event("lines"):
             return replace(selection, all_lines=False)
         case Event("key", key=key) if selection.query is not None:
             chosen = head if selection.key is None else selection.head or 0
-            return replace(selection, head=chosen, key=key, dimension=None)
+            return replace(selection, head=chosen, key=key, dimension=None, number_of="")
     return selection
 
 

@@ -35,6 +35,7 @@ TEXTS = Words(
     {
         "counted": "{n:,} of {all:,} cells are allowed.",
         "drag": "Press or drag over cells of A.",
+        "drag_all": "Press or drag over cells of A; the mask is that of all heads.",
         "all": "Allow all",
         "none": "Forbid all",
         "invert": "Invert",
@@ -61,7 +62,7 @@ def band(trace: Trace, selection: Selection, *, paints: bool) -> None:
     with st.popover(TEXTS["from"], width="content"):
         _starts(trace, selection)
     _buttons(trace, selection, allowed)
-    drag = [TEXTS["drag"]] if paints else []
+    drag = [TEXTS["drag_all" if trace.config.n_heads > 1 else "drag"]] if paints else []
     with st.container(key="band-said"):
         paragraph([*drag, TEXTS["counted"].format(n=allowed.sum(), all=allowed.size)])
     if _WHY in st.session_state:

@@ -65,7 +65,7 @@ class Seen:
         if self.queries is None and self.keys is None:
             return selection
         query, key = _inside(selection.query, self.queries), _inside(selection.key, self.keys)
-        key = None if query is None else key
+        key = None if query is None and not selection.number_of else key
         return replace(selection, query=query, key=key)
 
     def outside(self, before: Selection, picked: Selection) -> Selection:

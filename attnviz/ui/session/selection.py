@@ -149,6 +149,10 @@ class Selection:
         "", label="Pinned", longest=LONGEST_PINNED, help="The setting of the picture that is pinned, as an address."
     )
     dimension: int | None = position(None, 128, none="none", label="Dimension")
+    number_of: str = text(
+        "", label="Number of", longest=40,
+        help="One number of this step is explained; empty: a cell, a row or a column.",
+    )  # fmt: skip
     column: int | None = position(None, 65_536, none="the first", label="Column")
     word_b: int | None = position(None, 1024, none="the same word", label="Word of B")
     draw_seed: int = number(

@@ -13,6 +13,11 @@ from urllib.parse import parse_qs, urlparse
 import pytest
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
+from attnviz import Config, run
+from attnviz.pictures.answer.explanation_parts import number as written
+from attnviz.settings import url_codec
+from attnviz.text import step_names
+from attnviz.ui.session.selection import Selection
 from tests.browser.stage.test_held import CELL
 from tests.browser.stage.test_stage import DESK, LARGE_DESK, PHONE, Page, check
 from tests.browser.stage.test_stage import MEASURED as MAPS
@@ -142,6 +147,47 @@ def test_no_click_moves_or_resizes_anything_in_the_main_area(new_page: Callable[
         page.mouse.click(*page.evaluate(SPOT, "name"))
         page.wait_for_function("() => moves.length")
         page.evaluate("() => (window.kind = null)")
+
+
+def test_a_number_of_any_other_map_is_answered_by_what_it_is_the_sum_of(new_page: Callable[..., Any], app: Any) -> None:
+    at = Page(new_page, app, DESK)
+    page, first = at.page, ".attn-drawer section b"
+    for stage, shown in (("embedded", "embedded"), ("queries", "queries"), ("keys", "queries"), ("output", "output")):
+        at.measured(4, 7, 4, n_kv_heads="2", shown=shown)
+        before = page.evaluate(BOXES)
+        page.mouse.click(*in_map(page, stage, (0.62, 0.3)))
+        page.wait_for_url(f"**number_of={stage}**")
+        page.wait_for_selector(OPEN)
+        page.evaluate(QUIET)
+        assert page.evaluate(BOXES) == before
+        (config, chosen), problems = url_codec.open_link(page.url, Config, Selection)
+        assert not problems
+        step = step_names.steps(run(config), 0)[stage]
+        row = chosen.query if step.axes[-2] == "query" else chosen.key
+        head = (chosen.head or 0) // (config.group_size if stage == "keys" else 1)
+        assert page.locator(first).first.inner_text() == written(step.head(head)[row, chosen.column]), stage
+        framed = page.locator(f".st-key-explore [data-stage={stage}]").evaluate(
+            "({ picture }) => picture.heatmap.picking.chosen"
+        )
+        assert [framed["row"], framed["column"]] == [row, chosen.column]
+        assert page.locator(f"{OPEN} .ad-part").count() == 0, "signed numbers, and no shares"
+        said = page.locator(OPEN).inner_text()
+        go_to(page, page.url)
+        page.wait_for_selector(OPEN)
+        assert page.locator(OPEN).inner_text() == said, "a link opens with it"
+    at.measured(4, 7, 4, shown="queries", number_of="queries", query="3", column="2")
+    x, y, _ = page.evaluate(CELL, ["queries", 0, 2, 1])
+    page.mouse.move(x, y)
+    page.wait_for_function(f"() => {RUN.replace('weights', 'queries')}.run !== null")
+    page.mouse.down()
+    page.mouse.move(x, y - 40, steps=8)
+    page.wait_for_selector(".attn-drawer[data-aside]", state="attached")
+    page.keyboard.press("Escape")
+    page.mouse.up()
+    page.wait_for_selector(".attn-drawer[data-open]:not([data-aside])")
+    page.locator(".attn-opening button").nth(2).click()
+    page.wait_for_url(lambda url: "number_of" not in url)
+    assert page.locator(f"{OPEN} h2").inner_text() == "sat", "its word, and not nothing"
 
 
 def test_the_rail_keeps_the_setting_in_reach_and_calls_it_back(new_page: Callable[..., Any], app: Any) -> None:

@@ -57,6 +57,19 @@ def test_the_values_that_a_sweep_has_reached_are_moved_over_and_kept(browser_pag
     page.wait_for_function("document.querySelector('.attn-values').hidden")
 
 
+def test_on_a_phone_the_setting_gives_way_to_what_moves(browser_page: Any, app: Any) -> None:
+    page = browser_page
+    page.set_viewport_size({"width": 390, "height": 844})
+    Line(page, app.url, sentence="a king saw his queen")
+    page.locator("[data-testid=stExpandSidebarButton]").click()
+    page.get_by_role("button", name="▶ Seeds").first.click()
+    page.wait_for_function("document.querySelector('[data-testid=stSidebar]').getBoundingClientRect().right <= 0")
+    page.locator(".attn-values button:not(.all)").nth(2).wait_for()
+    page.locator("[data-testid=stExpandSidebarButton]").click()
+    page.get_by_role("button", name="■ Seed").first.click()
+    page.get_by_role("button", name="▶ Seeds").first.wait_for()
+
+
 def test_where_it_is_closed_while_it_moves_is_the_setting(browser_page: Any, app: Any) -> None:
     page = browser_page
     line = Line(page, app.url, sentence="a king saw his queen")

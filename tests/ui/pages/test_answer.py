@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from attnviz import Config, run
+from attnviz.pictures.answer.explanation_parts import number as written
 from attnviz.ui.components.answer import drawer
 from attnviz.ui.components.stage import heatmap
 from tests.support.events import event
@@ -48,6 +49,37 @@ def test_an_output_is_answered_from_the_weights_side_and_travels_in_the_link() -
     assert answer(again) == answer(at)
     cell = opened({"explore": event("pick", stage="weights", head=0, row=1, column=2)}, dimension="3")
     assert "dimension" not in cell.query_params
+
+
+def test_a_number_of_any_other_map_is_answered_by_what_it_is_the_sum_of_and_travels_in_the_link() -> None:
+    trace = run(Config(n_kv_heads=2))
+    kv = {"n_kv_heads": "2", "shown": "embedded"}
+    cell = {"head": 1, "row": 3, "column": 2}
+    for stage, head, word, other, number in (
+        ("embedded", "", "query", "key", trace.around["embedded"].array[3, 2]),
+        ("queries", "2", "query", "key", trace["queries"].array[1, 3, 2]),
+        ("keys", "3", "key", "query", trace["keys"].array[1, 3, 2]),
+    ):
+        among = cell if head else {**cell, "head": 0}
+        at = opened({"explore": event("pick", stage=stage, **among)}, **kv, query="1")
+        names = ("head", word, other, "number_of", "column")
+        assert [at.query_params.get(name, "") for name in names] == [head, "4", "", stage, "3"]
+        assert title(at)[0] == "on"
+        (line,) = answer(at)["lines"]
+        assert line["value"] == written(number), stage
+        assert sent(at, "heatmap")["picked"] == {"stage": stage, **among}
+        again = opened(**{name: at.query_params[name] for name in (*kv, *names) if name in at.query_params})
+        assert answer(again) == answer(at)
+        for events in ({"explore": event("pick", stage="keys", row=5)}, {"telling": event("word", query=3)}):
+            assert "is_number" not in (answer(opened(events, **at.query_params)) or {})
+            assert "number_of" not in opened(events, **at.query_params).query_params
+        closed = opened({"answer-lines": event("close")}, **at.query_params)
+        assert answer(closed) is None
+
+
+def test_a_number_that_is_not_there_is_no_answer() -> None:
+    assert answer(opened(query="4", column="99", number_of="queries"))["lines"][0]["name"] == "score", "its word is"
+    assert title(opened(query="4", column="3", number_of="w_q")) == ["on"]
 
 
 def test_a_word_is_answered_by_its_row() -> None:

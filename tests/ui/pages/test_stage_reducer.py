@@ -40,6 +40,9 @@ def pick(stage: str, head: int | None = None, row: int | None = None, column: in
 
 
 NO_CELL: dict[str, Any] = {"query": None, "key": None, "dimension": None}
+NUMBER: dict[str, Any] = NO_CELL | {"column": 3}
+CELL: dict[str, Any] = {"head": 0, "query": 4, "key": 3, "dimension": None}
+OF_NUMBER = Selection(head=1, query=3, number_of="queries", column=2)
 CASES: list[tuple[Selection, Event, dict[str, Any]]] = [
     (EVERY, Event("panel", panel="owed_to"), {"panel": "owed_to", "every": False}),
     (EVERY, Event("panel", panel="next_word"), {"panel": "next_word", "every": False}),
@@ -79,8 +82,17 @@ CASES: list[tuple[Selection, Event, dict[str, Any]]] = [
     (BEFORE, pick("heads", 0, 4, 3), {"head": 0, "query": 4, "key": None, "dimension": 3}),
     (BEFORE, pick("heads", None, 4), {"query": 4, "key": None, "dimension": None}),
     (BEFORE, pick("heads", None, None, 3), {}),
-    (replace(BEFORE, shown="queries"), pick("queries", 0, 4, 3), {"head": 0, "query": 4}),
-    (replace(BEFORE, shown="queries"), pick("keys", 0, 4, 3), {"key": 4}),
+    (
+        replace(BEFORE, shown="queries"),
+        pick("queries", 0, 4, 3),
+        NUMBER | {"head": 0, "query": 4, "number_of": "queries"},
+    ),
+    (replace(BEFORE, shown="queries"), pick("keys", 0, 4, 3), NUMBER | {"head": 0, "key": 4, "number_of": "keys"}),
+    (replace(BEFORE, shown="queries"), pick("keys", 0, 4), {"key": 4}),
+    (replace(BEFORE, shown="embedded"), pick("embedded", 0, 4, 3), NUMBER | {"query": 4, "number_of": "embedded"}),
+    (replace(OF_NUMBER, shown="queries"), pick("scores", 0, 4, 3), CELL | {"number_of": ""}),
+    (OF_NUMBER, Event("word", query=3), {"dimension": None, "number_of": ""}),
+    (OF_NUMBER, Event("close", head=1), NO_CELL | {"number_of": ""}),
     (BEFORE, pick("queries", 0, 4, 3), {}),
     (BEFORE, pick("weights", 0, 5, 0), {}),
     (replace(BEFORE, panel="mask"), Event("lines", is_on=True), {"panel": "cell", "all_lines": True}),

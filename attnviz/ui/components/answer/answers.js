@@ -75,7 +75,7 @@ export class Answers {
     const { answer } = this.data ?? {}, known = window.attnvizCells;
     if (held && answer) {
       this.before ??= answer;
-      const stage = known ? heldStage(known.stage, held) : null;
+      const stage = known && !answer.is_number ? heldStage(known.stage, held) : null;
       this.isAside = !stage;
       this.cells = known && stage ? new Cells(stage, known.functions) : null;
       if (this.cells) this.explain(answer);
@@ -212,7 +212,7 @@ export class Answers {
     const answer = this.data?.answer;
     const head = this.data?.chosen.head ?? null;
     if (query === null) return;
-    if (answer && answer.query === query && answer.key === null) this.choose(null, head);
+    if (answer && answer.query === query && answer.key === null && !answer.is_number) this.choose(null, head);
     else this.pickRow(head, query, null);
   }
 }

@@ -86,17 +86,17 @@ function drawTerms(parent, terms, setting, heads) {
     const row = append(box, "div", "ad-term");
     if (heads) append(row, "small", "", String(at + 1));
     drawTerm(row, terms, at, ends);
-    setMark(row, markAt(terms.axis, at, setting), terms.axis === "key");
+    if (terms.axis !== "entry") setMark(row, markAt(terms.axis, at, setting), terms.axis === "key");
   }
   if (!more) return;
   const row = append(box, "div", "ad-term ad-alone ad-more");
   append(row, "bdi", "", more);
-  drawBar(append(row, "div", "ad-bar"), value, ends, terms.rows.some(isPart) ? "ad-part" : "");
+  drawBar(append(row, "div", "ad-bar"), value, ends, hasParts(terms) ? "ad-part" : "");
   append(row, "span", "", rest);
 }
 
-/** Whether a row of terms is a weight of a word, and not a product of two numbers. @param {AnswerTerms["rows"][number]} row */
-const isPart = ([name, left]) => Boolean(name && !left);
+/** Whether the terms are weights of words, and no signed numbers. @param {AnswerTerms} terms */
+const hasParts = ({ axis, rows }) => axis !== "entry" && rows.some(([name, left]) => name && !left);
 
 /** @param {HTMLElement} row @param {AnswerTerms} terms @param {number} at @param {[number, number]} ends */
 function drawTerm(row, terms, at, ends) {
@@ -111,11 +111,11 @@ function drawTerm(row, terms, at, ends) {
   }
   const bar = append(row, "div", "ad-bar");
   if (terms.whole) drawBar(bar, terms.whole[at], ends, "ad-whole");
-  drawBar(bar, value, ends, isPart(terms.rows[at]) ? "ad-part" : "");
+  drawBar(bar, value, ends, hasParts(terms) ? "ad-part" : "");
   append(row, "b", "ad-text", text).style.fontWeight = "400";
 }
 
-/** @param {AnswerTerms["axis"] | AnswerRow["axis"]} axis @param {number} at @param {Setting} setting @returns {Mark} */
+/** @param {Mark["axis"]} axis @param {number} at @param {Setting} setting @returns {Mark} */
 function markAt(axis, at, { query, key }) {
   if (axis === "key") return { axis, query, key: at };
   if (axis === "query") return { axis, query: at, key };

@@ -9,6 +9,8 @@ import { isDrawn } from "../maps.js";
 const MOST_KEPT_NUMBERS = 2_000_000; // of all stages that are kept, 16 MB: with more in each, there are fewer values
 const MOST_MAP_PIXELS = 16; // of a small map, each way
 const STRIP_HEIGHT = 64; // pixels of the strip
+const NARROW = matchMedia("(max-width: 767px)"); // where the sidebar lies over the maps
+const FOLD = "[data-testid=stSidebarCollapseButton] button"; // there while it is open
 
 /** @typedef {{ value: number, stages: Stage[] }} Reached */
 
@@ -53,6 +55,8 @@ export class Values {
   /** The server has sent the stages of a value. @param {Swept | null} swept @param {Stage[]} stages */
   take(swept, stages) {
     if (!swept || swept.of !== this.of) Object.assign(this, { reached: [], pointed: null });
+    const fold = swept && !this.of && NARROW.matches ? document.querySelector(FOLD) : null;
+    if (fold instanceof HTMLElement) fold.click(); // so that what moves is seen
     this.of = swept?.of ?? "";
     if (!swept || !stages.some(({ name }) => name === "weights")) return;
     const numbers = stages.reduce((sum, { values }) => sum + values.length, 0);
