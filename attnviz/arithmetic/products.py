@@ -68,7 +68,8 @@ def offered(trace: Trace, layer: int) -> tuple[str, ...]:
     without = {"normalise"} if score_of(trace.config).is_dot else {"normalise", "score"}
 
     def is_made(value: Value) -> bool:
-        return value.op == "step" and not value.args[0].name and without.isdisjoint(ops_in(value.args[0]))
+        made = value.op == "step" and not value.args[0].name and without.isdisjoint(ops_in(value.args[0]))
+        return made and not _moves_rows(value.args[0])
 
     return tuple(name for name in trace.layers[layer] if name in plan and name not in given and is_made(plan[name]))
 
@@ -104,7 +105,7 @@ def products(trace: Trace, layer: int, step: str, row: int, column: int, head: i
     return Products(
         latex=aligned([*at.above(made), *chain(symbol, members)]),
         read=EMBEDDED.get(found.read.name, found.read.name) if found else "",
-        matrix=found.product.args[1].name if found else "",
+        matrix=EMBEDDED.get(found.product.args[1].name, found.product.args[1].name) if found else "",
         left=left,
         right=right,
         bias=bias,
@@ -129,6 +130,12 @@ class _Sum:
         """Return the step that the row, the query or the weights are of."""
         x = self.product.args[0]
         return x.args[0] if x.op == "as_keys" else x
+
+
+def _moves_rows(value: Value) -> bool:
+    """Return whether a value is rows in other places, as the words that a decoder reads one later."""
+    found = _sum_in(value)
+    return found is not None and found.product.op == "@" and not {"query", "key"}.isdisjoint(found.product.args[1].axes)
 
 
 def _sum_in(value: Value) -> _Sum | None:

@@ -13,7 +13,7 @@ from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Step, Trace, holds
 from attnviz.engine.records.typed_rows import normaliser_of, score_of
 from attnviz.pictures.stage_record import Stage
-from attnviz.settings.counting import ordinals
+from attnviz.settings.counting import ordinal, ordinals
 from attnviz.settings.language import Words
 from attnviz.text import captions
 from attnviz.text.format.number_format import localised
@@ -88,14 +88,18 @@ def _edited(trace: Trace, step: Step) -> tuple[tuple[int, int, int], ...]:
     return tuple((0, position[0] if len(position) > 1 else 0, position[-1]) for position in positions)
 
 
+def head_name(trace: Trace, step: Step, head: int) -> str:
+    """Return a head of a step by its number, which counts from 0 here."""
+    is_per_head = step.shape[0] == trace.config.n_heads  # then its keys and values are each head's own
+    return HEAD_NAMES["head" if is_per_head else step.axes[0]].format(ordinal(head))
+
+
 def _head_names(trace: Trace, step: Step) -> list[str]:
     """Return the heads by number, and in a map of queries against keys by what they were made for, if they were.
 
     Keys and values that several heads share have a head of their own; others belong to a head like all else.
     """
-    config = trace.config
-    is_per_head = step.shape[0] == config.n_heads  # then its keys and values are each head's own
-    names = [HEAD_NAMES["head" if is_per_head else step.axes[0]].format(h) for h in ordinals(step.shape[0])]
+    names = [head_name(trace, step, h) for h in range(step.shape[0])]
     if step.axes[-2:] != ("query", "key"):
         return names
     made_for = goal_labels(trace, _layer_of(trace, step))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
 
@@ -128,6 +129,8 @@ def _page() -> None:
     with languages:
         manual_route.offer(places.place(selection))
     name = registry.named(selection)
+    if name != "explore":  # elsewhere no map holds a number that is explained
+        selection = replace(selection, number_of="")
     shown = PAGES[name]
     moves = name == "explore" and selection.panel not in places.CHANGING
     saved = sweep.settled(saved, moves=moves)

@@ -118,6 +118,15 @@ def test_any_number_is_taken_down_to_what_it_is_made_of(name: str) -> None:
                 assert f"{NumberFormat(17).number(found.computed)}\n\\end" in found.latex
 
 
+def test_what_a_decoder_reads_one_word_later_is_no_sum_of_products() -> None:
+    for name in ("bart", "t5"):
+        trace = model(name)("a rose is a rose", "a rose is", part="both")
+        for layer in range(len(trace.layers)):
+            found = [products(trace, layer, step, 1, 1) for step in offered(trace, layer)]
+            assert any(len(each.values) for each in found)
+            assert "shifted" not in offered(trace, layer)
+
+
 def test_a_key_out_of_the_window_of_a_layer_is_said_to_be() -> None:
     trace = model("gpt_neo")("the king and the queen saw a dog and a cat and the king saw the queen")
     window = next(i for i, each in enumerate(facts_of(trace.config).windows) if each is not None)

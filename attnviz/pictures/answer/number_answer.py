@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from attnviz.arithmetic.products import EMBEDDED as NAMED
 from attnviz.arithmetic.products import Products, offered, products
 from attnviz.arithmetic.short_derivation import Terms
-from attnviz.engine.records.trace import Step, Trace
+from attnviz.engine.external.layer_plans import plan_of_layer
+from attnviz.engine.records.trace import Step, Trace, result_of
 from attnviz.pictures.answer import explanation_parts as parts
 from attnviz.pictures.answer.explanation import NOTES
 from attnviz.pictures.answer.explanation_parts import number
+from attnviz.pictures.stages import head_name
 from attnviz.settings.counting import ordinal
 from attnviz.settings.language import Words
 from attnviz.text import step_names
@@ -23,16 +26,20 @@ WORDS = Words(
     {
         "entry": "entry {n} of {symbol}",
         "step": "{step}: {meaning}",
-        "step_of_head": "{step}, head {n}: {meaning}",
+        "step_of_head": "{step}, {head}: {meaning}",
         "products": "{symbol} of {token} × column {n} of {matrix}",
         "products_of_input": "what goes in × column {n} of {matrix}",
         "bias": "{bias} for the bias",
-        "activated": "f of this sum is {made}",
+        "sum": "the sum is {total}",
         "added": "added up",
     }
 )
-ADDED = ("token_embeddings", "positions", "token_types")
+OF_ATTENTION = (("query", "key"), ("query", "d_v"))
+"""The axes of the steps whose numbers are explained as cells and as entries of an output."""
+EMBEDDED = ("token_embeddings", "positions", "token_types")
 """What the input of the first layer is the sum of, as far as there is any."""
+MOST = 0.5
+"""The part of the numbers of the input that are a sum, where it is nothing more: a model may scale or normalise it."""
 NEAR = 1e-9
 """The part of all that is added up by which two orders of adding it may differ, and of 1 what no number here shows."""
 
@@ -51,25 +58,26 @@ def number_answer(
     """
     steps = step_names.steps(trace, layer)
     found = steps.get(step)
-    axis = found.axes[-2] if found is not None and len(found.axes) > 1 else ""
-    row = words.get(axis)
+    axes = () if found is None else found.axes
+    row = words.get(axes[-2]) if len(axes) > 1 and axes[-2:] not in OF_ATTENTION else None
     if found is None or row is None:
         return None
-    of_head = found.axes[0].endswith("head")
-    head //= trace.config.group_size if found.axes[0] == "kv_head" else 1
-    at = head if of_head else 0, row, column
+    of_head = axes[0].endswith("head")
+    among = head // trace.config.group_size if axes[0] == "kv_head" else head
+    at = among if of_head else 0, row, column
     is_there = all(position < size for position, size in zip(at[1:], found.head(at[0]).shape, strict=True))
     lines = _lines(trace, layer, steps, found, at) if is_there else []
     if not lines:
         return None
-    token = visible_token((trace.query_tokens if axis == "query" else trace.key_tokens)[row])
+    token = visible_token((trace.query_tokens if axes[-2] == "query" else trace.key_tokens)[row])
     entry = WORDS["entry"].format(n=ordinal(column), symbol=step_names.plain(found.symbol))
     said = WORDS["step_of_head" if of_head else "step"]
+    name = head_name(trace, found, among) if of_head else ""
     return {
-        "title": [["query" if axis == "query" else "key", token], ["soft", entry]],
-        "sentence": said.format(step=NAMES[step], n=ordinal(head), meaning=found.meaning),
+        "title": [[axes[-2], token], ["soft", entry]],
+        "sentence": said.format(step=NAMES[step], head=name, meaning=found.meaning),
         "head": head,
-        **{"query": row if axis == "query" else None, "key": row if axis == "key" else None, "dimension": None},
+        **{"query": None, "key": None, "dimension": None, axes[-2]: row},
         "lines": lines,
         "is_number": True,
     }
@@ -77,39 +85,65 @@ def number_answer(
 
 def _lines(trace: Trace, layer: int, steps: dict[str, Step], step: Step, at: tuple[int, int, int]) -> list[Any]:
     head, row, column = at
-    if step.name in ("embedded", "embedded_kv"):
-        return _of_input(steps, step, row, column)
+    if step.name == "embedded" and layer:  # what the layer before passes on
+        former = result_of(trace.layers[layer - 1])
+        return _lines(trace, layer - 1, step_names.steps(trace, layer - 1), former, at)
+    added = _added(trace, layer, steps, step)
+    if added:
+        return [_of_parts(added, step, row, column)]
+    result = float(step.head(head)[row, column])
     if step.name not in offered(trace, layer):
-        return []
+        is_made = step.name.removesuffix("_kv") == "embedded" and "token_embeddings" in steps
+        return [_line(step_names.plain(step.formula), number(result))] if is_made else []
     found = products(trace, layer, step.name, row, column, head)
+    by_hand = _by_hand(result, found.computed, abs(found.bias) + float(np.abs(found.values).sum()))
     if not len(found.values):
-        return [_line(step_names.plain(step.formula), number(found.result), _by_hand(found))]
-    tokens = trace.key_tokens if step.axes[-2] == "key" else trace.query_tokens
-    facts = {"n": ordinal(column), "matrix": step_names.plain(steps[found.matrix].symbol)}
-    title = WORDS["products_of_input"].format(**facts)
-    if found.read:
-        symbol = step_names.plain(steps[found.read].symbol)
-        title = WORDS["products"].format(symbol=symbol, token=visible_token(tokens[row]), **facts)
-    sum_of_terms = Terms(found.left, found.right, found.values, found.total)
+        return [_line(step_names.plain(step.formula), number(result), by_hand)]
     write = parts.writer(found.values)
-    sign = "+ " if found.bias > 0 else ""
-    notes = [WORDS["bias"].format(bias=sign + write(found.bias))] if found.bias else []
-    notes += [WORDS["activated"].format(made=number(found.computed))] if found.activated else []
-    note = " · ".join([*notes, *filter(None, [_by_hand(found)])])
-    return [_line(title, write(found.total), note, terms=_shown(parts.terms(sum_of_terms, "entry")))]
+    notes = [WORDS["bias"].format(bias=("+ " if found.bias > 0 else "") + write(found.bias))] if found.bias else []
+    notes += [WORDS["sum"].format(total=write(found.total))] if found.activated else []
+    terms = parts.terms(Terms(found.left, found.right, found.values, found.total), "entry")
+    value = number(result) if found.activated or by_hand else write(result)
+    title = _factors(trace, steps, step, found, at)
+    return [_line(title, value, " · ".join(filter(None, [*notes, by_hand])), terms=_shown(terms))]
 
 
-def _of_input(steps: dict[str, Step], step: Step, row: int, column: int) -> list[Any]:
-    """Return how a number of the input is added up; nothing where more is done to it than that."""
-    suffix = step.name.removeprefix("embedded")
-    added = [steps[name + suffix] for name in ADDED if name + suffix in steps]
+def _factors(trace: Trace, steps: dict[str, Step], step: Step, found: Products, at: tuple[int, int, int]) -> str:
+    """Say of which row and of which column the products are."""
+    _, row, column = at
+    facts = {"n": ordinal(column), "matrix": step_names.plain(steps[found.matrix].symbol)}
+    if not found.read:
+        return WORDS["products_of_input"].format(**facts)
+    tokens = trace.key_tokens if step.axes[-2] == "key" else trace.query_tokens
+    symbol = step_names.plain(steps[found.read].symbol)
+    return WORDS["products"].format(symbol=symbol, token=visible_token(tokens[row]), **facts)
+
+
+def _added(trace: Trace, layer: int, steps: dict[str, Step], step: Step) -> list[Step]:
+    """Return the steps that a step is the sum of; none where it is something else."""
+    suffix = "_kv" if step.name.endswith("_kv") else ""
+    of_input = [steps[name + suffix] for name in EMBEDDED if name + suffix in steps]
+    if step.name in (f"embedded{suffix}", "embedded_sum"):
+        near = np.isclose(sum(each.array for each in of_input), step.array, rtol=0, atol=NEAR)
+        return of_input if near.mean() > MOST else []  # some may have been set by hand
+    made = plan_of_layer(trace, layer).get(step.name)
+    args = () if made is None or not made.args or made.args[0].op != "+" else made.args[0].args
+    found = [steps[NAMED.get(each.name, each.name)] for each in args if NAMED.get(each.name, each.name) in steps]
+    return found if found and len(found) == len(args) and {each.axes[:-1] for each in found} == {step.axes[:-1]} else []
+
+
+def _of_parts(added: Sequence[Step], step: Step, row: int, column: int) -> dict[str, Any]:
+    """Return how a number is the sum of one of each of several steps."""
     values = np.array([each.array[row, column] for each in added])
-    total = float(step.array[row, column])
-    if len(added) < 2 or not abs(values.sum() - total) <= NEAR * max(np.abs(values).sum(), abs(total)):
-        return []
-    names = [f"{step_names.plain(each.symbol)} ({step_names.LABELS[each.name]})" for each in added]
+    total, result = float(values.sum()), float(step.array[row, column])
+    names = [f"{symbol} ({step_names.LABELS[each.name]})" for symbol, each in zip(_symbols(added), added, strict=True)]
     terms = parts.terms(Terms(None, None, values, total), "entry", names)
-    return [_line(WORDS["added"], parts.writer(values)(total), terms=terms)]
+    by_hand = _by_hand(result, total, float(np.abs(values).sum()))
+    return _line(WORDS["added"], number(result) if by_hand else parts.writer(values)(result), by_hand, terms=terms)
+
+
+def _symbols(steps: Sequence[Step]) -> list[str]:
+    return [step_names.plain(each.symbol) for each in steps]
 
 
 def _line(title: str, value: str, note: str = "", **pictures: Any) -> dict[str, Any]:
@@ -124,8 +158,11 @@ def _shown(terms: dict[str, Any]) -> dict[str, Any]:
     return terms | {"rows": rows, "folds": folds}
 
 
-def _by_hand(found: Products) -> str:
-    """Say what the number would be, where a person has set it; nothing where none has."""
-    near = NEAR * max(1.0, abs(found.computed), abs(found.bias) + float(np.abs(found.values).sum()))
-    is_computed = abs(found.result - found.computed) <= near or not np.isfinite(found.computed)
-    return "" if is_computed else NOTES["score_by_hand"].format(computed=number(found.computed))
+def _by_hand(result: float, computed: float, size: float) -> str:
+    """Say what a number would be, where a person has set it; nothing where none has.
+
+    size  of all that is added up to it
+    """
+    near = NEAR * max(1.0, abs(computed), size)
+    is_computed = abs(result - computed) <= near or not np.isfinite(computed)
+    return "" if is_computed else NOTES["score_by_hand"].format(computed=number(computed))

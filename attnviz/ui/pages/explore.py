@@ -61,6 +61,8 @@ HEARD = (
 """The keys of what reports events; where two of them turn to a step, the path has the last word."""
 STRIP = 72  # pixels kept for a field's values
 STRIPS = ("layer", "shown", "specials", "colours", "from_query", "from_key")  # what their pictures depend on
+OF_A_NUMBER = ("layer", "head", "query", "key", "column")
+"""What a number that is explained is known by, besides its step: where a panel chooses another, none is explained."""
 PLANNED = ("softcap",)  # numbers that leave a step out where they are 0
 GONE = ("flow",)  # once a tab, now the strip over the maps
 
@@ -68,7 +70,11 @@ GONE = ("flow",)  # once a tab, now the strip over the maps
 def page(trace: Trace, selection: Selection) -> Selection:
     """Draw the page; return the selection as the visitor leaves it."""
     selection, cell = maps(trace, selection)
-    return selection if _has_every(trace, selection) else _draw_panel(trace, selection, cell)
+    if _has_every(trace, selection):
+        return selection
+    after = _draw_panel(trace, selection, cell)
+    is_same = all(getattr(after, name) == getattr(selection, name) for name in OF_A_NUMBER)
+    return after if is_same else replace(after, number_of="")
 
 
 def _has_every(trace: Trace, selection: Selection) -> bool:

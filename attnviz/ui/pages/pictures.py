@@ -45,9 +45,9 @@ def picked_of(selection: Selection, stages: list[Stage], heads: int) -> Picked |
     head, query, key = selection.head, selection.query, selection.key
     numbered = next((stage for stage in stages if stage.name == selection.number_of), None)
     row = None if numbered is None else {"query": query, "key": key}.get(numbered.axes[0])
-    if numbered is not None and row is not None and (selection.column or 0) < numbered.array.shape[-1]:
-        at = (head or 0) * len(numbered.array) // heads  # several heads may share their keys
-        return Picked(numbered.name, at, row, selection.column)
+    column, of = selection.column, (selection.focus or 0) if head is None else head
+    if numbered is not None and None not in (row, column) and column < numbered.array.shape[-1]:
+        return Picked(numbered.name, of * len(numbered.array) // heads, row, column)  # several may share their keys
     if query is None:
         return None
     leading = sorted(stages, key=lambda stage: (not stage.leads, stage.axes != ("query", "key")))

@@ -10,7 +10,7 @@ from attnviz.pictures.step_path import LOGITS
 from attnviz.settings import url_codec
 from attnviz.ui.components.stage import picking
 from attnviz.ui.panels import model_views, stage_of_run, window
-from attnviz.ui.panels.cell import answered, selected
+from attnviz.ui.panels.cell import answered, number, selected
 from attnviz.ui.panels.depth import many_sentences, owed_to
 from attnviz.ui.panels.window import Seen
 from attnviz.ui.session.browser.stage_events import Event
@@ -48,7 +48,8 @@ def _after(selection: Selection, event: Event, trace: Trace, seen: Seen) -> Sele
             return _picked(selection, event, trace, seen)
         case Event("focus" | "card" as kind, head=head):
             chosen = head if kind == "card" else selection.head
-            return replace(selection, focus=None if trace.config.n_heads < 2 else head, head=chosen)
+            after = replace(selection, focus=None if trace.config.n_heads < 2 else head, head=chosen)
+            return after if chosen == selection.head else replace(after, number_of="")
         case Event("scale"):
             return replace(selection, colours="common" if selection.colours == "apart" else "apart")
         case Event("show", stage=stage):
@@ -57,7 +58,7 @@ def _after(selection: Selection, event: Event, trace: Trace, seen: Seen) -> Sele
             text = urlencode(url_codec.encode(trace.config.chosen)) if is_on else ""
             return replace(selection, pinned=text if len(text) <= LONGEST_PINNED else "")
         case Event("word", query=query):
-            again = selection.query == query and selection.key is None and not selection.number_of
+            again = selection.query == query and selection.key is None and number(trace, selection) is None
             return replace(selection, query=None if again else query, key=None, dimension=None, number_of="")
         case Event("window", row=int(row), column=int(column)):
             return window.moved(selection, seen, (row, column))
@@ -84,9 +85,10 @@ def _opened(selection: Selection, layer: int, head: int | None, trace: Trace) ->
     What a word is owed to is what the head does at the last word.
     """
     if selection.panel == "owed_to" and not (selection.every and len(trace.layers) > 1):
-        selection = replace(selection, query=len(trace.query_tokens) - 1, key=None, dimension=None, number_of="")
+        selection = replace(selection, query=len(trace.query_tokens) - 1, key=None, dimension=None)
     selection = replace(selection, head=None if selection.key is None else head, focus=head)
-    return replace(selection, every=False, layer=layer, shown="ff_output" if head is None else "weights")
+    shown = "ff_output" if head is None else "weights"
+    return replace(selection, every=False, layer=layer, shown=shown, number_of="")
 
 
 def _picked(selection: Selection, event: Event, trace: Trace, seen: Seen) -> Selection:
@@ -98,7 +100,10 @@ def _picked(selection: Selection, event: Event, trace: Trace, seen: Seen) -> Sel
     picked = picking.located(event, stages)
     if picked is None:
         return selection
-    return seen.outside(selection, selected(selection, picked, stages, trace.config.n_heads))
+    of_number = seen.outside(selection, selected(selection, picked, stages, trace.config.n_heads))
+    if of_number.number_of and number(trace, of_number) is None:  # it is given, and made of nothing
+        return seen.outside(selection, selected(selection, picked, stages))
+    return of_number
 
 
 def described(trace: Trace, selection: Selection, seen: Seen) -> tuple[int, int]:

@@ -98,7 +98,7 @@ def answer(
     chips, lines = rail.chips(setting or trace.config), selection.all_lines
     around = Around(selection.play, chips, selection.head, selection.focus, lines, image)
     layer, query, key, dimension = selection.layer, selection.query, selection.key, selection.dimension
-    of_number = number(trace, selection)
+    of_number = number(trace, selection, head)
     if of_number is not None:
         drawer.show(of_number, key=ANSWER, around=replace(around, image=None))
         return None
@@ -122,12 +122,18 @@ def answer(
     return cell if whole else None
 
 
-def number(trace: Trace, selection: Selection) -> Mapping[str, Any] | None:
-    """Return the answer to the number that is chosen in a map of no scores and no weights; None where none is."""
-    if not selection.number_of or selection.column is None:
+def number(trace: Trace, selection: Selection, head: int | None = None) -> Mapping[str, Any] | None:
+    """Return the answer to the number that is chosen in a map of no scores and no weights; None where none is.
+
+    head  in which it is, where none was chosen
+    """
+    query, key = selection.query, selection.key
+    if not selection.number_of or selection.column is None or None not in (query, key):
         return None
-    words = {"query": selection.query, "key": selection.key}
-    return number_answer(trace, selection.layer, selection.number_of, words, selection.column, selection.head or 0)
+    of = next((each for each in (selection.head, selection.focus, head) if each is not None), 0)
+    return number_answer(
+        trace, selection.layer, selection.number_of, {"query": query, "key": key}, selection.column, of
+    )
 
 
 def selected(selection: Selection, picked: Picked, stages: Sequence[Stage], heads: int = 0) -> Selection:

@@ -104,7 +104,7 @@ def laid_out(config: Config, looked_at: object = None) -> dict[str, Any] | None:
     among = sorted({*values(begun, name), getattr(begun, name), shown}) if name == "temperature" else [begun.seed]
     among = among if name == "temperature" else [*among, *values(begun, name)]
     of = session_state.digest(begun, name, looked_at)
-    return {"of": of, "name": name, "label": label, "value": shown, "values": among}
+    return {"of": of, "name": name, "label": label, "value": shown, "values": among, "moves": is_moving()}
 
 
 def _without(config: Config, name: str) -> Config:

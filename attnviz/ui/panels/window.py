@@ -170,6 +170,8 @@ def held(selection: Selection, before: Seen) -> Selection:
     ):
         if chosen is not None:
             changed[name] = positions[0] if chosen in positions else None
+        elif positions and positions[0]:  # it was around what is not chosen any more
+            changed[name] = positions[0]
     return replace(selection, **changed)  # type: ignore[arg-type]
 
 

@@ -237,6 +237,7 @@ OUTSIDE = Words(
         "last": "{label} was {given}; there are {n}, so the last is shown.",
         "last_of_one": "{label} was {given}; there is only one.",
         "step": "Step was {given}, which this setting does not have; another one is shown.",
+        "number_of": "Number of was {given}, which this setting does not have, so none is explained.",
     }
 )
 
@@ -245,9 +246,17 @@ def outside(selection: Selection, trace: Trace) -> list[str]:
     """Return a sentence for each part of the selection that is not there in this run."""
     lengths = {"layer": len(trace.layers)} | ({} if is_of_b(selection) else _lengths(trace))
     sentences = [_outside(selection, name, n) for name, n in lengths.items() if _is_outside(selection, name, n)]
-    if not any(selection.step in steps for steps in (trace.around, trace.layers[0], trace.layers[-1])):
-        sentences.append(OUTSIDE["step"].format(given=shorten(selection.step)))
+    sentences += [
+        OUTSIDE[name].format(given=shorten(getattr(selection, name))) for name in _without_step(selection, trace)
+    ]
     return sentences
+
+
+def _without_step(selection: Selection, trace: Trace) -> list[str]:
+    """Return the fields that name a step which this run does not have."""
+    there = {*trace.around, *trace.layers[0], *trace.layers[-1]}
+    names = ("step", "number_of") if selection.number_of else ("step",)
+    return [name for name in names if getattr(selection, name) not in there]
 
 
 def is_of_b(selection: Selection) -> bool:
@@ -288,6 +297,7 @@ def within(selection: Selection, trace: Trace) -> Selection:
     """Return the selection without the parts that this run does not have; a cell of B is left, as it is of another."""
     last = len(trace.layers) - 1
     here = selection if selection.layer <= last else replace(selection, layer=last)
+    here = replace(here, number_of="") if "number_of" in _without_step(here, trace) else here
     return here if is_of_b(selection) else within_b(here, trace)
 
 

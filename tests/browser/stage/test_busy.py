@@ -32,34 +32,45 @@ class Line:
 def test_nothing_that_is_done_while_a_run_is_busy_is_lost(new_page: Callable[..., Any], app: Any) -> None:
     page = new_page()
     line = Line(page)
-    weights = page.locator(".st-key-explore [data-stage=weights] .attn-cells").first
     words, path = (page.locator(each) for each in (".at-words button", ".st-key-way button"))
+    title = page.locator(".attn-drawer h2")
 
-    def cell(x: int, y: int) -> Callable[[], None]:
-        return lambda: weights.click(position={"x": x, "y": y})
+    def cell(x: int, y: int, stage: str = "weights") -> Callable[[], None]:
+        cells = page.locator(f".st-key-explore [data-stage={stage}] .attn-cells").first
+        return lambda: cells.click(position={"x": x, "y": y})
 
-    def opened() -> None:
-        page.goto(app.url)
-        weights.wait_for()
+    def opened(step: str) -> None:
+        page.goto(f"{app.url}?v=1&shown={step}")
+        page.locator(".st-key-explore [data-stage=scores] .attn-cells").first.wait_for()
         page.evaluate(QUIET)
 
-    for acts, found in (
-        ((words.nth(2).click, cell(40, 60), lambda: page.keyboard.press("p"), path.nth(1).click), "shown head pinned"),
-        ((cell(40, 60), cell(60, 40), lambda: page.keyboard.press("Escape"), path.nth(1).click), "shown"),
+    number = cell(20, 60, "queries")  # the server alone can say how it came to be
+    for step, acts, found in (
+        (
+            "weights",
+            (words.nth(2).click, cell(40, 60), lambda: page.keyboard.press("p"), path.nth(1).click),
+            "shown head pinned",
+        ),
+        ("weights", (cell(40, 60), cell(60, 40), lambda: page.keyboard.press("Escape"), path.nth(1).click), "shown"),
+        ("queries", (number, cell(40, 60, "scores"), number), "shown head number_of"),
+        ("queries", (number, cell(20, 80, "queries"), cell(40, 60, "scores")), "shown head key"),
     ):
-        opened()
+        opened(step)
         for act in acts:
             before = page.url
             act()
             page.wait_for_function("(url) => location.href !== url", arg=before)
             page.evaluate(QUIET)
-        wanted = page.url
-        assert [each for each in ("shown", "head", "pinned") if f"&{each}=" in wanted] == found.split()
-        opened()
+        wanted, said = page.url, title.all_inner_texts()
+        names = ("shown", "head", "key", "number_of", "pinned")
+        assert {each for each in names if f"&{each}=" in wanted} >= {*found.split()}
+        opened(step)
         line.kept = []
-        for number, act in enumerate(acts, 1):
+        for asked, act in enumerate(acts, 1):
             act()
-            wait_until(page, lambda number=number: len(line.kept or ()) == number)
-        assert "shown" not in page.url, "the server has heard of nothing"
+            wait_until(page, lambda asked=asked: len(line.kept or ()) == asked)
+        assert "&head" not in page.url, "the server has heard of nothing"
         line.release()
         page.wait_for_url(wanted)
+        page.evaluate(QUIET)
+        assert title.all_inner_texts() == said

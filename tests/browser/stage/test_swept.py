@@ -67,7 +67,8 @@ def test_on_a_phone_the_setting_gives_way_to_what_moves(browser_page: Any, app: 
     page.locator(".attn-values button:not(.all)").nth(2).wait_for()
     page.locator("[data-testid=stExpandSidebarButton]").click()
     page.get_by_role("button", name="■ Seed").first.click()
-    page.get_by_role("button", name="▶ Seeds").first.wait_for()
+    page.get_by_role("button", name="▶ Temperatures").first.click()
+    page.wait_for_function("document.querySelector('[data-testid=stSidebar]').getBoundingClientRect().right <= 0")
 
 
 def test_where_it_is_closed_while_it_moves_is_the_setting(browser_page: Any, app: Any) -> None:

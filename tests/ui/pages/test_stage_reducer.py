@@ -90,6 +90,11 @@ CASES: list[tuple[Selection, Event, dict[str, Any]]] = [
     (replace(BEFORE, shown="queries"), pick("keys", 0, 4, 3), NUMBER | {"head": 0, "key": 4, "number_of": "keys"}),
     (replace(BEFORE, shown="queries"), pick("keys", 0, 4), {"key": 4}),
     (replace(BEFORE, shown="embedded"), pick("embedded", 0, 4, 3), NUMBER | {"query": 4, "number_of": "embedded"}),
+    (replace(BEFORE, shown="token_embeddings"), pick("token_embeddings", 0, 4, 3), {"head": 0, "query": 4}),
+    (replace(OF_NUMBER, number_of="w_q"), Event("word", query=3), {"query": None, "dimension": None, "number_of": ""}),
+    (OF_NUMBER, Event("open", layer=1, head=0), {"head": None, "focus": 0, "layer": 1, "number_of": ""}),
+    (OF_NUMBER, Event("card", head=0), {"head": 0, "focus": 0, "number_of": ""}),
+    (OF_NUMBER, Event("focus", head=0), {"focus": 0}),
     (replace(OF_NUMBER, shown="queries"), pick("scores", 0, 4, 3), CELL | {"number_of": ""}),
     (OF_NUMBER, Event("word", query=3), {"dimension": None, "number_of": ""}),
     (OF_NUMBER, Event("close", head=1), NO_CELL | {"number_of": ""}),
@@ -161,6 +166,15 @@ def test_of_a_long_text_what_is_picked_is_among_what_is_shown_and_the_window_sta
     moved = reduce(before, Event("window", row=7, column=999), LONG)
     assert moved == replace(before, from_query=7, from_key=99)
     assert reduce(before, pick("weights", 1, 32, 4), LONG) == before
+    linked = Selection(head=0, query=70, key=60, shown="queries")
+    seen = window.seen(LONG, linked)
+    for stage, words in (("keys", seen.keys), ("queries", seen.queries)):
+        numbered = reduce(linked, pick(stage, 0, 3, 1), LONG)
+        assert words is not None
+        assert words[3] in (numbered.query, numbered.key)
+        assert None in (numbered.query, numbered.key)
+        after = window.seen(LONG, numbered)
+        assert (after.queries, after.keys) == (seen.queries, seen.keys), "no map moves"
 
 
 def _events(trace: Trace) -> st.SearchStrategy[Event]:

@@ -187,6 +187,7 @@ export class Answers {
     else if (picked.row === null) this.pickColumn(picked);
     else if (picked.axes[1] === "key") this.pickCell(among, picked.row, picked.column);
     else if (picked.stage === "heads") this.pickRow(among ?? head, picked.row, picked.column);
+    else this.received = undefined; // what Python sends of it is new, whatever it has sent last
   }
 
   /** The word of a column: in the scores and the weights it is a key. @param {Picked} picked */

@@ -76,7 +76,7 @@ class Drawer {
     this.shown = shown;
     if (!answer || !this.data) return this.empty();
     const focused = this.focusedClass(), { words } = this.data;
-    const cell = String([answer.head, answer.query, answer.key]), isAnother = this.cell !== cell;
+    const cell = String([answer.head, answer.query, answer.key, answer.is_number && answer.title]), isAnother = this.cell !== cell;
     const playing = isAnother ? null : this.player;
     this.waitsToPlay = false;
     this.player?.end();

@@ -225,6 +225,8 @@ export interface Swept {
   label: string;
   value: number;
   values: number[];
+  /** Whether it moves. */
+  moves: boolean;
 }
 
 /** How a field stands in an address: under its key or another name, behind some text, as one of so many texts, or by a

@@ -42,6 +42,7 @@ export class Values {
   /** @type {number | null} */
   pointed = null;
   drawn = "";
+  moves = false;
 
   /** @param {Heatmap} heatmap */
   constructor(heatmap) {
@@ -55,8 +56,9 @@ export class Values {
   /** The server has sent the stages of a value. @param {Swept | null} swept @param {Stage[]} stages */
   take(swept, stages) {
     if (!swept || swept.of !== this.of) Object.assign(this, { reached: [], pointed: null });
-    const fold = swept && !this.of && NARROW.matches ? document.querySelector(FOLD) : null;
+    const fold = swept?.moves && !this.moves && NARROW.matches ? document.querySelector(FOLD) : null;
     if (fold instanceof HTMLElement) fold.click(); // so that what moves is seen
+    this.moves = swept?.moves ?? false;
     this.of = swept?.of ?? "";
     if (!swept || !stages.some(({ name }) => name === "weights")) return;
     const numbers = stages.reduce((sum, { values }) => sum + values.length, 0);
