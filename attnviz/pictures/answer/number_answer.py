@@ -79,7 +79,7 @@ def number_answer(
         "head": head,
         **{"query": None, "key": None, "dimension": None, axes[-2]: row},
         "lines": lines,
-        "is_number": True,
+        "number": {"stage": step, "head": at[0], "row": row, "column": column},
     }
 
 

@@ -54,8 +54,8 @@ export interface Answer {
   /** The entry of an output. */
   dimension: number | null;
   lines: AnswerLine[];
-  /** Whether it is about a number of a map of no scores and no weights, which a browser cannot explain by itself. */
-  is_number?: boolean;
+  /** The number of a map of no scores and no weights that it is about, which a browser cannot explain by itself. */
+  number?: { stage: string; head: number; row: number; column: number };
 }
 
 /** What an answer is about, counted from 0: a cell; without its key a row, or an entry of its output; without its query a column. */

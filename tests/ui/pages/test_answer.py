@@ -71,7 +71,7 @@ def test_a_number_of_any_other_map_is_answered_by_what_it_is_the_sum_of_and_trav
         again = opened(**{name: at.query_params[name] for name in (*kv, *names) if name in at.query_params})
         assert answer(again) == answer(at)
         for events in ({"explore": event("pick", stage="keys", row=5)}, {"telling": event("word", query=3)}):
-            assert "is_number" not in (answer(opened(events, **at.query_params)) or {})
+            assert "number" not in (answer(opened(events, **at.query_params)) or {})
             assert "number_of" not in opened(events, **at.query_params).query_params
         closed = opened({"answer-lines": event("close")}, **at.query_params)
         assert answer(closed) is None

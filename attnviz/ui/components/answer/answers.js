@@ -37,6 +37,8 @@ export class Answers {
   /** @type {string | undefined} */
   received; // the subject of what Python sent last
   /** @type {Answer | null} */
+  numbered = null; // the one to a number that Python sent last, which it does not send again
+  /** @type {Answer | null} */
   before = null; // what was shown before something was held in the maps
   /** @type {number | null | undefined} */
   former; // the head that was chosen before a pick here opened the answer
@@ -45,10 +47,16 @@ export class Answers {
   /** @param {() => void} changed  called when there is another answer @param {AbortSignal} signal */
   constructor(changed, signal) {
     this.changed = changed;
-    window.addEventListener(CELLS, () => (this.know(), this.changed()), { signal });
+    window.addEventListener(CELLS, () => this.onCells(), { signal });
     window.addEventListener(PICK, (event) => this.onPick(event), { signal });
     followHeld((held, isConfirmed) => this.onHeld(held, isConfirmed), signal);
     this.know();
+  }
+
+  onCells() {
+    if (!this.data?.answer?.number) this.numbered = null; // it was of another setting
+    this.know();
+    this.changed();
   }
 
   know() {
@@ -63,6 +71,7 @@ export class Answers {
     if (echo >= 0) this.pending.splice(0, echo + 1);
     else if (sent !== this.received) this.pending = [];
     this.received = sent;
+    if (data.answer?.number) this.numbered = data.answer;
     this.before = null;
     this.isAside = false;
     const waits = this.pending.length && this.data;
@@ -75,7 +84,7 @@ export class Answers {
     const { answer } = this.data ?? {}, known = window.attnvizCells;
     if (held && answer) {
       this.before ??= answer;
-      const stage = known && !answer.is_number ? heldStage(known.stage, held) : null;
+      const stage = known && !answer.number ? heldStage(known.stage, held) : null;
       this.isAside = !stage;
       this.cells = known && stage ? new Cells(stage, known.functions) : null;
       if (this.cells) this.explain(answer);
@@ -187,7 +196,7 @@ export class Answers {
     else if (picked.row === null) this.pickColumn(picked);
     else if (picked.axes[1] === "key") this.pickCell(among, picked.row, picked.column);
     else if (picked.stage === "heads") this.pickRow(among ?? head, picked.row, picked.column);
-    else this.received = undefined; // what Python sends of it is new, whatever it has sent last
+    else this.pickNumber(picked);
   }
 
   /** The word of a column: in the scores and the weights it is a key. @param {Picked} picked */
@@ -208,12 +217,21 @@ export class Answers {
     this.choose({ head: described, query, key: null, dimension }, head);
   }
 
+  /** A number that Python explains: it is shown at once if it was sent last, and no run sends it again. @param {Picked} picked */
+  pickNumber({ stage, head, row, column }) {
+    const { numbered, data } = this, at = numbered?.number;
+    if (!data || !numbered || !at || at.stage !== stage || at.head !== head || at.row !== row || at.column !== column) return;
+    this.pending.push(subject(numbered));
+    Object.assign(this, { data: { ...data, answer: numbered, play: false }, before: null });
+    this.changed();
+  }
+
   /** A word of the sentence; pressed again, it lets go. @param {number | null} query */
   pickWord(query) {
     const answer = this.data?.answer;
     const head = this.data?.chosen.head ?? null;
     if (query === null) return;
-    if (answer && answer.query === query && answer.key === null && !answer.is_number) this.choose(null, head);
+    if (answer && answer.query === query && answer.key === null && !answer.number) this.choose(null, head);
     else this.pickRow(head, query, null);
   }
 }

@@ -76,7 +76,7 @@ class Drawer {
     this.shown = shown;
     if (!answer || !this.data) return this.empty();
     const focused = this.focusedClass(), { words } = this.data;
-    const cell = String([answer.head, answer.query, answer.key, answer.is_number && answer.title]), isAnother = this.cell !== cell;
+    const cell = String([answer.head, answer.query, answer.key, answer.number?.stage, answer.number?.column]), isAnother = this.cell !== cell;
     const playing = isAnother ? null : this.player;
     this.waitsToPlay = false;
     this.player?.end();
@@ -93,7 +93,7 @@ class Drawer {
     answer.lines.forEach((line, at) => drawLine(this.body, line, at + 1, setting, line.name === "match" ? this.answers.heads : null));
     drawWords(this.body, words.in_words, this.answers.said);
     const foot = append(this.box, "div", "ad-foot");
-    answer.query === null || answer.is_number ? setPane(false) : this.button(foot, "ad-all", words.all, () => this.open()).setAttribute("aria-expanded", String(isInPane()));
+    answer.query === null || answer.number ? setPane(false) : this.button(foot, "ad-all", words.all, () => this.open()).setAttribute("aria-expanded", String(isInPane()));
     append(foot, "span", "ad-soft ad-rounded", words.rounded);
     if (playing) this.play(playing.at, playing.playing);
     else if (this.data.play && answer.motion && !this.started) this.play(0, true);
