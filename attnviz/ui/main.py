@@ -129,8 +129,6 @@ def _page() -> None:
     with languages:
         manual_route.offer(places.place(selection))
     name = registry.named(selection)
-    if name != "explore":  # elsewhere no map holds a number that is explained
-        selection = replace(selection, number_of="")
     shown = PAGES[name]
     moves = name == "explore" and selection.panel not in places.CHANGING
     saved = sweep.settled(saved, moves=moves)
@@ -188,7 +186,8 @@ def _notes(name: str, trace: Trace | None, selection: Selection) -> Selection:
     elif name != "learn":  # there they stand beside the maps, if the film there is of this run
         notice(*trace.notes)
     notice(*session_state.of_address(outside(selection, trace)))
-    return within(selection, trace)
+    there = within(selection, trace)
+    return there if name == "explore" else replace(there, number_of="")  # elsewhere no number of a map is explained
 
 
 @callback

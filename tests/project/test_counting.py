@@ -31,6 +31,7 @@ NEIGHBOURS = {
     "arithmetic/cell_position.py: reach + 1",
     "engine/external/layer_plans.py: layer - 1",
     "text/step_names.py: layer - 1",
+    "pictures/answer/number_answer.py: layer - 1",
     "pictures/plotly_figure.py: at + 1",
     "engine/tables/biases.py: below + 1",
     "engine/tables/biases.py: 2 * below + 1",

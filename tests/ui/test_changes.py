@@ -327,3 +327,12 @@ def test_a_part_within_a_part_goes_with_it_and_comes_again() -> None:
         plain.take(messages)
         spared.take([each for message in messages for each in changes.of(message)])
         assert spared.shows() == plain.shows(), number
+
+
+def test_what_is_as_long_as_a_part_of_the_page_and_none_passes() -> None:
+    changes = Changes()
+    begins = ForwardMsg()
+    begins.new_session.page_script_hash = "page"
+    [*changes.of(begins.SerializeToString())]
+    told = ForwardMsg(ref_hash="a message about the page that a browser keeps")
+    assert [*changes.of(told.SerializeToString())] == [told.SerializeToString()]

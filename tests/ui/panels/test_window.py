@@ -126,7 +126,7 @@ def test_a_thousand_words_send_no_more_than_is_seen(query: dict[str, str]) -> No
     at = opened(Config(sentence=WORDS, max_tokens=1024, n_heads=2), **query)
     for picture in drawn(at):
         assert np.asarray(picture["data"][0].get("z", ())).size < 3 * (2 * 33) ** 2
-    assert sent(at) < 792_000  # with the scripts of the components
+    assert sent(at) < 793_000  # with the scripts of the components
 
 
 @pytest.mark.slow
