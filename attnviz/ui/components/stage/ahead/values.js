@@ -56,7 +56,8 @@ export class Values {
   /** The server has sent the stages of a value. @param {Swept | null} swept @param {Stage[]} stages */
   take(swept, stages) {
     if (!swept || swept.of !== this.of) Object.assign(this, { reached: [], pointed: null });
-    const fold = swept?.moves && !this.moves && NARROW.matches ? document.querySelector(FOLD) : null;
+    const begins = swept?.moves && !(this.moves && swept.of === this.of); // one may begin before the other is heard to end
+    const fold = begins && NARROW.matches ? document.querySelector(FOLD) : null;
     if (fold instanceof HTMLElement) fold.click(); // so that what moves is seen
     this.moves = swept?.moves ?? false;
     this.of = swept?.of ?? "";
