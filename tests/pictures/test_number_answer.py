@@ -119,6 +119,7 @@ def test_the_input_of_a_later_layer_is_what_the_one_before_passes_on() -> None:
     assert found is not None
     assert before is not None
     assert found["lines"] == before["lines"]
+    assert found["sentence"] == "Input: what layer 1 passes on"
     rows = found["lines"][0]["terms"]["rows"]
     assert [row[3] for row in rows] == pytest.approx(
         [trace.around["embedded"].array[1, 2], trace.layers[0]["output"].array[1, 2]], rel=1e-5

@@ -15,6 +15,7 @@ from attnviz.engine.records.trace import Step, Trace, result_of
 from attnviz.pictures.answer import explanation_parts as parts
 from attnviz.pictures.answer.explanation import NOTES
 from attnviz.pictures.answer.explanation_parts import number
+from attnviz.pictures.columns import TITLES
 from attnviz.pictures.stages import head_name
 from attnviz.settings.counting import ordinal
 from attnviz.settings.language import Words
@@ -36,7 +37,8 @@ WORDS = Words(
 )
 OF_ATTENTION = (("query", "key"), ("query", "d_v"))
 """The axes of the steps whose numbers are explained as cells and as entries of an output."""
-EMBEDDED = ("token_embeddings", "positions", "token_types")
+INPUTS = ("embedded", "embedded_kv")
+PARTS = ("token_embeddings", "positions", "token_types")
 """What the input of the first layer is the sum of, as far as there is any."""
 MOST = 0.5
 """The part of the numbers of the input that are a sum, where it is nothing more: a model may scale or normalise it."""
@@ -73,9 +75,10 @@ def number_answer(
     entry = WORDS["entry"].format(n=ordinal(column), symbol=step_names.plain(found.symbol))
     said = WORDS["step_of_head" if of_head else "step"]
     name = head_name(trace, found, among) if of_head else ""
+    called = TITLES["embedded"] if step in INPUTS else NAMES[step]
     return {
         "title": [[axes[-2], token], ["soft", entry]],
-        "sentence": said.format(step=NAMES[step], head=name, meaning=found.meaning),
+        "sentence": said.format(step=called, head=name, meaning=found.meaning),
         "head": head,
         **{"query": None, "key": None, "dimension": None, axes[-2]: row},
         "lines": lines,
@@ -122,7 +125,7 @@ def _factors(trace: Trace, steps: dict[str, Step], step: Step, found: Products, 
 def _added(trace: Trace, layer: int, steps: dict[str, Step], step: Step) -> list[Step]:
     """Return the steps that a step is the sum of; none where it is something else."""
     suffix = "_kv" if step.name.endswith("_kv") else ""
-    of_input = [steps[name + suffix] for name in EMBEDDED if name + suffix in steps]
+    of_input = [steps[name + suffix] for name in PARTS if name + suffix in steps]
     if step.name in (f"embedded{suffix}", "embedded_sum"):
         near = np.isclose(sum(each.array for each in of_input), step.array, rtol=0, atol=NEAR)
         return of_input if near.mean() > MOST else []  # some may have been set by hand

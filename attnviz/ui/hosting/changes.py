@@ -120,9 +120,7 @@ class Changes:
         match self.kind:
             case "new_session":
                 yield from self._begun(message)
-            case "ref_hash" | "delta" if (
-                message.metadata.delta_path
-            ):  # else no part of the page, but as long as one
+            case "ref_hash" | "delta" if message.metadata.delta_path:  # else no part of the page, but as long as one
                 yield from self._drawn(message, data)
             case "page_config_changed":
                 if data != self.config or not self.is_whole:

@@ -61,7 +61,7 @@ HEARD = (
 """The keys of what reports events; where two of them turn to a step, the path has the last word."""
 STRIP = 72  # pixels kept for a field's values
 STRIPS = ("layer", "shown", "specials", "colours", "from_query", "from_key")  # what their pictures depend on
-OF_A_NUMBER = ("layer", "head", "query", "key", "column")
+OF_A_NUMBER = ("layer", "head", "query", "key")
 """What a number that is explained is known by, besides its step: where a panel chooses another, none is explained."""
 PLANNED = ("softcap",)  # numbers that leave a step out where they are 0
 GONE = ("flow",)  # once a tab, now the strip over the maps
@@ -180,7 +180,7 @@ def _draw_maps(trace: Trace, selection: Selection, seen: Seen, about: tuple[int,
     opening = Opening(head, query, _roles(trace, selection, shown), is_chosen, seen.queries, seen.keys, name)
     edited = partial(by_hand.keep_sentence, SENTENCE) if follow and "sentence" in follow["fields"] else None
     opening_sentence.show(trace, selection.layer, opening, key=SENTENCE, edited=edited)
-    picked = pictures.picked_of(seen.inside(selection), shown, trace.config.n_heads)
+    picked = pictures.picked_of(seen.inside(selection), shown, cell_panel.number(trace, selection, head))
     is_opening = not picked and seen.has(query)
     heads = Heads(
         film=_film(trace, selection),

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import replace
+from typing import Any
 
 from attnviz.engine.records.trace import Trace
 from attnviz.pictures import columns
@@ -32,7 +33,7 @@ def draw(trace: Trace, selection: Selection, *, key: str, names: Collection[str]
     picked = heatmap.show(
         shown,
         key=key,
-        picked=picked_of(seen.inside(everywhere), shown, trace.config.n_heads),
+        picked=picked_of(seen.inside(everywhere), shown),
         heads=Heads(overview=window.overview(trace, everywhere, seen)),
     )
     if picked is not None:
@@ -40,14 +41,14 @@ def draw(trace: Trace, selection: Selection, *, key: str, names: Collection[str]
     return replace(everywhere, focus=selection.focus)
 
 
-def picked_of(selection: Selection, stages: list[Stage], heads: int) -> Picked | None:
-    """Return the selected cell, row or number as the pictures know it; `heads` are those of the queries."""
+def picked_of(selection: Selection, stages: list[Stage], answer: Mapping[str, Any] | None = None) -> Picked | None:
+    """Return the selected cell or row as the pictures know it, or the number of which there is an answer."""
     head, query, key = selection.head, selection.query, selection.key
-    numbered = next((stage for stage in stages if stage.name == selection.number_of), None)
-    row = None if numbered is None else {"query": query, "key": key}.get(numbered.axes[0])
-    column, of = selection.column, (selection.focus or 0) if head is None else head
-    if numbered is not None and None not in (row, column) and column < numbered.array.shape[-1]:
-        return Picked(numbered.name, of * len(numbered.array) // heads, row, column)  # several may share their keys
+    number = answer["number"] if answer else {}
+    numbered = next((stage for stage in stages if stage.name == number.get("stage")), None)
+    if numbered is not None:
+        row = key if numbered.axes[0] == "key" else query
+        return None if row is None else Picked(numbered.name, number["head"], row, number["column"])
     if query is None:
         return None
     leading = sorted(stages, key=lambda stage: (not stage.leads, stage.axes != ("query", "key")))

@@ -128,12 +128,10 @@ def number(trace: Trace, selection: Selection, head: int | None = None) -> Mappi
     head  in which it is, where none was chosen
     """
     query, key = selection.query, selection.key
-    if not selection.number_of or selection.column is None or None not in (query, key):
+    if not selection.number_of or selection.entry is None or None not in (query, key):
         return None
     of = next((each for each in (selection.head, selection.focus, head) if each is not None), 0)
-    return number_answer(
-        trace, selection.layer, selection.number_of, {"query": query, "key": key}, selection.column, of
-    )
+    return number_answer(trace, selection.layer, selection.number_of, {"query": query, "key": key}, selection.entry, of)
 
 
 def selected(selection: Selection, picked: Picked, stages: Sequence[Stage], heads: int = 0) -> Selection:
@@ -154,7 +152,7 @@ def selected(selection: Selection, picked: Picked, stages: Sequence[Stage], head
     if heads and axes[0] in ("query", "key") and None not in (row, column):
         of = _head_of(selection, picked, len(stage.array), heads)
         changed: dict[str, Any] = {"query": None, "key": None, axes[0]: row, "dimension": None, "all_lines": False}
-        return replace(selection, head=of, number_of=stage.name, column=column, **changed)
+        return replace(selection, head=of, number_of=stage.name, entry=column, **changed)
     if axes[0] == "query":
         return replace(selection, head=named, query=row, number_of="")
     return replace(selection, key=row, number_of="") if axes[0] == "key" else selection

@@ -161,17 +161,20 @@ def is_without_specials(trace: Trace, selection: Selection) -> bool:
 
 def held(selection: Selection, before: Seen) -> Selection:
     """Return the selection with the window where it was, or around what is chosen now if that is elsewhere."""
-    if not before.is_window:
+    if not before.is_window or selection.every:
         return selection
     changed: dict[str, int | None] = {}
-    for name, chosen, positions in (
-        ("from_query", selection.query, before.queries or ()),
-        ("from_key", selection.key, before.keys or ()),
-    ):
+    words = (
+        (selection.query, before.queries or (), before.of_queries),
+        (selection.key, before.keys or (), before.of_keys),
+    )
+    is_inside = all(chosen is None or chosen in positions for chosen, positions, _ in words)
+    is_any = selection.query is not None or selection.key is not None
+    for name, (chosen, positions, among) in zip(("from_query", "from_key"), words, strict=True):
         if chosen is not None:
             changed[name] = positions[0] if chosen in positions else None
-        elif positions and positions[0]:  # it was around what is not chosen any more
-            changed[name] = positions[0]
+        elif is_inside and getattr(selection, name) is None and (is_any or positions[:1] != (among or ())[:1]):
+            changed[name] = positions[0]  # else it would go where the other one is, or to the beginning
     return replace(selection, **changed)  # type: ignore[arg-type]
 
 

@@ -153,6 +153,7 @@ class Selection:
         "", label="Number of", longest=40,
         help="One number of this step is explained; empty: a cell, a row or a column.",
     )  # fmt: skip
+    entry: int | None = position(None, 65_536, none="none", label="Entry")
     column: int | None = position(None, 65_536, none="the first", label="Column")
     word_b: int | None = position(None, 1024, none="the same word", label="Word of B")
     draw_seed: int = number(
@@ -305,4 +306,4 @@ def within_b(selection: Selection, second: Trace) -> Selection:
     """Return the selection without the parts of the chosen cell that the second of two runs does not have."""
     lengths = _lengths(second).items()
     resets: dict[str, Any] = {name: None for name, n in lengths if _is_outside(selection, name, n)}
-    return replace(selection, **resets) if resets else selection
+    return replace(selection, **resets, number_of="") if resets else selection

@@ -165,17 +165,17 @@ def test_a_number_of_any_other_map_is_answered_by_what_it_is_the_sum_of(new_page
         step = step_names.steps(run(config), 0)[stage]
         row = chosen.query if step.axes[-2] == "query" else chosen.key
         head = (chosen.head or 0) // (config.group_size if stage == "keys" else 1)
-        assert page.locator(first).first.inner_text() == written(step.head(head)[row, chosen.column]), stage
+        assert page.locator(first).first.inner_text() == written(step.head(head)[row, chosen.entry]), stage
         framed = page.locator(f".st-key-explore [data-stage={stage}]").evaluate(
             "({ picture }) => picture.heatmap.picking.chosen"
         )
-        assert [framed["row"], framed["column"]] == [row, chosen.column]
+        assert [framed["row"], framed["column"]] == [row, chosen.entry]
         assert page.locator(f"{OPEN} .ad-part").count() == 0, "signed numbers, and no shares"
         said = page.locator(OPEN).inner_text()
         go_to(page, page.url)
         page.wait_for_selector(OPEN)
         assert page.locator(OPEN).inner_text() == said, "a link opens with it"
-    at.measured(4, 7, 4, shown="queries", number_of="queries", query="3", column="2")
+    at.measured(4, 7, 4, shown="queries", number_of="queries", query="3", entry="2")
     x, y, _ = page.evaluate(CELL, ["queries", 0, 2, 1])
     page.mouse.move(x, y)
     page.wait_for_function(f"() => {RUN.replace('weights', 'queries')}.run !== null")

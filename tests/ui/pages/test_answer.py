@@ -62,7 +62,7 @@ def test_a_number_of_any_other_map_is_answered_by_what_it_is_the_sum_of_and_trav
     ):
         among = cell if head else {**cell, "head": 0}
         at = opened({"explore": event("pick", stage=stage, **among)}, **kv, query="1")
-        names = ("head", word, other, "number_of", "column")
+        names = ("head", word, other, "number_of", "entry")
         assert [at.query_params.get(name, "") for name in names] == [head, "4", "", stage, "3"]
         assert title(at)[0] == "on"
         (line,) = answer(at)["lines"]
@@ -78,7 +78,7 @@ def test_a_number_of_any_other_map_is_answered_by_what_it_is_the_sum_of_and_trav
 
 
 def test_a_number_is_let_go_of_where_another_page_or_panel_chooses_otherwise() -> None:
-    number = {"head": "2", "query": "4", "column": "3", "number_of": "queries"}
+    number = {"head": "2", "query": "4", "entry": "3", "number_of": "queries"}
     for page in ("class", "compare", "learn"):
         assert "number_of" not in opened(page=page, **number).query_params, page
     assert title(opened(key="2", **number)) == ["on", "attends to", "cat"], "a whole cell says more"
@@ -86,17 +86,17 @@ def test_a_number_is_let_go_of_where_another_page_or_panel_chooses_otherwise() -
     at = opened(panel="products", step="queries", **number)
     assert title(at) == ["on", "entry 3 of Q"]
     assert "number_of" in at.query_params
-    column = next(each for each in at.selectbox if each.label == "Column")
-    assert "number_of" not in column.select(0).run().query_params
+    token = next(each for each in at.selectbox if each.label == "Token")
+    assert "number_of" not in token.select(0).run().query_params
 
 
 def test_a_number_that_is_not_there_is_no_answer() -> None:
-    at = opened(query="4", column="3", number_of="nonsense")
+    at = opened(query="4", entry="3", number_of="nonsense")
     assert title(at) == ["on"]
     assert "number_of" not in at.query_params
     assert any("Number of was" in html.proto.body for html in at.get("html"))
-    assert answer(opened(query="4", column="99", number_of="queries"))["lines"][0]["name"] == "score", "its word is"
-    assert title(opened(query="4", column="3", number_of="w_q")) == ["on"]
+    assert answer(opened(query="4", entry="99", number_of="queries"))["lines"][0]["name"] == "score", "its word is"
+    assert title(opened(query="4", entry="3", number_of="w_q")) == ["on"]
 
 
 def test_a_word_is_answered_by_its_row() -> None:

@@ -40,9 +40,9 @@ def pick(stage: str, head: int | None = None, row: int | None = None, column: in
 
 
 NO_CELL: dict[str, Any] = {"query": None, "key": None, "dimension": None}
-NUMBER: dict[str, Any] = NO_CELL | {"column": 3}
+NUMBER: dict[str, Any] = NO_CELL | {"entry": 3}
 CELL: dict[str, Any] = {"head": 0, "query": 4, "key": 3, "dimension": None}
-OF_NUMBER = Selection(head=1, query=3, number_of="queries", column=2)
+OF_NUMBER = Selection(head=1, query=3, number_of="queries", entry=2)
 CASES: list[tuple[Selection, Event, dict[str, Any]]] = [
     (EVERY, Event("panel", panel="owed_to"), {"panel": "owed_to", "every": False}),
     (EVERY, Event("panel", panel="next_word"), {"panel": "next_word", "every": False}),
@@ -166,15 +166,21 @@ def test_of_a_long_text_what_is_picked_is_among_what_is_shown_and_the_window_sta
     moved = reduce(before, Event("window", row=7, column=999), LONG)
     assert moved == replace(before, from_query=7, from_key=99)
     assert reduce(before, pick("weights", 1, 32, 4), LONG) == before
-    linked = Selection(head=0, query=70, key=60, shown="queries")
-    seen = window.seen(LONG, linked)
-    for stage, words in (("keys", seen.keys), ("queries", seen.queries)):
-        numbered = reduce(linked, pick(stage, 0, 3, 1), LONG)
-        assert words is not None
-        assert words[3] in (numbered.query, numbered.key)
-        assert None in (numbered.query, numbered.key)
-        after = window.seen(LONG, numbered)
-        assert (after.queries, after.keys) == (seen.queries, seen.keys), "no map moves"
+    for linked in (Selection(head=0, query=70, key=60), Selection(query=70), Selection(), Selection(query=5)):
+        looked_at = replace(linked, shown="queries")
+        seen = window.seen(LONG, looked_at)
+        for event in (
+            pick("keys", 0, 3, 1),
+            pick("queries", 0, 3, 1),
+            Event("close"),
+            Event("word", query=seen.queries[9]),
+        ):  # type: ignore[index]
+            after = window.seen(LONG, reduce(looked_at, event, LONG))
+            assert (after.queries, after.keys) == (seen.queries, seen.keys), "no map moves"
+    away = window.seen(LONG, reduce(Selection(query=36), Event("word", query=95), LONG))
+    assert away.queries == away.keys, "keys go with their queries"
+    assert away.has(95)
+    assert reduce(Selection(query=5), Event("close"), LONG).from_query is None, "at the beginning nothing is to be kept"
 
 
 def _events(trace: Trace) -> st.SearchStrategy[Event]:
