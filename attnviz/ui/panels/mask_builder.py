@@ -35,7 +35,7 @@ TEXTS = Words(
     {
         "counted": "{n:,} of {all:,} cells are allowed.",
         "drag": "Press or drag over cells of A.",
-        "drag_all": "Press or drag over cells of A; the mask is that of all heads.",
+        "drag_all": "Press or drag over cells of A, for all heads at once.",
         "all": "Allow all",
         "none": "Forbid all",
         "invert": "Invert",
